@@ -1,6 +1,4 @@
-/// Why an effect brought no answer that could decide anything.
-///
-/// Never a verdict, never a completed step.
+/// Why an effect brought no answer: never a verdict, never a completed step.
 package enum EffectFailure: Hashable, Sendable {
     /// Nothing was sent: name resolution, connect or TLS failed.
     case unreachable
@@ -10,23 +8,19 @@ package enum EffectFailure: Hashable, Sendable {
     case lost
     /// An answer that means nothing here: other 5xx, HTML, wrong content type, cut-off body.
     case unusable
-    /// The provider's own refusal of this one call (4xx, not from a proxy) that says nothing about
-    /// where the token stands: it concerns the user or the token, not the provider.
+    /// The provider's own 4xx to this one call; it does not say where the token stands.
     case rejected
-    /// The provider refused to act on this one token, and answered properly about another one at
-    /// the same time.
+    /// The provider refused this one token, and answered properly about another one.
     case refused(Refusal)
-    /// The endpoint answers a token that cannot exist in the same way, and as no endpoint of a
-    /// provider does: the URL is wrong, or something else answers there.
+    /// A token that cannot exist is answered in the same way: the URL is wrong.
     case wrongEndpoint(Refusal)
-    /// Our own set-up is refused (`invalid_client`, a missing table): pauses the provider or
-    /// target.
+    /// Our own set-up is refused (`invalid_client`, a missing table): pauses provider or target.
     case misconfigured
     /// The sealed credential does not open or is not the one that was stored.
     case sealBroken
-    /// The vault lacks the key that the credential was sealed under; with it all is well again.
+    /// The vault lacks the key that the credential was sealed under.
     case vaultSealed
-    /// Keys that a store's rows name, for other targets, and that cannot be used.
+    /// Rows of a store name keys of other targets that cannot be used.
     case keys(KeyFailure)
     /// The store refuses this one user, and names what stands in the way.
     case blocked(Obstacle)
@@ -61,7 +55,6 @@ extension EffectFailure {
         }
     }
 
-    /// What the store names as being in the way.
     package var obstacle: Obstacle? {
         if case .blocked(let obstacle) = self { obstacle } else { nil }
     }
@@ -77,12 +70,10 @@ package enum KeyFailure: String, Hashable, Sendable, CaseIterable {
 
 /// What asking a provider about a token brought.
 package enum CheckAnswer: Hashable, Sendable {
-    /// The provider honoured the token just now.
     case live
     /// The provider refuses this token for good.
     case dead
-    /// The answer fits a dead token and also one that we may not ask about (RFC 7662 §2.2): the
-    /// revocation goes on without knowing.
+    /// Fits a dead token and one that we may not ask about (RFC 7662 §2.2).
     case unknown
     case failure(EffectFailure)
 }
@@ -93,8 +84,7 @@ package enum RevokeAnswer: Hashable, Sendable {
     case success
     /// The provider's own error for a token that it no longer knows (Google's `invalid_token`).
     case alreadyInvalid
-    /// The provider's own word that this user has no grant for this client any more; it says more
-    /// than ``alreadyInvalid``, which is about one token.
+    /// This user has no grant for this client any more; says more than ``alreadyInvalid``.
     case grantGone
     /// Of no use for a revocation: expired by its own clock, without what the provider needs to
     /// know, or of a kind that it does not revoke (RFC 7009 §2.2.1, `unsupported_token_type`).
@@ -108,8 +98,7 @@ package enum RevokeAnswer: Hashable, Sendable {
 package enum PurgeAnswer: Hashable, Sendable {
     /// Every configured row of the user is dealt with, as far as the purge itself can tell.
     case done(PurgeCounts)
-    /// The same, but for rows under a hold, which the counts name (``PurgeCounts/heldAction``);
-    /// with the holds that it was done under.
+    /// As `done`, but for rows under these holds (``PurgeCounts/heldAction``).
     case held(PurgeCounts, under: Set<String>)
     /// Nothing was done: a hold came before the order had begun.
     case stopped
@@ -117,10 +106,7 @@ package enum PurgeAnswer: Hashable, Sendable {
     case halted(PurgeCounts)
     case failure(EffectFailure)
 
-    /// The same answer, and what it deleted lingers in these copies.
-    ///
-    /// - Parameter copies: What the store keeps for a while.
-    /// - Returns: Itself where nothing was done.
+    /// The same answer, and what it deleted stays in these copies for a while.
     package func noting(_ copies: [PurgeCounts.ResidualCopies]) -> PurgeAnswer {
         switch self {
         case .done(var counts):
@@ -140,9 +126,8 @@ package enum PurgeAnswer: Hashable, Sendable {
 /// What counting again, with other queries than the purge used, brought.
 package enum VerifyAnswer: Hashable, Sendable {
     case clean
-    /// Rows that the purge should have dealt with and that are still there.
     case remaining(Int)
-    /// No key led into the store, so nobody knows whether it holds data of the user.
+    /// No key led into the store, so it was not searched.
     case notLookedFor
     case failure(EffectFailure)
 }
@@ -172,7 +157,6 @@ package struct PurgeCounts: Hashable, Sendable {
         /// Rows of the user that are newer than the request and were left alone.
         package var newerCount: Int
 
-        /// Why it was left alone though it looks like the user's; `nil` for all else.
         package var passedOverReason: String? {
             guard action.hasPrefix(PurgeCounts.passedOver) else { return nil }
             return String(action.dropFirst(PurgeCounts.passedOver.count))
@@ -188,9 +172,7 @@ package struct PurgeCounts: Hashable, Sendable {
 
     /// Copies that the store keeps for a while although it has deleted them.
     package struct ResidualCopies: Hashable, Sendable {
-        /// What they are and where, such as "soft-deleted objects of bucket 'uploads'".
-        ///
-        /// No personal data: it is printed on the receipt.
+        /// Such as "soft-deleted objects of bucket 'uploads'"; printed, so no personal data.
         package let text: String
         /// When the store has destroyed the last of them; `nil` when it does not say.
         package var until: WallTime?
@@ -202,11 +184,10 @@ package struct PurgeCounts: Hashable, Sendable {
     }
 
     package var entries: [Entry]
-    /// One for each text; part of the receipt's erasure horizon.
     package var residualCopies: [ResidualCopies]
-    /// A pass was begun that has not told what it did.
+    /// A pass has begun and has not reported what it did.
     package private(set) var isPassOpen = false
-    /// A pass broke off, and nobody knows what it had done: there were at least as many rows.
+    /// A pass broke off: there were at least as many rows.
     package private(set) var isAtLeast = false
 
     package init(entries: [Entry] = [], residualCopies: [ResidualCopies] = []) {
@@ -237,18 +218,14 @@ package struct PurgeCounts: Hashable, Sendable {
         for copy in other.residualCopies { note(copy) }
     }
 
-    /// Notes that a pass begins.
-    ///
     /// Before the store is asked: a crash leaves no other trace of what it had done by then.
     package mutating func beginPass() {
         if isPassOpen { isAtLeast = true }
         isPassOpen = true
     }
 
-    /// Notes that the pass has told what it did, or that there was none after all.
     package mutating func endPass() { isPassOpen = false }
 
-    /// Takes over what a store of counts knows.
     package mutating func restore(isPassOpen: Bool, isAtLeast: Bool) {
         (self.isPassOpen, self.isAtLeast) = (isPassOpen, isAtLeast)
     }
@@ -258,10 +235,8 @@ package struct PurgeCounts: Hashable, Sendable {
         entries.contains { $0.action.hasPrefix(Self.notLookedForAction) }
     }
 
-    /// Whether an operator decided to go on without keys.
     var isWithoutKeys: Bool { entries.contains { $0.action == Self.withoutKeysAction } }
 
-    /// Notes that decision.
     mutating func goWithoutKeys() {
         entries = entries.map { entry in
             guard entry.action == Self.notLookedForAction else { return entry }
@@ -269,7 +244,6 @@ package struct PurgeCounts: Hashable, Sendable {
         }
     }
 
-    /// The tables and other places in which something was deleted or masked.
     var workedPlaces: [String] {
         var places: [String] = []
         for entry in entries where !Self.isLeft(entry.action) && entry.rowCount > 0 {
@@ -285,19 +259,17 @@ package struct PurgeCounts: Hashable, Sendable {
         }
     }
 
-    /// Rows that were left alone because they are newer than the request.
     package var newerCount: Int { entries.reduce(0) { $0 + $1.newerCount } }
 
     private static func isLeft(_ action: String) -> Bool {
         action.hasPrefix("keep") || action.hasPrefix(passedOver) || action == heldAction
     }
 
-    /// Rows that a hold kept when the purge last ran.
     package var heldCount: Int {
         entries.reduce(0) { $0 + ($1.action == Self.heldAction ? $1.rowCount : 0) }
     }
 
-    /// Adds copies that linger; those of the same text are one, until the later time.
+    /// Copies of the same text are one, until the later time.
     package mutating func note(_ copy: ResidualCopies) {
         guard let index = residualCopies.firstIndex(where: { $0.text == copy.text }) else {
             return residualCopies.append(copy)

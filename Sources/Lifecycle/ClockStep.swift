@@ -9,12 +9,7 @@ package struct ClockStep: Hashable, Sendable {
     /// Which jump since the start of the process it is, from 1; 0 for one that was before.
     package let number: Int
 
-    /// - Parameters:
-    ///   - from: What the clock showed after its last jump, or at the start. A clock that has run
-    ///     for ``Limits/clockTrustAge`` was right until lately: a paused machine fell behind.
-    ///   - to: What it showed when the jump was noticed.
-    ///   - by: How far it jumped.
-    ///   - number: Which jump since the start of the process it is.
+    /// A clock that has run for ``Limits/clockTrustAge`` was right until lately.
     package init(from: WallTime, to: WallTime, by: Duration, number: Int = 0) {
         self.from = to.since(from) > Limits.clockTrustAge ? to - Limits.clockSettling : from
         self.to = to
@@ -23,16 +18,11 @@ package struct ClockStep: Hashable, Sendable {
     }
 
     /// What a clock that was set back a little must pass before anything is destroyed.
-    ///
-    /// It may be wrong now; `nil` for any other jump.
     package var waitsUntil: WallTime? {
         by < .zero && .zero - by <= Limits.clockWaitMax ? to : nil
     }
 
-    /// Since when times may be wrong by the next jump: soon after a start, jumps follow each other
-    /// until the clock is right.
-    ///
-    /// The time before a jump may be ahead of the clock by a slew that it does not follow back.
+    /// Since when times may be wrong by the next jump: after a start, jumps follow each other.
     package var epochAfter: WallTime {
         (to.since(from) < Limits.clockSettling ? from : to - Limits.clockStepMin) + by
     }
@@ -40,13 +30,9 @@ package struct ClockStep: Hashable, Sendable {
     /// What the right clock showed when the jump was noticed: it dates nothing earlier.
     package var noticedAt: WallTime { to + by }
 
-    /// The last time of the wrong clock.
-    ///
-    /// A clock that was set back by less than a step while the service was down showed later times
-    /// than at the jump. No other clock showed them.
+    /// The last time of the wrong clock, or of one that was slewed back while the service was down.
     package var latest: WallTime { to + Limits.clockStepMin - .milliseconds(1) }
 
-    /// Whether a time that the service noted is one of the wrong clock.
     package func covers(_ time: WallTime) -> Bool { from <= time && time <= latest }
 
     /// What the right clock would have shown at a time of the wrong one.
@@ -54,16 +40,8 @@ package struct ClockStep: Hashable, Sendable {
 }
 
 extension Request {
-    /// Takes over a jump of the clock.
-    ///
-    /// A clock that was behind dated the request too early, so its cutoff moves, and what was
-    /// purged by the old cutoff is purged again. A clock that was ahead dated the user's rows too
-    /// late, as it did the request: the cutoff stays where that clock was, so that these rows go,
-    /// too.
-    ///
-    /// - Parameters:
-    ///   - step: The jump.
-    ///   - now: The time of the right clock.
+    /// A clock that was behind dated the request too early: its cutoff moves, and it purges
+    /// again. One that was ahead dated the user's rows too late, as well: the cutoff stays.
     package mutating func reclock(_ step: ClockStep, at now: WallTime) {
         guard !phase.isEnded else { return }
         if step.covers(acceptedAt) {
@@ -87,9 +65,7 @@ extension Request {
         clampTimes(at: now, latest: step.by < .zero ? now : now + Limits.backoffMax)
     }
 
-    /// Brings what lies implausibly far ahead to now; a clock that was ahead has set it.
-    ///
-    /// No retry is further away than ``Limits/backoffMax``.
+    /// Sets to now what lies further ahead than ``Limits/backoffMax``, as no retry does.
     package mutating func clampTimes(at now: WallTime, latest: WallTime? = nil) {
         let latest = latest ?? now + Limits.backoffMax
         func clamp(_ time: inout WallTime?) { if let set = time, set > latest { time = now } }
@@ -113,7 +89,6 @@ extension Request {
 }
 
 extension Revocation {
-    /// Takes over that a clock that was behind has dated it.
     fileprivate mutating func reclock(_ step: ClockStep) {
         waitingSince = waitingSince.map(step.corrected)
         for index in credentials.indices {
@@ -122,7 +97,6 @@ extension Revocation {
         }
     }
 
-    /// No token was seen live later than now.
     fileprivate mutating func clampTimes(at now: WallTime) {
         for index in credentials.indices {
             if let time = credentials[index].lastLiveAt, time > now {
@@ -136,11 +110,7 @@ extension Revocation {
 }
 
 extension CodeExchange {
-    /// Takes over a jump of the clock; nobody signs in later than now.
-    ///
-    /// - Parameters:
-    ///   - step: The jump.
-    ///   - now: The time of the right clock.
+    /// Nobody signs in later than now.
     package mutating func reclock(_ step: ClockStep, at now: WallTime) {
         createdAt = min(step.corrected(createdAt), now)
     }

@@ -12,8 +12,6 @@
 /// intent is durable before the call, and a code whose outcome is unknown is never sent again. One
 /// that a wrong endpoint answered is sent again; only tokens show then that it was not spent.
 package struct CodeExchange: Hashable, Sendable, Retryable {
-    /// Where one exchange stands.
-    ///
     /// Stored by `rawValue`.
     package enum Phase: String, Sendable, CaseIterable {
         case pending, exchanging, exchanged, refused, unknown, expired
@@ -29,7 +27,6 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
 
     /// What happened to it.
     package enum Event: Hashable, Sendable {
-        /// The lane has a free slot.
         case begin
         case exchanged
         case refused
@@ -76,13 +73,7 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         retry = Retry(failures: failures)
     }
 
-    /// Steps the machine.
-    ///
-    /// - Parameters:
-    ///   - event: What happened.
-    ///   - now: Decides whether the code is too old to be sent.
-    ///   - random: Source of the jitter.
-    /// - Returns: What to do once the new state is durable; nothing for an event that does not fit.
+    /// What to do once the new state is durable; nothing for an event that does not fit.
     package mutating func handle(
         _ event: Event,
         now: WallTime,

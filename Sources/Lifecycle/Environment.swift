@@ -3,19 +3,16 @@ package struct Environment: Sendable {
     package var providers: [ProviderName: ProviderPolicy]
     package var pausedProviders: Set<ProviderName>
     package var pausedTargets: Set<TargetName>
-    /// Stops on targets and on rows of them, in the order in which they were placed.
     package var holds: [TargetHold] = []
     package var isVaultOpen: Bool
     /// The mass-deletion guard lets no further purge begin.
     package var isGuardClosed: Bool
-    /// What is known about credentials of this request's user in the spool.
     package var spool = SpoolKnowledge.read
     /// The clock is behind what the ledger has signed: nothing is revoked or purged.
     package var isClockBehind = false
     package var withoutIdentities: WithoutIdentities
     /// The state may be an old copy: nothing is revoked or purged until an operator says so.
     package var isRestrained = false
-    /// The directory that is configured.
     package var directory: ProviderName?
     /// The targets that are configured, in the order of purging.
     package var targets: [TargetName] = []
@@ -25,7 +22,6 @@ package struct Environment: Sendable {
     package var keyedTargetsToPark: Set<TargetName> = []
     /// The targets that are purged after all others, whatever holds those up.
     package var lastTargets: Set<TargetName> = []
-    /// No deletion goes on before an operator has approved its plan.
     package var isApprovalRequired = false
 
     package init(
@@ -44,12 +40,10 @@ package struct Environment: Sendable {
         self.withoutIdentities = withoutIdentities
     }
 
-    /// Whether a hold stops everything in a target.
     package func isHeld(_ target: TargetName) -> Bool {
         holds.contains { $0.rows == nil && $0.target == target }
     }
 
-    /// The holds on rows of a target.
     package func rowHolds(on target: TargetName) -> [TargetHold] {
         holds.filter { $0.rows != nil && $0.target == target }
     }

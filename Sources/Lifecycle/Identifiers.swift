@@ -1,21 +1,15 @@
 /// A 128-bit identifier in the layout of UUID version 7 (RFC 9562 §5.7): sorted by its birth.
 package struct TimeOrderedID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The upper and lower half, big end first.
     package let high: UInt64
     package let low: UInt64
 
-    /// Makes an identifier for `time`.
-    ///
-    /// - Parameters:
-    ///   - time: Its first 48 bits, in milliseconds; clamped to 1970 or later.
-    ///   - entropy: Supplies the 74 random bits.
+    /// Clamps the time to 1970 or later.
     package init(at time: WallTime, entropy: inout some RandomNumberGenerator) {
         let milliseconds = UInt64(max(0, time.unixMilliseconds)) & 0xffff_ffff_ffff
         high = milliseconds << 16 | 0x7000 | (entropy.next() & 0x0fff)
         low = 0x8000_0000_0000_0000 | (entropy.next() >> 2)
     }
 
-    /// Reassembles an identifier from its stored halves, unchecked.
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -44,7 +38,6 @@ package struct TimeOrderedID: Hashable, Sendable, Comparable, CustomStringConver
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the bytes of ``description``.
     package func appendText(to text: inout [UInt8]) {
         for position in 0..<32 {
             if position & 3 == 0, position >= 8, position <= 20 { text.append(UInt8(ascii: "-")) }
@@ -65,7 +58,6 @@ package struct RequestID: Hashable, Sendable, Comparable, CustomStringConvertibl
 
     package init(_ value: TimeOrderedID) { self.value = value }
 
-    /// Reads the text form; `nil` when it is not one.
     package init?(_ text: String) {
         guard let value = TimeOrderedID(text) else { return nil }
         self.value = value
@@ -82,7 +74,6 @@ package struct IdentityID: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ value: TimeOrderedID) { self.value = value }
 
-    /// Reads the text form; `nil` when it is not one.
     package init?(_ text: String) {
         guard let value = TimeOrderedID(text) else { return nil }
         self.value = value
@@ -130,8 +121,7 @@ package struct TargetName: Hashable, Sendable, Comparable, CustomStringConvertib
 
 /// The application's own name for one of its users: personal, so every textual view is redacted.
 ///
-/// Told from others by its bytes, as every store does: two ways to write an `é` are two users,
-/// which Swift's own comparison takes for one.
+/// Compared by bytes, as every store does: Swift takes two ways to write an `é` for one.
 package struct UserID: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {

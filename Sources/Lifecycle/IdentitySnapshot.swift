@@ -3,25 +3,16 @@ package struct IdentitySnapshot: Hashable, Sendable {
     package let identity: IdentityID
     package let provider: ProviderName
     package let clientID: String
-    /// The same (provider, subject) is stored for another user too.
+    /// The same subject is stored for another user, too.
     package let isShared: Bool
     package let credentials: [CredentialWork]
-    /// Whether any credential was ever stored, also one that is destroyed by now: then there may be
-    /// a link at the provider.
+    /// Any credential was ever stored, also one that is destroyed: there may be a link.
     package let hadCredentials: Bool
-    /// The provider told that the link is cut, and nothing stored is newer than that.
+    /// The provider reported the link as cut, and nothing stored is newer.
     package let isCut: Bool
     /// Credentials that the service refused to store; the provider may honor them.
     package var refusedCount = 0
 
-    /// - Parameters:
-    ///   - identity: Names it.
-    ///   - provider: Where it is.
-    ///   - clientID: What its credentials were issued to.
-    ///   - isShared: The same subject is stored for another user too.
-    ///   - credentials: What is stored now.
-    ///   - hadCredentials: Only what is stored now counts unless told.
-    ///   - isCut: The provider told that the link is cut, and nothing stored is newer.
     package init(
         identity: IdentityID,
         provider: ProviderName,

@@ -1,6 +1,5 @@
 /// One identity of a user that a directory told.
 package struct LinkedIdentity: Hashable, Sendable {
-    /// Names it in this request; made when the answer came.
     package let identity: IdentityID
     /// The configured provider, or the directory's own word where none is configured.
     package let provider: ProviderName
@@ -8,8 +7,7 @@ package struct LinkedIdentity: Hashable, Sendable {
     package let isLocal: Bool
     /// Keyed hash of the provider's name for the user, where the directory tells it.
     package let subjectHash: [UInt8]?
-    /// Identities of the same provider that the vault knows under another subject: they are not
-    /// this one.
+    /// Identities of the same provider whose subject in the vault is another one.
     package var strangers: Set<IdentityID> = []
 
     package init(

@@ -1,16 +1,12 @@
-/// Asking a directory which identities the user has, within one request.
+/// Asking a directory which identities the user has, before every revocation.
 ///
-/// It comes before every revocation: once the account at the directory is gone, nobody can tell
-/// any more where it was linked.
+/// Once the account at the directory is gone, nothing shows any more where it was linked.
 package struct LookupWork: Hashable, Sendable, Retryable {
-    /// The configured name of the directory; calls to it have a lane like those to a provider.
     package let directory: ProviderName
     package var isDone: Bool
     package var attempts: Int
     package var retry = Retry()
-    /// A call is being made by this process.
-    ///
-    /// Not stored.
+    /// A call is under way in this process; not stored.
     package var isBusy = false
 
     package init(directory: ProviderName) {
@@ -27,7 +23,6 @@ extension LookupWork {
         retryAt = nil
     }
 
-    /// Ends it with what was found, or without.
     mutating func end() {
         isDone = true
         isBusy = false
@@ -46,7 +41,6 @@ extension LookupWork {
         return []
     }
 
-    /// Takes back a call that was not made.
     mutating func postpone(until: WallTime) {
         guard isBusy else { return }
         isBusy = false

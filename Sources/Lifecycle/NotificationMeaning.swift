@@ -6,15 +6,13 @@ package enum NotificationMeaning: String, Sendable, CaseIterable {
     case deletionAsked = "deletion_asked"
     /// The user or the provider cut the link; the account at the provider lives on.
     case linkCut = "link_cut"
-    /// As ``accountGone``, without a time that the provider vouches for: it may be a copy of an old
-    /// one.
+    /// As ``accountGone``, without a time that the provider vouches for.
     case accountGoneUndated = "account_gone_undated"
     /// As ``linkCut``, without a time that the provider vouches for.
     case linkCutUndated = "link_cut_undated"
     /// Nothing that anything here depends on.
     case other
 
-    /// Whether the application's account is to end with it, if the policy says so.
     package var endsAccount: Bool {
         switch self {
         case .accountGone, .accountGoneUndated, .deletionAsked: true
@@ -30,8 +28,7 @@ package enum NotificationMeaning: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is no evidence for a revocation: the user may have signed in since it happened,
-    /// so each token is tried all the same.
+    /// No evidence for a revocation: each token is tried all the same.
     package var isHint: Bool {
         switch self {
         case .accountGoneUndated, .linkCutUndated: true

@@ -23,12 +23,10 @@ package struct NotificationPolicy: Hashable, Sendable {
         self.onLinkCut = onLinkCut
     }
 
-    /// Whether the identity is marked as cut off.
     package func mayUpdateLink(_ meaning: NotificationMeaning) -> Bool {
         meaning.cutsLink && onLinkCut == .update
     }
 
-    /// Whether a `delete_account` is made.
     package func mayDelete(_ meaning: NotificationMeaning) -> Bool {
         meaning.endsAccount && onAccountDeleted == .deleteAccount
     }

@@ -1,6 +1,4 @@
-/// What in a store keeps a user's rows or files from being erased.
-///
-/// Holds names of the schema and of the configuration, never a value.
+/// What in a store keeps a user's data from being erased: names of the schema, never a value.
 package struct Obstacle: Hashable, Sendable {
     /// The closed set of causes; `rawValue` is the code in the journal and in the API.
     package enum Kind: String, Sendable, CaseIterable {

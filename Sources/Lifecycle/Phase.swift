@@ -15,16 +15,13 @@ package enum Stage: String, Sendable, CaseIterable, Comparable {
     package static func < (left: Stage, right: Stage) -> Bool { left.order < right.order }
 }
 
-/// Where a request is.
-///
-/// `parked` remembers the stage that it goes on with.
+/// Where a request is; `parked` remembers the stage that it goes on with.
 package enum Phase: Hashable, Sendable {
     case open(Stage)
     case parked(Stage, ParkReason, until: WallTime?)
     case completed
     case cancelled
 
-    /// The stage of an open or parked request.
     package var stage: Stage? {
         switch self {
         case .open(let stage), .parked(let stage, _, _): stage
@@ -32,10 +29,8 @@ package enum Phase: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing can happen any more.
     package var isEnded: Bool { stage == nil }
 
-    /// What applications see.
     package var wireState: WireState {
         switch self {
         case .open(.accepted): .accepted
@@ -49,7 +44,6 @@ package enum Phase: Hashable, Sendable {
         }
     }
 
-    /// What a parked request waits for; `nil` while it is not parked.
     package var parkReason: ParkReason? {
         guard case .parked(_, let reason, _) = self else { return nil }
         return reason

@@ -7,7 +7,6 @@ package enum PlanSource: Hashable, Sendable {
     /// The part stays as it was: the target's purge does not begin now, or is over.
     case kept(PurgePlan.Part)
 
-    /// Whose part it is.
     package var target: TargetName {
         switch self {
         case .asked(let target): target
@@ -15,10 +14,7 @@ package enum PlanSource: Hashable, Sendable {
         }
     }
 
-    /// The part of the new plan.
-    ///
-    /// - Parameter made: What the target answered.
-    /// - Returns: The approved part where what is left is no more than that.
+    /// The approved part where what is left is no more than that.
     package func part(of made: PurgePlan.Part) -> PurgePlan.Part {
         switch self {
         case .asked: made

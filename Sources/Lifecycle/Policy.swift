@@ -12,17 +12,14 @@ package struct ProviderTraits: Hashable, Sendable {
     package let revokesWholeGrant: Bool
     /// Whether an error for an unknown token proves that the grant is gone.
     package let invalidTokenProvesGone: Bool
-    /// Whether revoking answers success only for a token that was live.
-    ///
-    /// RFC 7009 §2.2 servers answer success for any token.
+    /// Whether a success means that the token was live; RFC 7009 §2.2 servers always answer it.
     package let refusesUnknownTokens: Bool
     /// Whether no service can revoke there at all, so that only the user can cut the link.
     package let hasNoRevocationAPI: Bool
     /// Whether an id token is enough to revoke with (Facebook Limited Login), or the subject that
     /// it names (Microsoft).
     package let usesIDTokens: Bool
-    /// Whether a refresh brings a new refresh token and uses the old one up: then an answer that
-    /// nobody heard leaves the stored token in doubt, and only a check right before counts.
+    /// Whether a refresh uses the old refresh token up; a lost answer leaves it in doubt.
     package let rotatesRefreshTokens: Bool
     /// When a token dies unused; `nil` where no end is documented.
     package let tokenClock: TokenClock?

@@ -1,6 +1,4 @@
-/// What deleting one account would do, everywhere: what an operator reads and approves.
-///
-/// Names of the configuration and counts, never personal data.
+/// What deleting one account would do, for an operator to approve; without personal data.
 package struct PurgePlan: Hashable, Sendable {
     /// An identity whose tokens would be revoked.
     package struct Link: Hashable, Sendable {
@@ -59,14 +57,8 @@ package struct PurgePlan: Hashable, Sendable {
 
     /// The text that ``hash`` is taken of; equal for equal plans of one user only.
     ///
-    /// Each field is written behind its length, so that no two plans share a text. Rows that the
-    /// time cutoff leaves alone are not in it: however many there are, the same would be done.
-    ///
-    /// - Parameters:
-    ///   - links: The identities, in order.
-    ///   - parts: The stores, in order.
-    ///   - user: The keyed hash of the user id.
-    /// - Returns: Text without personal data.
+    /// Each field stands behind its length. Rows behind the cutoff are not in it: however many they
+    /// are, the same would be done.
     package static func canonicalText(of links: [Link], _ parts: [Part], user: [UInt8]) -> String {
         var fields = ["plan 2", user.map { String($0, radix: 16) }.joined(separator: ".")]
         for link in links {
@@ -106,9 +98,7 @@ package struct PlanChange: Hashable, Sendable {
     }
 
     package let subject: Subject
-    /// `nil` when it is new.
     package let was: PlanItem?
-    /// `nil` when it is gone.
     package let now: PlanItem?
     /// ``PurgePlan/Rule/value``; `nil` when the rule is new, or it is about none.
     package let ruleWas: String?

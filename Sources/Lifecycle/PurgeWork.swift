@@ -13,27 +13,16 @@ package struct PurgeWork: Hashable, Sendable, Retryable {
     package var retry = Retry()
     package var startedAt: WallTime?
     package var endedAt: WallTime?
-    /// ``Obstacle/text`` of that call.
     package var obstacle: String?
-    /// What is dated up to then goes, although it is newer than the request: the end of a
-    /// restoration that brought back what had been purged, what a clock showed that was ahead, or
-    /// what the clock was behind of when the request was accepted; see ``Request/cutoff(in:)``.
+    /// What is dated up to then goes, too: a backup brought it back, or a wrong clock dated it.
     package var restoredAt: WallTime?
-    /// The holds on rows under which the last purge left some alone.
-    ///
-    /// Not stored: what comes back out of the store is tried again, which does no harm.
+    /// The holds under which the last purge left rows alone; not stored.
     package var heldUnder: Set<String>?
-    /// The fewest rows that a verification found since the last one that found none.
-    ///
-    /// Not stored: without it, rows that a verification finds are no progress.
+    /// The fewest rows that a verification found since one that found none; not stored.
     package var fewestLeft: Int?
-    /// The places in which the last purge erased something.
-    ///
-    /// Not stored: without them, what comes back is told without its place.
+    /// Where the last purge erased something; not stored.
     package var workedPlaces: [String] = []
-    /// A call is being made by this process.
-    ///
-    /// Not stored.
+    /// A call is under way in this process; not stored.
     package var isBusy = false
 
     /// Something of it may be gone: a call was made, and what it did before a failure is not known.
@@ -95,8 +84,7 @@ extension PurgeWork {
         }
     }
 
-    /// Anything left means back to purging: a completion is never claimed over a count that is not
-    /// zero.
+    /// Anything left means back to purging.
     mutating func record(
         verify answer: VerifyAnswer,
         _ context: inout StepContext
@@ -169,7 +157,6 @@ extension PurgeWork {
         return [.announce(.blocked(target, found))]
     }
 
-    /// Takes back a call that was not made.
     mutating func postpone(until: WallTime) {
         guard isBusy else { return }
         isBusy = false
@@ -184,22 +171,17 @@ extension PurgeWork {
         heldUnder = nil
     }
 
-    /// Whether it waits for an operator, since no key led into the store.
     func waitsForKeys(_ environment: Environment) -> Bool {
         step == .purged && !isBusy && counts.isNotLookedFor && !counts.isWithoutKeys
             && environment.keyedTargetsToPark.contains(target)
     }
 
-    /// Has the keys looked for again.
     mutating func lookAgain() {
         step = .waiting
         retryNow()
     }
 
-    /// Takes back that it is done, for what was erased may be there again.
-    ///
-    /// A verification that is under way may have seen the store as it was; its answer counts for
-    /// nothing. That of a purge counts, since the verification follows it.
+    /// What was erased may be there again; a verification under way counts for nothing.
     mutating func purgeAgain(upTo time: WallTime?) {
         guard mayHaveBegun else { return }
         if let time { restoredAt = max(restoredAt ?? time, time) }
@@ -209,7 +191,6 @@ extension PurgeWork {
         retryNow()
     }
 
-    /// Whether only the end of a hold lets the purge go on.
     func isOnHold(_ environment: Environment) -> Bool {
         // With no hold anywhere, which is nearly always, nothing is looked up.
         guard !isBusy, !environment.holds.isEmpty else { return false }

@@ -5,9 +5,7 @@ package struct Refusal: Hashable, Sendable {
     /// The error code that came along (RFC 6749 §5.2).
     package let error: String?
 
-    /// - Parameters:
-    ///   - status: The HTTP status.
-    ///   - error: Kept only if it looks like a code: anything else may quote what was sent.
+    /// Keeps an error only if it looks like a code: anything else may quote what was sent.
     package init(status: Int?, error: String? = nil) {
         self.status = status
         self.error = error.flatMap { Self.isCode($0) ? $0 : nil }
@@ -30,11 +28,8 @@ package struct Refusal: Hashable, Sendable {
 
 /// How often a provider refused one token, and nothing but that token.
 package struct RefusalCount: Hashable, Sendable {
-    /// Refusals that counted.
     package let count: Int
-    /// When the last one that counted came.
     package let lastAt: WallTime
-    /// The last answer.
     package let last: Refusal
 
     package init(count: Int, lastAt: WallTime, last: Refusal) {

@@ -1,12 +1,6 @@
 /// No revocation and no purge before an operator has approved the plan, where that is asked for.
 extension Request {
-    /// Whether an approval stands before the next step of it.
-    ///
-    /// - Parameters:
-    ///   - next: The target whose purge is to begin, if any.
-    ///   - now: When.
-    ///   - environment: The policy.
-    /// - Returns: False also for what has to wait anyway: it is compared when it no longer does.
+    /// False also for what has to wait anyway: it is compared when it no longer does.
     private func needsApproval(
         of next: Int?,
         _ now: WallTime,
@@ -33,8 +27,7 @@ extension Request {
         return Set(open.map(\.target))
     }
 
-    /// Whether an order to purge a target may go out: no approval is needed, or its part was
-    /// compared and it had to wait for nothing but its turn since, and not for long.
+    /// Whether a purge may go out: no approval is needed, or its part was compared just now.
     package func mayPurge(
         _ target: TargetName,
         at now: WallTime,
@@ -44,7 +37,6 @@ extension Request {
         return approval?.isConfirmed(target, at: now) ?? false
     }
 
-    /// What the plan under way is made of, target by target.
     package var planSources: [PlanSource] {
         let known = approval?.basis?.parts ?? []
         return purges.compactMap { work in
@@ -67,17 +59,13 @@ extension Request {
         approval?.unconfirm { environment.pausedTargets.contains($0) || environment.isHeld($0) }
     }
 
-    /// The identities that a plan has to name.
     package var links: [PurgePlan.Link] {
         revocations.map {
             PurgePlan.Link(identity: $0.identity, provider: $0.provider, clientID: $0.clientID)
         }
     }
 
-    /// Stops before a revocation that nobody approved, and before the purge of a target whose part
-    /// of the plan was not compared just now.
-    ///
-    /// - Returns: Whether it may go on; otherwise the request waits for the plan, or is parked.
+    /// False where the request waits for the plan, or is parked.
     mutating func passesApproval(
         in stage: Stage,
         of next: Int? = nil,
@@ -138,9 +126,7 @@ extension Request {
         approval?.retryAt = until
     }
 
-    /// Takes an operator's word for one plan; saying it twice does no harm.
-    ///
-    /// It takes two operators where one of them may have handed the request in.
+    /// It takes two operators where one of them may have submitted the request.
     mutating func approve(
         _ hash: String,
         by uid: UInt32,

@@ -1,13 +1,7 @@
 extension Request {
-    /// Steps the machine.
+    /// Records what happened, then decides what to do once the new state is durable.
     ///
-    /// - Parameters:
-    ///   - event: What happened.
-    ///   - context: Time and random source of the decision.
-    ///   - environment: Policy and pauses as they are now.
-    /// - Returns: What to do once the new state is durable.
-    /// - Throws: ``OperationRefusal`` for an operation that this state does not allow; nothing
-    ///   changed then.
+    /// - Throws: ``OperationRefusal`` for what this state does not allow; nothing changed then.
     package mutating func handle(
         _ event: RequestEvent,
         _ context: inout StepContext,
@@ -86,8 +80,7 @@ extension Request {
         }
     }
 
-    /// A credential that arrives before purging joins and is revoked; from purging on it is
-    /// refused.
+    /// Before purging a credential joins and is revoked; from purging on it is refused.
     private mutating func learn(
         _ snapshot: IdentitySnapshot
     ) throws(OperationRefusal) -> [RequestEffect] {

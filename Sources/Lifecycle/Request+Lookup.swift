@@ -1,8 +1,7 @@
 extension Request {
-    /// Whether the directory was not asked to the end yet.
     var isLookupOpen: Bool { lookup.map { !$0.isDone } ?? false }
 
-    /// Records what the directory said; a second answer changes nothing.
+    /// A second answer changes nothing.
     mutating func record(
         lookup answer: LookupAnswer,
         _ context: inout StepContext
@@ -27,9 +26,7 @@ extension Request {
         }
     }
 
-    /// Goes on without the directory, by an operator's word.
-    ///
-    /// A row in its name stays, so that the receipt says that links may be unknown.
+    /// A row in the directory's name stays: the receipt says that links may be unknown.
     mutating func abandonLookup(at now: WallTime) {
         guard isLookupOpen, let directory = lookup?.directory else { return }
         lookup?.end()
@@ -45,22 +42,18 @@ extension Request {
         revocations.append(revocation)
     }
 
-    /// Whether the vault has an identity that is this link, as far as anybody can tell.
     private func isCovered(_ link: LinkedIdentity) -> Bool {
         revocations.contains {
             $0.provider == link.provider && !link.strangers.contains($0.identity)
         }
     }
 
-    /// Lets a deletion that was accepted before there was a directory ask it, too.
-    ///
-    /// It waits for the answers that are under way, and comes before the purge at the latest.
+    /// A deletion that is older than the directory asks it, too, before its purge at the latest.
     mutating func adoptDirectory(_ environment: Environment) {
         guard kind == .deleteAccount, lookup == nil, !isBusy else { return }
         lookup = environment.directory.map(LookupWork.init)
     }
 
-    /// What the stage `revoking` does before anything else.
     mutating func settleLookup(
         _ now: WallTime,
         in environment: Environment,
@@ -84,8 +77,7 @@ extension Request {
         adopt(outlook, stage: .revoking, now: now)
     }
 
-    /// A link of which the vault has nothing goes with the credentials that came for its provider
-    /// since; without any it waits for them as its provider's policy says.
+    /// A link of which the vault has nothing ends with the later credentials of its provider.
     mutating func advanceLink(
         at index: Int,
         now: WallTime,

@@ -11,8 +11,7 @@ extension Request {
         return effects
     }
 
-    /// - Returns: `true` when a stage ended and the next one must be looked at, `nil` after the
-    ///   end.
+    /// `true` when a stage ended, `nil` after the end.
     private mutating func settleOnce(
         _ now: WallTime,
         in environment: Environment,
@@ -48,9 +47,7 @@ extension Request {
         }
     }
 
-    /// What stops every stage alike, and what stops revoking.
-    ///
-    /// Re-read before every step.
+    /// What stops every stage alike, and what stops revoking; read again before every step.
     private func obstacle(in stage: Stage, _ environment: Environment) -> ParkReason? {
         if crashCount >= Limits.crashesMax { return .quarantined }
         if isHeld || environment.isRestrained { return .onHold }
@@ -178,10 +175,7 @@ extension Request {
         return false
     }
 
-    /// Takes up the targets that were configured since the request was accepted.
-    ///
-    /// Until the purge begins, so that a plan that was approved is compared with them; the receipt
-    /// names those that come later.
+    /// Until the purge begins, so that an approved plan is compared with later targets, too.
     private mutating func adoptTargets(_ environment: Environment) {
         guard kind == .deleteAccount, purgeStartedAt == nil else { return }
         // What moves the cutoff of every other target holds for this one, too.
@@ -194,11 +188,7 @@ extension Request {
         }
     }
 
-    /// Whether the rows in which the target's ids are found are not as far yet.
-    ///
-    /// A shared object goes once no row names it any more, so the user's own rows must be gone
-    /// before; and only after their verification can no further id come up. Whatever the order in
-    /// which the request has its targets, and although a hold lets the ones behind it go first.
+    /// A shared object goes once no row names it; its ids are final once the source is verified.
     private func isBehindSource(
         _ work: PurgeWork,
         _ step: PurgeWork.Step,
@@ -211,12 +201,8 @@ extension Request {
         return source.step == .waiting || (step == .verified && source.step == .purged)
     }
 
-    /// Whether the target goes last and another one is not purged yet.
-    ///
-    /// A hold on that one lets the targets behind it go first, but not these: whose account is gone
-    /// cannot sign in any more while data of theirs stays.
+    /// An account goes last: without it the user cannot sign in while data of theirs stays.
     private func isBehindOthers(_ work: PurgeWork, _ environment: Environment) -> Bool {
-        // As above.
         guard !environment.lastTargets.isEmpty, environment.lastTargets.contains(work.target) else {
             return false
         }

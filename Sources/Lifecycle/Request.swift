@@ -6,10 +6,9 @@
 ///                  any open stage ⇄ parked              … → cancelled
 /// ```
 ///
-/// ``handle(_:_:around:)`` first records the fact, then derives the stage, the next due time and
-/// the effects from all facts together. So an answer that arrives while the request is parked, held
-/// or already cancelled is kept and does no harm, and nothing depends on the order of answers.
-/// Effects may only run once the new state is durable.
+/// ``handle(_:_:in:)`` records the fact, then derives stage, due time and effects from all facts.
+/// So nothing depends on the order of answers, and a late one does no harm.
+/// Effects run only once the new state is durable.
 package struct Request: Hashable, Sendable {
     package let id: RequestID
     package let kind: RequestKind
@@ -24,8 +23,7 @@ package struct Request: Hashable, Sendable {
     package let providerFilter: Set<ProviderName>?
     /// Login uid of the operator who handed it in; `nil` when an application did, or nobody knows.
     package var submittedBy: UInt32?
-    /// Nobody can tell who handed it in, so it may have been an operator: a row of the spool, or a
-    /// process that was gone or hidden when its connection was accepted.
+    /// Nobody can tell who submitted it: a row of the spool, or a process hidden or gone.
     package var isAnonymous: Bool
     package var phase: Phase
     /// Before every revocation; `nil` until there is a directory.
@@ -33,7 +31,6 @@ package struct Request: Hashable, Sendable {
     package var revocations: [Revocation]
     package var purges: [PurgeWork]
     package var isHeld: Bool
-    /// The plan and its approval; `nil` while none was ever needed.
     package var approval: Approval?
     /// An operator decided not to wait for an identity where none is known.
     package var isWithoutIdentities: Bool
@@ -81,33 +78,26 @@ package struct Request: Hashable, Sendable {
     /// Rows newer than this belong to a later life of the account and are never touched.
     package var cutoff: WallTime { min(createdAt, acceptedAt) }
 
-    /// The same in one target: what a restoration brought back is no later life of the account.
+    /// The same in one target: what a backup brought back is no later life.
     package func cutoff(in work: PurgeWork?) -> WallTime {
         max(cutoff, work?.restoredAt ?? cutoff)
     }
 
-    /// Whether a call is being made for it by this process.
     package var isBusy: Bool {
         lookup?.isBusy ?? false || revocations.contains(where: \.isBusy)
             || purges.contains(where: \.isBusy) || approval?.isBusy ?? false
     }
 
-    /// Whether any revoke intent was ever made durable.
     package var hasRevokeIntent: Bool {
         revocations.contains { $0.credentials.contains(where: \.hasRevokeIntent) }
     }
 
-    /// Identities without a final verdict; the database refuses `purging` while it is not zero.
-    ///
-    /// A directory that was not asked to the end counts as one: it may know of more.
+    /// Identities without a verdict; a directory that was not asked yet counts as one.
     package var openRevocationCount: Int {
         revocations.count { $0.verdict == nil } + (isLookupOpen ? 1 : 0)
     }
 
-    /// The provider that the next call goes to; `nil` once nothing is left to revoke.
-    ///
-    /// The backlog is fetched by lane, so that the requests of a provider that is down or slow cost
-    /// the others nothing.
+    /// Where the next call goes; `nil` once nothing is left to revoke. The backlog is read by lane.
     package var lane: ProviderName? {
         guard let stage = phase.stage, stage <= .revoking else { return nil }
         if isLookupOpen { return lookup?.directory }

@@ -1,6 +1,5 @@
 /// What the engine must do after a decision is durable.
 package enum RequestEffect: Hashable, Sendable {
-    /// Ask the directory for the user's identities.
     case lookUp(ProviderName)
     case check(IdentityID, CredentialID)
     case revoke(IdentityID, CredentialID)
@@ -23,13 +22,11 @@ package enum Announcement: Hashable, Sendable {
     case sealBroken(ProviderName)
     /// The vault lacks the key of a credential of this provider.
     case vaultKeyMissing(ProviderName)
-    /// An operator approved the plan.
     case approved
     /// What was approved is not what would be done now: it waits for another approval.
     case planChanged
     case purgeStarted
     case remainingRows(TargetName)
-    /// A store refuses to erase this user, and names what stands in the way.
     case blocked(TargetName, Obstacle)
     case completed
     /// It is completed, and all that there was of the user is newer than it.
@@ -40,8 +37,7 @@ package enum Announcement: Hashable, Sendable {
 
 /// What happened to a request.
 package enum RequestEvent: Hashable, Sendable {
-    /// It came into the engine's window, a timer of it fired, or a pause, the vault or the guard
-    /// changed.
+    /// It was loaded, a timer fired, or a pause, the vault or the guard changed.
     case due
     case lookedUp(LookupAnswer)
     case checked(IdentityID, CredentialID, CheckAnswer)
@@ -67,8 +63,7 @@ package enum RequestEvent: Hashable, Sendable {
     case abandon
     /// It was being worked on in too many crashes of our own.
     case quarantine
-    /// These targets were put back from backups, so what is purged or verified there may be back;
-    /// what a store dates up to that time came with the backup.
+    /// These targets were restored from backups; what a store dates up to then came with them.
     case restored(Set<TargetName>, at: WallTime?)
 }
 
@@ -76,18 +71,13 @@ package enum RequestEvent: Hashable, Sendable {
 package enum OperationRefusal: String, Error, Hashable, Sendable, CaseIterable {
     /// Past the point of no return.
     case tooLate = "too_late"
-    /// The request has ended.
     case alreadyEnded = "already_ended"
-    /// Nothing of the kind is open.
     case nothingToAbandon = "nothing_to_abandon"
-    /// The hold is not there.
     case notOnHold = "not_on_hold"
-    /// Another hold has that name.
     case holdExists = "hold_exists"
     case deletionInProgress = "deletion_in_progress"
     /// There is no plan that waits for an approval.
     case noPlan = "no_plan"
-    /// The hash is not that of the plan made last.
     case planChanged = "plan_changed"
     /// Whoever handed a request in does not approve it, and nobody approves one twice.
     case sameOperator = "same_operator"

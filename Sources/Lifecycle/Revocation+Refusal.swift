@@ -1,8 +1,5 @@
 extension Revocation {
-    /// Counts a refusal that concerns one token alone.
-    ///
-    /// A token that cannot even be asked about is revoked without knowing more of it. One that may
-    /// have rotated is not: a success would mean nothing.
+    /// A token that cannot be asked about is revoked all the same; one that may rotate is not.
     mutating func note(
         _ refusal: Refusal,
         at index: Int,
@@ -29,7 +26,6 @@ extension Revocation {
         return []
     }
 
-    /// Takes up what the provider refused before.
     mutating func forgetRefusals() {
         guard verdict == nil else { return }
         for index in credentials.indices {

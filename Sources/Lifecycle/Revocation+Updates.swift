@@ -1,7 +1,5 @@
 extension Revocation {
-    /// Takes over what the vault knows now: new credentials, codes that the lane has settled.
-    ///
-    /// - Returns: Whether there is something new to revoke.
+    /// Whether there is something new to revoke.
     mutating func learn(_ snapshot: IdentitySnapshot) -> Bool {
         isShared = snapshot.isShared
         isCut = snapshot.isCut
@@ -62,9 +60,7 @@ extension Revocation {
         }
     }
 
-    /// Raises the verdict to `proven` once the provider has reported that the link is cut.
-    ///
-    /// - Returns: Whether it rose; no verdict ever falls.
+    /// Whether the provider's report of a cut link raised the verdict; no verdict ever falls.
     mutating func raise() -> Bool {
         guard isCut, let verdict, verdict.mayRise else { return false }
         self.verdict = .proven
@@ -72,7 +68,6 @@ extension Revocation {
         return true
     }
 
-    /// Takes back a call that was not made.
     mutating func postpone(until: WallTime) {
         guard isBusy else { return }
         isBusy = false
@@ -84,14 +79,12 @@ extension Revocation {
         }
     }
 
-    /// Forgets timers, so that the next try is now.
     mutating func retryNow() {
         isKeyMissing = false
         (retryAt, failures) = (nil, 0)
         forgetRefusals()
     }
 
-    /// Ends the revocation by an operator's word.
     mutating func abandon(at now: WallTime) {
         guard verdict == nil else { return }
         verdict = .abandoned

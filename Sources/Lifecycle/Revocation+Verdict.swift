@@ -1,15 +1,12 @@
 extension Revocation {
-    /// Whether the provider may honor tokens that the service does not hold: a code exchange
-    /// brought no answer, or a credential was refused.
+    /// Whether the provider may honor tokens that the service does not hold.
     package var hasUnheldTokens: Bool {
         refusedCount > 0 || credentials.contains { $0.step == .lost }
     }
 
-    /// The verdict that the credentials have earned together; `nil` while one is open or none says
-    /// anything.
+    /// `nil` while a credential is open or none says anything.
     ///
-    /// A token that cannot be read or revoked may live on: without a revoke that ends the whole
-    /// grant nothing can be said about the identity then.
+    /// A token that may live on outweighs the others unless one revocation ends the whole grant.
     func earnedVerdict(_ traits: ProviderTraits) -> Verdict? {
         guard credentials.allSatisfy(\.step.isFinal),
             traits.revokesWholeGrant || !credentials.contains(where: \.mayLiveOn)
@@ -19,7 +16,6 @@ extension Revocation {
         return earned?.isRevoked ?? false && mayMissTokens(traits) ? .unconfirmed : earned
     }
 
-    /// Whether tokens that the service does not hold are untouched by what it revoked.
     private func mayMissTokens(_ traits: ProviderTraits) -> Bool {
         // What was refused may be of another account of the user's: another grant.
         guard refusedCount == 0 else { return true }
@@ -30,14 +26,12 @@ extension Revocation {
         return hasYoungerLostCode || !isWholeGrant
     }
 
-    /// Whether a code was lost after each token was last seen live, or after one was revoked, and
-    /// after the provider's last word about the grant.
+    /// Whether a code was lost after the provider's last word about the grant.
     var hasYoungerLostCode: Bool {
         credentials.contains { $0.step == .lost && $0.isInDoubt }
     }
 
-    /// Notes that a token is live now, or that the grant is gone: that is the grant of the codes
-    /// that were lost so far, too.
+    /// The provider's word covers the codes that were lost so far, too.
     mutating func forgiveLostCodes() {
         for index in credentials.indices where credentials[index].step == .lost {
             credentials[index].isInDoubt = false

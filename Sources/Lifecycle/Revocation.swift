@@ -5,34 +5,25 @@ package struct Revocation: Hashable, Sendable, Retryable {
     package let clientID: String
     package var isShared: Bool
     package var credentials: [CredentialWork]
-    /// ``IdentitySnapshot/hadCredentials``.
     package var hadCredentials: Bool
-    /// ``IdentitySnapshot/isCut``.
-    ///
-    /// Not stored with the request: the identity has it, and tells it again.
+    /// Not stored with the request: the identity has it.
     package var isCut: Bool
-    /// A directory told of it, and the vault has nothing of it.
+    /// A directory named it, and the vault has nothing of it.
     package var isLinked = false
     package var verdict: Verdict?
     /// What the verdict rests on, where that is more than the provider's word for one call.
     package var proof: Proof?
-    /// ``IdentitySnapshot/refusedCount``.
     package var refusedCount: Int
-    /// Calls made so far, all kinds; for people who look.
+    /// Calls so far, of all kinds.
     package var attempts: Int
     package var retry = Retry()
     /// Since when no usable credential is left; starts the revocation deadline.
     package var waitingSince: WallTime?
     package var startedAt: WallTime?
     package var endedAt: WallTime?
-    /// A call is being made by this process.
-    ///
-    /// Not stored: after a restart nothing is in flight.
+    /// A call is under way in this process; not stored.
     package var isBusy = false
-    /// The vault lacks the key of a credential.
-    ///
-    /// Not stored: whatever makes the request due again, such as a restart with the key, tries
-    /// again.
+    /// The vault lacks the key of a credential; not stored, so a restart with the key tries again.
     package var isKeyMissing = false
 
     package init(_ snapshot: IdentitySnapshot) {
@@ -49,7 +40,6 @@ package struct Revocation: Hashable, Sendable, Retryable {
 }
 
 extension Revocation {
-    /// What a directory told.
     init(_ link: LinkedIdentity) {
         self.init(
             IdentitySnapshot(
@@ -114,11 +104,8 @@ extension Revocation {
         return advanceCredential(now: now, traits: policy.traits)
     }
 
-    /// Refresh tokens first, then access tokens: a dead refresh token says more than a dead access
-    /// token.
-    ///
-    /// Those of an earlier grant come last: their revocation could end a later grant before its own
-    /// tokens are asked about.
+    /// Refresh tokens first: a dead one says more. Those of an earlier grant last: theirs could end
+    /// a later grant before its own tokens are asked about.
     private mutating func advanceCredential(now: WallTime, traits: ProviderTraits) -> RevocationStep
     {
         let order = credentials.indices.filter { !credentials[$0].step.isFinal }.sorted {
@@ -143,8 +130,7 @@ extension Revocation {
         return .awaitingLane
     }
 
-    /// - Returns: `nil` when this credential has nothing to do now and the next one should be
-    ///   looked at.
+    /// `nil` when this credential has nothing to do now.
     private mutating func advanceCredential(
         at index: Int,
         now: WallTime,
@@ -190,8 +176,7 @@ extension Revocation {
         }
     }
 
-    /// Whether a code is still to be exchanged where one revocation ends the whole grant: it ends
-    /// what the code has brought by then, also what nobody heard of.
+    /// One revocation would end what a code under exchange has brought, unheard.
     private func mayRevokeTooEarly(_ traits: ProviderTraits) -> Bool {
         traits.revokesWholeGrant && credentials.contains { $0.step == .codePending }
     }
@@ -225,8 +210,7 @@ extension Revocation {
         traits: ProviderTraits
     ) -> WallTime? {
         let askableAt = credential.askableAt(traits: traits)
-        // Seen live after a revoke that answered success: that counts as live, however long ago,
-        // and nothing but proof ends it.
+        // Live after a revoke that answered success: only proof ends it.
         if credential.needsProof { return askableAt }
         guard credential.wasLive, failures < Limits.confirmationsMax, let askableAt,
             askableAt <= now
@@ -253,8 +237,7 @@ extension Revocation {
         return .effect(effect)
     }
 
-    /// The provider's own notification proves that nothing is left: after a revoke of ours that
-    /// answered success it is the proof of that; otherwise the link was gone without us.
+    /// After a revoke of ours that answered success, the notification is its proof.
     private var verdictOfCut: Verdict {
         let wasRevoked = credentials.contains { credential in
             switch credential.step {
@@ -273,9 +256,7 @@ extension Revocation {
         return .final(earned)
     }
 
-    /// Decides about a link that the vault has nothing of.
-    ///
-    /// Where no such provider is configured nobody can ever revoke, so nothing waits for that.
+    /// Where no such provider is configured, nothing can ever revoke.
     mutating func advanceWithoutVault(
         kind: RequestKind,
         now: WallTime,
@@ -288,8 +269,7 @@ extension Revocation {
         return advanceWithoutCredential(kind: kind, now: now, policy: policy)
     }
 
-    /// The clock of the revocation deadline starts here and nowhere else: an outage never starts
-    /// it.
+    /// Only here the clock of the revocation deadline starts: an outage never starts it.
     private mutating func advanceWithoutCredential(
         kind: RequestKind,
         now: WallTime,
@@ -317,7 +297,6 @@ extension Revocation {
 // MARK: - Answers
 
 extension Revocation {
-    /// Records what a check said.
     mutating func record(
         check answer: CheckAnswer,
         for id: CredentialID,
@@ -352,11 +331,8 @@ extension Revocation {
         return []
     }
 
-    /// The provider may have honoured a refresh whose answer was lost, and then counts it.
-    ///
-    /// Asking again would break its rule, so the revocation goes on without that knowledge: at best
-    /// the verdict is `accepted`. A token that nobody saw live is asked about again all the same:
-    /// without an answer its revocation means nothing.
+    /// A refresh whose answer was lost spends the budget: at best the verdict is `accepted`.
+    /// A token that was never seen live is asked about again: its revocation would mean nothing.
     private mutating func noteSpentBudget(_ failure: EffectFailure, at index: Int, _ now: WallTime)
     {
         let credential = credentials[index]
@@ -364,7 +340,6 @@ extension Revocation {
         credentials[index].lastRefreshAt = now
     }
 
-    /// Records what a revoke said.
     mutating func record(
         revoke answer: RevokeAnswer,
         for id: CredentialID,
@@ -414,7 +389,6 @@ extension Revocation {
         return []
     }
 
-    /// Records what asking after the revoke said.
     mutating func record(
         confirm answer: CheckAnswer,
         for id: CredentialID,
@@ -445,8 +419,7 @@ extension Revocation {
         return []
     }
 
-    /// Nothing that went wrong is ever a verdict: it is a later try, a pause of the provider, or a
-    /// credential less.
+    /// A failure is never a verdict: it is a later try, a paused provider, or a credential less.
     private mutating func record(
         _ failure: EffectFailure,
         at index: Int,
@@ -480,10 +453,7 @@ extension Revocation {
         }
     }
 
-    /// A token that outlives its revocation is a failure until it is refused: the pauses between
-    /// two tries go on growing.
-    ///
-    /// They do so also where each try of a failing revocation begins with a check.
+    /// Pauses grow while a token outlives its revocation, or each try begins with a check.
     private mutating func succeed(at index: Int) {
         lastFailure = nil
         let credential = credentials[index]

@@ -12,7 +12,6 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
         storage = Storage(bytes)
     }
 
-    /// Takes the UTF-8 bytes of `text`.
     package init(_ text: String) {
         storage = Storage(Array(text.utf8))
     }
@@ -20,18 +19,12 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
     /// The number of bytes; not secret.
     package var count: Int { storage.bytes.count }
 
-    /// Lends the bytes to `body`, which must not keep them.
-    ///
-    /// - Parameter body: Receives the secret bytes.
-    /// - Returns: Whatever `body` returns.
-    /// - Throws: Whatever `body` throws.
+    /// Lends the bytes to `body`, which must not keep them; throws what it throws.
     package func withBytes<R, E: Error>(_ body: ([UInt8]) throws(E) -> R) throws(E) -> R {
         try body(storage.bytes)
     }
 
-    /// The bytes as text, for a place that can only send text (a form body, a header).
-    ///
-    /// Bytes that are not UTF-8 are repaired; a token that is not text never came from a provider.
+    /// For a place that can only send text; bytes that are not UTF-8 are repaired.
     package func exposeText() -> String {
         String(decoding: storage.bytes, as: UTF8.self)
     }
@@ -52,8 +45,6 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
 }
 
 extension Secret {
-    /// Owns the bytes.
-    ///
     /// Immutable after `init`, hence safe to share; `deinit` runs alone by definition.
     private final class Storage: Sendable {
         let bytes: [UInt8]

@@ -27,7 +27,6 @@ package struct TargetHold: Hashable, Sendable {
         self.uid = uid
     }
 
-    /// Whether placing it again changes nothing.
     package func stops(sameAs other: TargetHold) -> Bool {
         name == other.name && target == other.target && rows == other.rows
     }

@@ -38,15 +38,10 @@ package struct KeepAlivePolicy: Hashable, Sendable {
     /// Whether an unheard answer leaves the stored token in doubt.
     package let mayRotate: Bool
 
-    /// What the vendor lets happen and the operator wants; `nil` where no clock runs, or where no
-    /// token would ever be of use.
+    /// `nil` where no clock runs, or where no token would ever be of use.
     ///
-    /// - Parameters:
-    ///   - traits: The vendor's.
-    ///   - lifetime: The operator's word on how long an unused refresh token lives.
-    ///   - isWanted: `keep_alive`.
-    ///   - warnBefore: `expiry_warning`; at most a fifth of the lifetime, so that whatever is kept
-    ///     alive in time is never warned about.
+    /// `lifetime` is the operator's word. The warning comes in the last fifth at most: whatever is
+    /// kept alive in time is never warned about.
     package init?(
         traits: ProviderTraits,
         lifetime: Duration? = nil,
@@ -66,34 +61,24 @@ package struct KeepAlivePolicy: Hashable, Sendable {
         mayRotate = traits.rotatesRefreshTokens
     }
 
-    /// When a token is refreshed: in the fourth fifth of its life, so that a fifth is left for
-    /// retries, and each at its own moment, so that tokens of one day are not all renewed in one
-    /// hour.
-    ///
-    /// Late rather than early: some vendors put the end off only near the end (Kakao).
+    /// In the fourth fifth of its life: a fifth is left for retries. Each at its own time, and late
+    /// rather than early: some vendors put the end off only near the end (Kakao).
     package func renewalTime(usedAt: WallTime, _ id: CredentialID) -> WallTime {
         let fifth = max(1, clock.lifetime.milliseconds / 5)
         return usedAt + .milliseconds(fifth * 3 + scattered(id) % fifth)
     }
 
-    /// When the operator is told, unless it was used by then.
     package func warningTime(usedAt: WallTime, expiresAt: WallTime?) -> WallTime {
         let end = clock.isRenewable ? nil : expiresAt
         return (end ?? usedAt + clock.lifetime) - warnBefore
     }
 
-    /// From when the clock runs.
-    ///
-    /// - Parameters:
-    ///   - storedAt: When the credential was stored.
-    ///   - lastLiveAt: Its last successful token answer.
-    /// - Returns: The last use that counts.
+    /// From when the clock runs: the last use that counts.
     package func usedAt(storedAt: WallTime, lastLiveAt: WallTime?) -> WallTime {
         guard clock.isRenewable, let lastLiveAt else { return storedAt }
         return max(storedAt, lastLiveAt)
     }
 
-    /// When a refresh that brought no answer is tried again, after so many failures in a row.
     package func retryTime(failures: Int, after now: WallTime, _ id: CredentialID) -> WallTime {
         let doubled = Backoff.doubled(
             Limits.renewalRetryMin,

@@ -2,7 +2,6 @@ import Lifecycle
 
 /// The five-minute lane: authorization codes, ahead of everything else.
 extension EngineCore {
-    /// Takes a code into the lane.
     mutating func adopt(_ loaded: LoadedExchange, event: CodeExchange.Event?, at now: WallTime) {
         let id = loaded.exchange.credential
         guard exchanges[id] == nil else { return }
@@ -19,7 +18,6 @@ extension EngineCore {
         lanes[provider]?.enqueue(code: id)
     }
 
-    /// Requeues codes whose pause is over.
     mutating func retryCodes(at now: WallTime) {
         for (id, time) in exchangeRetries.sorted(by: { $0.key < $1.key }) where time <= now {
             exchangeRetries.removeValue(forKey: id)
@@ -61,7 +59,6 @@ extension EngineCore {
         nextBatch.exchanges.append((id, effects))
     }
 
-    /// What a durable decision about a code asks for.
     mutating func perform(_ effects: [CodeExchange.Effect], of id: CredentialID, at now: WallTime) {
         guard let loaded = exchanges[id] else { return }
         for effect in effects {

@@ -1,7 +1,6 @@
 import Lifecycle
 
 extension EngineCore {
-    /// What operators and timers ask for.
     mutating func command(_ input: EngineInput, at now: WallTime) {
         switch input {
         case .operate(let id, let event, let ticket):
@@ -40,8 +39,6 @@ extension EngineCore {
         }
     }
 
-    /// Stops asking a provider.
-    ///
     /// Durable, so that a restart does not hammer a provider that refuses us.
     mutating func pause(
         _ name: ProviderName,
@@ -58,8 +55,7 @@ extension EngineCore {
         tellOfPause(name, at: now)
     }
 
-    /// Requests that wait for nothing but a code are not in the window; they are parked like the
-    /// others, so that people see why they wait.
+    /// Requests that wait for a code alone are not in the window; they are parked like the others.
     private mutating func tellOfPause(_ name: ProviderName, at now: WallTime) {
         let waiting = exchanges.values.filter { $0.exchange.provider == name }
         let owners = Dictionary(
@@ -82,7 +78,6 @@ extension EngineCore {
         wake(.providerPaused, at: now)
     }
 
-    /// Closes the breaker without waiting for a call of its own.
     private mutating func trust(_ name: ProviderName, at now: WallTime) {
         guard lanes[name]?.trust() ?? false else { return }
         actions.append(.report(.breakerClosed(name)))
@@ -132,9 +127,7 @@ extension EngineCore {
         wake(.withoutKeys, at: now)
     }
 
-    /// Parked requests are found by the store; what is in the window is looked at here.
-    ///
-    /// A wake that is under way for the same reason begins anew.
+    /// The store finds parked requests; a wake under way for the same reason begins anew.
     mutating func wake(_ reason: ParkReason, at now: WallTime) {
         looseChanges.removeAll { $0.wakes(reason) }
         looseChanges.append(.wake(parkedFor: reason, at: now))
@@ -142,7 +135,6 @@ extension EngineCore {
         touchWindow(at: now)
     }
 
-    /// Takes the next page, unless the wake has begun anew meanwhile.
     mutating func continueWake(_ reason: ParkReason, after id: RequestID, at now: WallTime) {
         guard !looseChanges.contains(where: { $0.wakes(reason) }) else { return }
         looseChanges.append(.wake(parkedFor: reason, after: id, at: now))

@@ -120,8 +120,7 @@ extension EngineCore {
         }
     }
 
-    /// A target that a reload took away still gets a queue: its call answers that it is not
-    /// configured.
+    /// A target that a reload took away has a queue, too: its call answers `misconfigured`.
     mutating func enqueue(
         _ id: RequestID,
         _ work: TargetQueue.Work,
@@ -138,7 +137,6 @@ extension EngineCore {
         body(&targets[target, default: TargetQueue()])
     }
 
-    /// Asks for due work when there is room, something is due, and no such question is open.
     private mutating func fetchIfUseful(at now: WallTime) {
         reopenSkippedLanes(at: now)
         guard !isFetching, mayFetch, hasRoom, reclocksUnderWay == 0, let nextDueAt,
@@ -197,7 +195,6 @@ extension EngineCore {
         }
     }
 
-    /// Whether more requests of a lane in the window would only wait there.
     func isClosed(_ name: ProviderName, at now: WallTime) -> Bool {
         guard let lane = lanes[name] else { return false }
         return environment.pausedProviders.contains(name)

@@ -13,7 +13,6 @@ package struct LaneHealth: Hashable, Sendable {
     /// ``EffectFailure/code`` of the last call; `nil` when it was answered as it should be.
     package let lastFailure: String?
     package let isPaused: Bool
-    /// Calls and code exchanges under way.
     package let inFlightCount: Int
     package let concurrency: Int
     /// Calls and codes that wait for a slot.
@@ -43,7 +42,6 @@ package struct GuardHealth: Hashable, Sendable {
 package struct QueueProgress: Hashable, Sendable {
     /// Where.
     package enum Place: Hashable, Sendable, CustomStringConvertible {
-        /// Due requests in the store.
         case store
         case provider(ProviderName)
         case target(TargetName)
@@ -71,10 +69,9 @@ package struct QueueProgress: Hashable, Sendable {
 }
 
 extension EngineCore {
-    /// Every place where work can wait; costs no look at the store.
+    /// Every place where work can wait.
     ///
-    /// A provider that is down has an open breaker, and a call to a target may take its time: both
-    /// keep their work without being at fault.
+    /// An open breaker and a call under way keep their work without being at fault.
     package func progress(at now: WallTime) -> [QueueProgress] {
         let isStoreDue = mayFetch && hasRoom && (nextDueAt.map { $0 <= now } ?? false)
         var places = [
@@ -111,7 +108,6 @@ extension EngineCore {
         return places
     }
 
-    /// The provider's lane; `nil` for one that is not configured.
     package func laneHealth(_ name: ProviderName) -> LaneHealth? {
         guard let lane = lanes[name] else { return nil }
         let breaker: LaneHealth.Breaker =
@@ -130,7 +126,6 @@ extension EngineCore {
         )
     }
 
-    /// The target's queue; `nil` for one that is not configured.
     package func targetHealth(_ name: TargetName) -> TargetHealth? {
         guard let queue = targets[name] else { return nil }
         return TargetHealth(
@@ -140,7 +135,6 @@ extension EngineCore {
         )
     }
 
-    /// The mass-deletion guard as it would decide at `now`.
     package func guardHealth(at now: WallTime) -> GuardHealth {
         var copy = massDeletionGuard
         let isClosed = copy.isClosed(at: now)

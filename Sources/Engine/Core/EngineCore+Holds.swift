@@ -1,16 +1,13 @@
 package import Lifecycle
 
 extension EngineCore {
-    /// The stops on targets, in the order in which they were placed.
     package var holds: [TargetHold] { environment.holds }
 
-    /// Whether nothing is purged from a target.
     package func isHeld(_ target: TargetName) -> Bool { environment.isHeld(target) }
 
-    /// Stops a target, or rows of it: from now on no purge begins that it forbids, and whoever
-    /// asked for it hears so once it is durable.
+    /// From now on no purge begins that it forbids; the ticket is answered once it is durable.
     ///
-    /// The engine alone writes holds, so that what it knows and what is stored never part.
+    /// The engine alone writes holds, so that what it knows and what is stored agree.
     mutating func place(_ hold: TargetHold, _ ticket: Ticket, at now: WallTime) {
         if let known = environment.holds.first(where: { $0.name == hold.name }) {
             return reply(ticket, known.stops(sameAs: hold) ? .done : .refused(.holdExists))
@@ -42,7 +39,6 @@ extension EngineCore {
         }
     }
 
-    /// Lifts a stop and wakes whoever waited for that.
     mutating func liftHold(_ name: String, by uid: UInt32, _ ticket: Ticket, at now: WallTime) {
         guard let index = environment.holds.firstIndex(where: { $0.name == name }) else {
             return reply(ticket, .refused(.notOnHold))

@@ -17,7 +17,6 @@ extension EngineCore {
         }
     }
 
-    /// Uses free slots, codes first.
     mutating func fillLanes(at now: WallTime) {
         for name in laneOrder
         where environment.isVaultOpen && !environment.pausedProviders.contains(name) {
@@ -54,8 +53,7 @@ extension EngineCore {
         actions.append(.call(call.request, call.effect, provider, sealed))
     }
 
-    /// Ends a request's row of calls for an identity unless its next one is decided already, and
-    /// queues what waited for that; by now the token may be another one.
+    /// Queues what waited behind a request's row of calls, unless its next call is decided already.
     mutating func release(
         _ identity: IdentityID,
         of id: RequestID,
@@ -71,8 +69,7 @@ extension EngineCore {
         }
     }
 
-    /// A credential that is not there any more answers like one whose seal is broken: it can prove
-    /// nothing.
+    /// A credential that is gone answers like one whose seal is broken: it can prove nothing.
     private mutating func withdraw(_ call: ProviderLane.Call, at now: WallTime) {
         guard let run = window[call.request] else { return }
         guard mayPerform(run) else {
@@ -108,7 +105,6 @@ extension EngineCore {
         }
     }
 
-    /// A credential of each identity whose subject the vault knows.
     private static func subjects(of loaded: LoadedRequest) -> [SealedCredential] {
         loaded.request.revocations.compactMap { revocation in
             revocation.credentials.lazy.compactMap { loaded.credentials[$0.id] }
@@ -116,8 +112,7 @@ extension EngineCore {
         }
     }
 
-    /// Notes which of the vault's identities a directory's links cannot be: those of the same
-    /// provider whose credentials were issued to another subject.
+    /// A link is no identity of the same provider whose credentials have another subject.
     func comparingSubjects(_ event: RequestEvent, of id: RequestID) -> RequestEvent {
         guard case .lookedUp(.found(let links)) = event, let loaded = window[id]?.loaded else {
             return event
@@ -173,8 +168,7 @@ extension EngineCore {
         release(identity, of: call.request, at: provider, now: now)
     }
 
-    /// Spread over as long again as the pause still lasts, so that a provider that is back is not
-    /// flooded.
+    /// Over as long again as the pause lasts, so that a provider that is back is not flooded.
     private mutating func spreadOut(after opensAt: WallTime, at now: WallTime) -> WallTime {
         let span = max(1, opensAt.since(now).milliseconds)
         return opensAt + .milliseconds(Int64.random(in: 0...span, using: &random))
@@ -206,8 +200,7 @@ extension EngineCore {
         }
     }
 
-    /// One call per target at a time, many requests in each; what is held or over by now is left
-    /// out.
+    /// One call per target at a time; what is held or over by now is left out.
     mutating func fillTargets(at now: WallTime) {
         for name in targetOrder {
             let isPaused = environment.pausedTargets.contains(name)
@@ -256,7 +249,6 @@ extension EngineCore {
 }
 
 extension RequestEffect {
-    /// The identity that a call is for.
     fileprivate var identity: IdentityID? {
         switch self {
         case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _): identity
@@ -266,7 +258,6 @@ extension RequestEffect {
 }
 
 extension RequestEvent {
-    /// The identity that an answered call was for.
     var identity: IdentityID? {
         switch self {
         case .checked(let identity, _, _), .revoked(let identity, _, _),

@@ -1,7 +1,6 @@
 package import Lifecycle
 
 extension EngineCore {
-    /// Uses free places for plans; what is held or over by now is left out.
     mutating func fillPlans(at now: WallTime) {
         while let id = plans.next() {
             guard let run = window[id], mayPerform(run) else {
@@ -32,14 +31,12 @@ extension EngineCore {
         apply(.planned(result), to: id, ticket: nil, at: now)
     }
 
-    /// Lets go of what waits for an approval that the configuration no longer asks for; once, after
-    /// the start.
+    /// Once after the start: what waits for an approval that is no longer asked for goes on.
     package mutating func releaseUnapproved(at now: WallTime) {
         if !environment.isApprovalRequired { wake(.awaitingApproval, at: now) }
     }
 
-    /// Requests that wait for an approval go on where none is asked for any more; where it now is,
-    /// what is in the window stops before its next step.
+    /// Without the policy requests go on; with it those in the window stop before the next step.
     mutating func adoptApproval(_ policy: ApprovalPolicy, at now: WallTime) {
         guard environment.isApprovalRequired != (policy == .required) else { return }
         environment.isApprovalRequired = policy == .required

@@ -11,9 +11,7 @@ import Lifecycle
 /// own: it never takes a deletion's. What it needs is read in the commit of its intent, when the
 /// identity is its own already, so no token is sent that somebody else has rotated away.
 struct RenewalBook: Sendable {
-    /// What to keep alive, and how.
     var policies: [ProviderName: KeepAlivePolicy] = [:]
-    /// Due and not begun, by provider.
     var queued: [ProviderName: [DueRenewal]] = [:]
     /// From the intent to the commit of the outcome.
     var open: [CredentialID: Open] = [:]
@@ -23,7 +21,6 @@ struct RenewalBook: Sendable {
     /// under way.
     var lookAt: WallTime?
 
-    /// A renewal that was begun.
     struct Open: Sendable {
         let due: DueRenewal
         let begunAt: WallTime
@@ -34,7 +31,6 @@ extension EngineCore {
     /// A state that may be an old copy must refresh nothing: its tokens may be used up.
     private var mayRenew: Bool { environment.isVaultOpen && !environment.isRestrained && mayFetch }
 
-    /// Begins what may begin; before the commit of the step.
     mutating func fillRenewals(at now: WallTime) {
         guard !renewals.policies.isEmpty else { return }
         if let tendAt = renewals.tendAt, tendAt <= now {
@@ -58,8 +54,7 @@ extension EngineCore {
         !environment.pausedProviders.contains(name) && lanes[name]?.mayPass(at: now) ?? false
     }
 
-    /// When the first provider that is left alone now may be asked again; a renewal can be the
-    /// probe.
+    /// When the first provider with an open breaker may be asked; a renewal can be the probe.
     private func reopening(after now: WallTime) -> WallTime? {
         let times = renewals.policies.keys.compactMap { lanes[$0]?.opensAt }
         return times.filter { $0 > now }.min()
@@ -93,7 +88,6 @@ extension EngineCore {
         if renewals.queued[name]?.isEmpty ?? false { renewals.queued[name] = nil }
     }
 
-    /// When renewals want the core to be woken.
     func renewalTimes(after now: WallTime) -> [WallTime] {
         guard !renewals.policies.isEmpty else { return [] }
         let lookAt = mayRenew && renewals.queued.isEmpty ? renewals.lookAt : nil
@@ -102,13 +96,11 @@ extension EngineCore {
         return [renewals.tendAt, lookAt].compactMap(\.self) + paces
     }
 
-    /// Takes over what is configured, and looks at once.
     mutating func adoptRenewals() {
         renewals.policies = configuration.providers.compactMapValues(\.keepAlive)
         renewals.tendAt = renewals.tendAt.map { _ in .distantPast }
     }
 
-    /// Takes in what a look found.
     mutating func found(_ due: DueRenewals, at now: WallTime) {
         for renewal in due.renewals where renewals.open[renewal.credential] == nil {
             renewals.queued[renewal.provider, default: []].append(renewal)
@@ -121,7 +113,6 @@ extension EngineCore {
         }
     }
 
-    /// Takes in what a renewal's commit made known.
     mutating func learnOfRenewal(_ update: ChangeUpdate, at now: WallTime) {
         switch update {
         case .renewalsTended(let expiring, let goesOn):
@@ -148,7 +139,6 @@ extension EngineCore {
         }
     }
 
-    /// The identity is anybody's again.
     private mutating func endRenewal(_ id: CredentialID, at now: WallTime) {
         guard let due = renewals.open.removeValue(forKey: id)?.due else { return }
         guard identityOwners[due.identity] == .renewal else { return }
@@ -158,7 +148,6 @@ extension EngineCore {
         }
     }
 
-    /// Records what a refresh brought.
     mutating func renewed(_ id: CredentialID, _ answer: CheckAnswer, at now: WallTime) {
         guard let open = renewals.open[id] else { return }
         let name = open.due.provider

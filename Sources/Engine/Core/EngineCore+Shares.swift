@@ -21,12 +21,7 @@ struct WindowShares {
         laneCounts[lane, default: 0] += 1
     }
 
-    /// Takes a place for a request in a lane that others have filled.
-    ///
-    /// - Parameters:
-    ///   - loaded: The request.
-    ///   - most: How many requests of the lane may be in the window, shares included.
-    /// - Returns: Whether there was one left for its submitter.
+    /// Whether a place was left for its submitter; `most` is the lane's bound, shares included.
     mutating func take(_ loaded: LoadedRequest, most: Int) -> Bool {
         let lane = loaded.request.lane
         let own = counts[Key(lane: lane, submitter: loaded.submitter)] ?? 0
@@ -37,9 +32,7 @@ struct WindowShares {
 }
 
 extension EngineCore {
-    /// Whether a new request may come into a window or lane that others have filled.
-    ///
-    /// It would wait behind all of theirs that are due, however many one of them has submitted.
+    /// In a window or lane that others have filled it would wait behind all that is due.
     func hasShare(
         _ loaded: LoadedRequest,
         _ shares: inout WindowShares?,

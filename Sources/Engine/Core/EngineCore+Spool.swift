@@ -17,7 +17,6 @@ extension EngineCore {
         }
     }
 
-    /// The read under way has ended: the requests that it was for go on.
     mutating func spoolRead(_ outcome: SpoolReadOutcome, at now: WallTime) {
         guard outcome != .stopped, spoolGate.isReading else { return }
         let (passed, parkedCount) = spoolGate.end()
@@ -60,7 +59,6 @@ extension EngineCore {
 // MARK: - The clock
 
 extension EngineCore {
-    /// Whether nothing is revoked or purged because the clock is behind the ledger.
     package var isClockBehind: Bool { environment.isClockBehind }
 
     /// Sets what the clock must not be behind of: the newest time that the ledger has signed.
@@ -71,7 +69,6 @@ extension EngineCore {
         if !environment.isClockBehind { wake(.clockBehind, at: now) }
     }
 
-    /// Compares the clock with its floor, and wakes what waited for it.
     mutating func noteClock(at now: WallTime) {
         let isBehind = now < clockFloor
         guard isBehind != environment.isClockBehind else { return }

@@ -1,10 +1,7 @@
 import Lifecycle
 
 extension EngineCore {
-    /// Takes new requests into the window, each lane no more than it can use; the rest stays due in
-    /// the store.
-    ///
-    /// Else those of one provider that hangs would fill the window, and nobody got past them.
+    /// Each lane gets no more than it can use: else one that hangs would fill the window.
     mutating func admitNew(_ requests: [LoadedRequest], by read: ReadNumber, at now: WallTime) {
         guard !isBeforeStep(read) else {
             // The store has taken over the jump, or is about to.
@@ -27,7 +24,6 @@ extension EngineCore {
         }
     }
 
-    /// Takes requests into the window as far as there is room; the rest stays due in the store.
     mutating func admit(
         _ requests: [LoadedRequest],
         most: Int = Limits.windowMax,
@@ -87,14 +83,7 @@ extension EngineCore {
         }
     }
 
-    /// Steps one request's machine and notes what must be committed.
-    ///
-    /// - Parameters:
-    ///   - event: What happened.
-    ///   - id: Names the request.
-    ///   - ticket: Who waits for it.
-    ///   - mayLeave: False while more events of the same group wait for the request.
-    ///   - now: When.
+    /// `mayLeave` is false while more events of the same group wait for the request.
     mutating func apply(
         _ event: RequestEvent,
         to id: RequestID,
@@ -122,7 +111,6 @@ extension EngineCore {
         if mayLeave { evictIfIdle(id, at: now) }
     }
 
-    /// Gives an identity's updates to the open requests of the user.
     mutating func spread(_ update: IdentityUpdate, at now: WallTime) {
         var missing: [RequestID] = []
         for id in update.openRequests {
@@ -264,10 +252,7 @@ extension EngineCore.Run {
         return step
     }
 
-    /// A verification that follows a target's answer without a commit in between.
-    ///
-    /// It only reads, and the store knows of a call under way for the request. What the purge
-    /// counted is stored with the answer; after a crash both are done again.
+    /// It only reads, so no commit comes before it; after a crash both are done again.
     private mutating func takeVerification(after event: RequestEvent) -> TargetName? {
         guard event.isTargetAnswer, !isDirty, effects.count == 1,
             case .verify(let target) = effects[0]

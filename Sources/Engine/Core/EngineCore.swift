@@ -3,10 +3,9 @@ package import Lifecycle
 
 /// Decides what the engine does: a deterministic machine from inputs to actions.
 ///
-/// It holds a window of due requests, steps their state machines, and turns decisions into one
-/// commit at a time; effects of a decision become actions only after the commit that recorded it.
-/// The shell performs actions and feeds back what happened, so a simulator can drive the very same
-/// code with a manual clock and crash it between any two actions.
+/// It holds a window of due requests and steps their machines. Effects of a decision become actions
+/// only after the commit that recorded it. A simulator drives the same code with a manual clock and
+/// crashes it between any two actions.
 package struct EngineCore: Sendable {
     /// One request in the window.
     struct Run: Sendable {
@@ -34,11 +33,9 @@ package struct EngineCore: Sendable {
             [(id: RequestID, effects: [RequestEffect], tickets: [Ticket], isChange: Bool)] = []
         var exchanges: [(id: CredentialID, effects: [CodeExchange.Effect])] = []
         var reports: [EngineReport] = []
-        /// Who waits for its changes that belong to no request.
         var tickets: [Ticket] = []
         /// It makes parked requests due, which only a later read can find.
         var hasWake = false
-        /// Jumps of the clock that it takes over.
         var reclockCount = 0
     }
 
@@ -57,25 +54,21 @@ package struct EngineCore: Sendable {
 
     var window: [RequestID: Run] = [:]
     var dirty: [RequestID] = []
-    /// Whose calls an identity's token is for, from the first to the last of a row: a refresh may
-    /// rotate it, so nobody else's call comes between.
+    /// Whose calls an identity's token is for: a refresh may rotate it, so no other comes between.
     var identityOwners: [IdentityID: IdentityOwner] = [:]
     var callsBehind: [IdentityID: [ProviderLane.Call]] = [:]
     var renewals = RenewalBook()
     var exchanges: [CredentialID: LoadedExchange] = [:]
     var exchangeRetries: [CredentialID: WallTime] = [:]
-    /// Changes that belong to no request: exchanges and pauses.
     var looseChanges: [StateChange] = []
     var nextBatch = Batch()
     var batchUnderWay: Batch?
 
-    /// Requests that were worked on when we crashed: they run one at a time, so that the culprit is
-    /// found.
+    /// They were worked on when the process crashed: they run one at a time, to find the culprit.
     var suspects = Deque<RequestID>()
     var waitingOperations: [RequestID: [(RequestEvent, Ticket)]] = [:]
     var waitingUpdates: [RequestID: [IdentityUpdate]] = [:]
-    /// The last read that was begun before a request left the window: it may show an older state of
-    /// it.
+    /// The last read that began before a request left the window: it may show an older state.
     var leftAfterRead: [RequestID: ReadNumber] = [:]
     var lastRead = ReadNumber(value: 0)
     var readsUnderWay: Set<ReadNumber> = []
@@ -98,22 +91,13 @@ package struct EngineCore: Sendable {
     package internal(set) var clockFloor = WallTime.distantPast
     /// Jumps of the clock that the store has not taken over yet; what it reads may be of before.
     var reclocksUnderWay = 0
-    /// Who waits for that.
     var reclockTickets: [Ticket] = []
     /// The last read that may show times of before a jump of the clock.
     var lastReadBeforeStep = ReadNumber(value: 0)
-    /// Wakes that the last process did not end.
     private let unfinishedWakes: [ParkReason: RequestID]
 
     var actions: [EngineAction] = []
 
-    /// Makes a core with an empty window.
-    ///
-    /// - Parameters:
-    ///   - configuration: Providers, targets and policy.
-    ///   - pauses: What was paused before the restart.
-    ///   - isVaultOpen: False in sealed mode.
-    ///   - seed: For jitter.
     package init(
         configuration: EngineConfiguration,
         pauses: StoredPauses,
@@ -146,14 +130,7 @@ package struct EngineCore: Sendable {
     /// Lets nothing be revoked or purged until ``EngineInput/restraintLifted``; before the start.
     package mutating func restrain() { environment.isRestrained = true }
 
-    /// Takes over what a restart found.
-    ///
-    /// - Parameters:
-    ///   - suspects: Open requests that were being worked on when the process crashed by itself.
-    ///   - purgesInLastHour: For the mass-deletion guard.
-    ///   - allowance: What is left of an override of that guard.
-    ///   - exchanges: Code exchanges that are not final.
-    ///   - now: The time of the restart.
+    /// `suspects` were being worked on when the process crashed by itself.
     package mutating func start(
         suspects: [RequestID],
         purgesInLastHour: Int,
@@ -176,20 +153,12 @@ package struct EngineCore: Sendable {
         finishStep(at: now)
     }
 
-    /// Steps the core.
-    ///
-    /// - Parameters:
-    ///   - input: What happened.
-    ///   - now: When.
     package mutating func handle(_ input: EngineInput, at now: WallTime) {
         if environment.isClockBehind { noteClock(at: now) }
         consume(input, at: now)
     }
 
     /// Ends a group of inputs: begins a commit, fills slots, asks for due work.
-    ///
-    /// - Parameter now: The time of the group.
-    /// - Returns: What to do now, in order.
     package mutating func takeActions(at now: WallTime) -> [EngineAction] {
         finishStep(at: now)
         defer { actions = [] }
@@ -215,7 +184,6 @@ package struct EngineCore: Sendable {
         return times.min()
     }
 
-    /// Requests in the window and codes in the lane.
     package var workCount: Int { window.count + exchanges.count }
 
     mutating func adoptLanes() {
@@ -303,7 +271,6 @@ package struct EngineCore: Sendable {
         }
     }
 
-    /// Whether a read may show times of before a jump of the clock.
     func isBeforeStep(_ read: ReadNumber) -> Bool {
         reclocksUnderWay > 0 || read <= lastReadBeforeStep
     }
@@ -314,9 +281,7 @@ package struct EngineCore: Sendable {
         return lastRead
     }
 
-    /// Begins to accept requests in the store.
-    ///
-    /// - Returns: Shows how old they are when they come.
+    /// Begins to accept requests; the number shows how old they are when they come.
     package mutating func beginAdmission() -> ReadNumber {
         lastRead = ReadNumber(value: lastRead.value + 1)
         admissionsUnderWay.insert(lastRead)
@@ -336,7 +301,6 @@ package struct EngineCore: Sendable {
         leftCountToPrune = max(Limits.windowMax, 2 * leftAfterRead.count)
     }
 
-    /// Whether a read may show a request as it was before it left the window.
     func isStale(_ id: RequestID, _ read: ReadNumber) -> Bool {
         leftAfterRead[id].map { read <= $0 } ?? false
     }

@@ -7,8 +7,7 @@ package struct Ticket: Hashable, Sendable {
     package init(number: UInt64) { self.number = number }
 }
 
-/// Numbers the reads of the store, so that a late answer is known to be older than what left the
-/// window.
+/// Numbers the reads of the store, so that a late answer is known to be old.
 package struct ReadNumber: Hashable, Sendable, Comparable {
     package let value: UInt64
 
@@ -20,10 +19,8 @@ package struct ReadNumber: Hashable, Sendable, Comparable {
 
 /// How an operation on a request ended.
 package enum OperationOutcome: Hashable, Sendable {
-    /// Durable.
     case done
     case refused(OperationRefusal)
-    /// There is no open request of that id.
     case notOpen
 }
 
@@ -58,8 +55,7 @@ package enum EngineInput: Sendable {
     case committed([ChangeUpdate?])
     case answered(RequestID, RequestEvent, ProviderName, EffectFailure?)
     case targetAnswered(TargetName, [(RequestID, RequestEvent)])
-    /// A run of rechecks or a replay waits for a turn at a store; a hold stops its orders of these
-    /// requests by the gate.
+    /// A run of rechecks waits for a turn; a hold stops its orders of these requests by the gate.
     case takeTurn(TargetName, [RequestID], PurgeGate, Ticket)
     case endTurn(TargetName)
     /// The answer to ``EngineAction/plan(_:)``.
@@ -91,9 +87,7 @@ package enum EngineInput: Sendable {
     case pauseTarget(TargetName, reason: String, by: UInt32? = nil)
     case resumeTarget(TargetName, isOwn: Bool = false)
     case reconfigured(EngineConfiguration)
-    /// An operator stops a target, or rows of it.
     case placeHold(TargetHold, Ticket)
-    /// An operator lifts the stop of that name.
     case liftHold(String, by: UInt32, Ticket)
     /// An operator lets this many purges past the mass-deletion guard.
     case guardOverride(purges: Int, until: WallTime)
@@ -108,9 +102,7 @@ extension EngineInput {
     var isClockStep: Bool { if case .clockStepped = self { true } else { false } }
 }
 
-/// Everything the engine wants done.
-///
-/// Actions of one step are independent of each other.
+/// Everything the engine wants done; actions of one step are independent of each other.
 package enum EngineAction: Sendable {
     case fetchDue(
         ReadNumber,
@@ -124,24 +116,19 @@ package enum EngineAction: Sendable {
     /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.
     case commit([StateChange])
     indirect case call(RequestID, RequestEffect, ProviderName, SealedCredential)
-    /// Ask a directory; the answer is ``EngineInput/answered(_:_:_:_:)``.
-    ///
-    /// With a credential of each identity whose subject the vault knows.
+    /// The answer is ``EngineInput/answered(_:_:_:_:)``; with a credential of each known subject.
     indirect case lookUp(RequestID, ProviderName, UserID, [SealedCredential])
     case exchange(LoadedExchange)
     case plan(PlanOrder)
     case findRenewals([ProviderName], limit: Int)
-    /// Refreshes a token that would die unused.
     case renew(SealedCredential)
     case purge(TargetName, [PurgeOrder])
-    /// Let no order of these requests begin any more in the purge that has the gate; comes before
-    /// the answer to whoever wanted it.
+    /// Lets no order of these requests begin any more; comes before the answer to the hold.
     case stop(PurgeGate, [RequestID])
-    /// Let the purge that has the gate commit nothing more: another configuration is in force.
+    /// Lets the purge commit nothing more: another configuration is in force.
     case retire(PurgeGate)
     case verify(TargetName, [PurgeOrder])
     case reply(Ticket, OperationOutcome)
-    /// A request's new state is durable.
     indirect case changed(Request)
     case announce(RequestID, Announcement)
     case report(EngineReport)

@@ -1,10 +1,9 @@
 import DequeModule
 import Lifecycle
 
-/// Counts purges begun in the last hour and lets no more begin than configured.
+/// Lets no more purges begin in an hour than configured, until an operator overrides it.
 ///
-/// What stopped it stays parked until an operator overrides: a bug or a thief that deletes
-/// everybody must not simply wait for the next hour.
+/// A bug or a thief that deletes everybody must not simply wait for the next hour.
 struct MassDeletionGuard: Sendable {
     private static let span = Duration.seconds(3600)
 
@@ -36,7 +35,6 @@ struct MassDeletionGuard: Sendable {
         return true
     }
 
-    /// The clock jumped.
     mutating func reclock(by step: Duration) {
         begun = Deque(begun.map { $0 + step })
         allowanceUntil = allowanceUntil == .distantPast ? allowanceUntil : allowanceUntil + step

@@ -28,7 +28,6 @@ package struct LaneLimits: Hashable, Sendable {
 /// not close it for the others. For the same reason each probe is another caller's, and codes go
 /// first.
 struct ProviderLane: Sendable {
-    /// One call that waits for a slot.
     struct Call: Hashable, Sendable {
         let request: RequestID
         let effect: RequestEffect
@@ -50,7 +49,6 @@ struct ProviderLane: Sendable {
 
     /// The breaker: what recent calls say about the provider as a whole.
     enum Breaker: Hashable, Sendable {
-        /// So many callers failed since the last answer.
         case closed(failures: Int)
         case open(until: WallTime, pause: Duration)
         /// One call is under way to see whether the provider is back.
@@ -59,7 +57,6 @@ struct ProviderLane: Sendable {
 
     private(set) var limits: LaneLimits
     private(set) var breaker = Breaker.closed(failures: 0)
-    /// Who failed since the last answer.
     private(set) var failedCallers: Set<Caller> = []
     /// ``EffectFailure/code`` of the last call; `nil` when it was answered as it should be.
     private(set) var lastFailure: String?
@@ -74,7 +71,6 @@ struct ProviderLane: Sendable {
     private(set) var renewalsUnderWay = 0
     private(set) var calls = Deque<Call>()
     private(set) var codes = Deque<CredentialID>()
-    /// Calls and exchanges that were let through so far.
     private(set) var begunCount = 0
     /// Requests in the window whose next call goes here.
     var requestCount = 0
@@ -86,14 +82,9 @@ struct ProviderLane: Sendable {
         tokens = Self.burst(limits)
     }
 
-    /// More requests than this in the window bring no more throughput: while half of them are
-    /// called, the next ones are read and their intents committed.
-    ///
-    /// One is enough to see whether the provider is back: all others would have their intents
-    /// committed and taken back with every probe that fails.
+    /// Enough to read and commit the next while half are called; one while only a probe may pass.
     var requestCountMax: Int { isTrusted ? max(64, limits.concurrency * 8) : 1 }
 
-    /// Whether the breaker is closed.
     var isTrusted: Bool {
         guard case .closed = breaker else { return false }
         return true
@@ -124,8 +115,6 @@ struct ProviderLane: Sendable {
 
     mutating func enqueue(code: CredentialID) { codes.append(code) }
 
-    /// Takes a code that may be sent now.
-    ///
     /// Codes have slots of their own and ignore the rate: they live five minutes.
     mutating func nextCode(at now: WallTime) -> CredentialID? {
         guard !codes.isEmpty, hasRoomForCode, mayPass(at: now) || mayCodeProbe(at: now) else {
@@ -137,7 +126,6 @@ struct ProviderLane: Sendable {
         return codes.popFirst()
     }
 
-    /// Takes a call that may be made now.
     mutating func nextCall(at now: WallTime) -> Call? {
         guard !calls.isEmpty, hasRoomForCall, mayPass(at: now), takeToken(at: now) else {
             return nil
@@ -148,9 +136,7 @@ struct ProviderLane: Sendable {
         return calls.popFirst()
     }
 
-    /// Takes the slot of a renewal, which is beside those of calls and codes.
-    ///
-    /// Only while nothing else waits, and one at a time: renewals come last.
+    /// In a slot of its own, only while nothing else waits, and one at a time.
     mutating func beginRenewal(at now: WallTime) -> Bool {
         guard isIdle, mayPass(at: now), takeToken(at: now) else { return false }
         renewalsUnderWay += 1
@@ -159,14 +145,12 @@ struct ProviderLane: Sendable {
         return true
     }
 
-    /// Turns the slot into one of a call, which ``finished(_:failure:at:)`` or
-    /// ``gaveUp(isCode:at:)`` gives back.
+    /// Turns the slot into one of a call, which ``finished(_:failure:at:)`` gives back.
     mutating func renewalEnded() {
         renewalsUnderWay -= 1
         callsUnderWay += 1
     }
 
-    /// When the rate lets a renewal pass that waits for nothing else.
     func renewalChance(_ now: WallTime) -> WallTime? {
         guard isIdle, mayPass(at: now) else { return nil }
         let chance = tokenAt(now)
@@ -175,15 +159,12 @@ struct ProviderLane: Sendable {
 
     private var isIdle: Bool { renewalsUnderWay == 0 && calls.isEmpty && codes.isEmpty }
 
-    /// Takes every queued call, because the breaker opened or the provider was paused.
     mutating func takeAllCalls() -> [Call] {
         defer { calls.removeAll() }
         return Array(calls)
     }
 
-    /// Gives a slot back and lets the breaker learn.
-    ///
-    /// - Returns: The pause when this very answer opened the breaker.
+    /// The pause when this very answer opened the breaker.
     mutating func finished(_ caller: Caller, failure: EffectFailure?, at now: WallTime) -> Duration?
     {
         if let failure, !failure.wasAsked {
@@ -219,9 +200,7 @@ struct ProviderLane: Sendable {
         }
     }
 
-    /// The provider answered somebody else as it should.
-    ///
-    /// - Returns: Whether the breaker was open; a probe under way decides for itself.
+    /// Whether the breaker was open; a probe under way decides for itself.
     mutating func trust() -> Bool {
         if case .probing = breaker { return false }
         let wasOpen = !isTrusted
@@ -246,9 +225,7 @@ struct ProviderLane: Sendable {
         codesOpenAt = now
     }
 
-    /// When the next queued call could pass if nothing else happens; `nil` if that takes an answer.
-    ///
-    /// Never a time at which nothing could pass after all: that would be a timer after a timer.
+    /// `nil` if that takes an answer; never a time at which nothing could pass after all.
     func nextChance(after now: WallTime) -> WallTime? {
         if case .probing = breaker { return nil }
         let callAt =
@@ -269,7 +246,6 @@ struct ProviderLane: Sendable {
         codesUnderWay < Limits.codeSlots || callsUnderWay + codesUnderWay < limits.concurrency
     }
 
-    /// When the rate lets the next call pass.
     private func tokenAt(_ now: WallTime) -> WallTime {
         guard let rate = limits.ratePerSecond, tokens < 1, let refilledAt else { return now }
         let wait = Duration.milliseconds(Int64(((1 - tokens) / rate * 1000).rounded(.up)))
@@ -283,7 +259,6 @@ struct ProviderLane: Sendable {
         return pause
     }
 
-    /// Whether the breaker lets anything through.
     func mayPass(at now: WallTime) -> Bool {
         switch breaker {
         case .closed: true

@@ -5,15 +5,12 @@ import Lifecycle
 /// An application commits a credential to the spool and then asks for the deletion over the socket:
 /// whoever looks at the vault alone may miss it.
 struct SpoolGate: Sendable {
-    /// What a request of the window waits for.
     private struct Place {
-        /// The number of the read.
         let read: Int
         /// Since when it has waited without a pause.
         let since: WallTime
     }
 
-    /// Whether there is a spool to wait for.
     var isOn = false
     private(set) var isReading = false
     /// Requests may be parked until the spool is read.
@@ -31,7 +28,6 @@ struct SpoolGate: Sendable {
     /// Before the first read since the start nothing is known of any request.
     private var hasRead: Bool { endedCount > 0 }
 
-    /// Takes a request that came into the window.
     mutating func enter(_ loaded: LoadedRequest, at now: WallTime) {
         guard isOn else { return }
         let known = parked.removeValue(forKey: loaded.request.id)
@@ -52,12 +48,9 @@ struct SpoolGate: Sendable {
         parked[id] = place.read
     }
 
-    /// Forgets a request that has ended.
     mutating func forget(_ id: RequestID) { parked.removeValue(forKey: id) }
 
-    /// Begins a read for whoever waits.
-    ///
-    /// - Returns: Whether there is one to begin.
+    /// Whether there is a read to begin.
     mutating func begin() -> Bool {
         guard isOn, !isReading, lastWanted > begunCount else { return false }
         begunCount += 1
@@ -65,10 +58,7 @@ struct SpoolGate: Sendable {
         return true
     }
 
-    /// Ends the read under way.
-    ///
-    /// - Returns: The requests of the window that it was for, in order, and how many it was for
-    ///   besides, which are parked.
+    /// The requests of the window that it was for, and how many are parked besides.
     mutating func end() -> (passed: [RequestID], parkedCount: Int) {
         isReading = false
         let passed = waiting.filter { $0.value.read <= endedCount }.keys.sorted()
@@ -76,7 +66,6 @@ struct SpoolGate: Sendable {
         return (passed, parked.values.count { $0 == endedCount })
     }
 
-    /// What is known about the credentials of a request's user.
     func knowledge(of id: RequestID, _ userHash: [UInt8], at now: WallTime) -> SpoolKnowledge {
         guard isOn else { return .read }
         if let place = waiting[id] {
@@ -85,13 +74,11 @@ struct SpoolGate: Sendable {
         return unsealed.contains(userHash) ? .unsealed : .read
     }
 
-    /// Requests that have waited for too long, in order.
     func overdue(at now: WallTime) -> [RequestID] {
         guard !waiting.isEmpty else { return [] }
         return waiting.filter { now.since($0.value.since) >= Limits.spoolPatience }.keys.sorted()
     }
 
-    /// When the next request has waited for too long.
     func wakeTime(after now: WallTime) -> WallTime? {
         guard !waiting.isEmpty else { return nil }
         return waiting.values.map { $0.since + Limits.spoolPatience }.filter { $0 > now }.min()

@@ -3,7 +3,6 @@ import Lifecycle
 
 /// The queue in front of one target: one call at a time, many requests in each.
 struct TargetQueue: Sendable {
-    /// What a call does for all of its requests.
     enum Work: Hashable, Sendable { case purge, verify }
 
     /// A call of a run of rechecks or a replay.
@@ -24,7 +23,6 @@ struct TargetQueue: Sendable {
     private(set) var isBusy = false
     /// The purge under way, and what keeps its orders from beginning; `nil` when there is none.
     private(set) var purge: (requests: [RequestID], gate: PurgeGate)?
-    /// Calls that were let through so far.
     private(set) var begunCount = 0
 
     var waitingCount: Int { purges.count + verifications.count }
@@ -38,10 +36,7 @@ struct TargetQueue: Sendable {
 
     mutating func enqueue(_ turn: Turn) { turns.append(turn) }
 
-    /// Takes the next turn, after each of which requests come first.
-    ///
-    /// - Parameter isAlone: No batch of requests may be taken.
-    /// - Returns: `nil` when a call is under way, or a batch comes first.
+    /// Turns and batches alternate, unless no batch may be taken (`isAlone`).
     mutating func nextTurn(isAlone: Bool) -> Turn? {
         guard !isBusy, !wasTurn || isAlone || waitingCount == 0, let turn = turns.popFirst() else {
             return nil
@@ -51,8 +46,6 @@ struct TargetQueue: Sendable {
         return turn
     }
 
-    /// Takes the next batch.
-    ///
     /// Verifications go first: they end requests and so free the window.
     mutating func nextBatch() -> (Work, [RequestID])? {
         guard !isBusy else { return nil }

@@ -2,22 +2,17 @@ import Lifecycle
 
 /// The orders of the ids that were found for some orders, and how their answers become one each.
 struct KeyOrders {
-    /// What purging every id of one order brought.
     struct Purged {
         var counts = PurgeCounts()
         /// Empty unless rows were left under a hold.
         var holds: Set<String> = []
         /// Some id was stopped before it had begun.
         var isStopped = false
-        /// Some id was stopped in the middle.
         var isHalted = false
         /// What decides the answer; the counts are those of the other ids then.
         var failure: EffectFailure?
 
-        /// What the caller is told.
-        ///
-        /// - Parameter counts: What was done, now and before.
-        /// - Returns: The worst of what the ids brought.
+        /// The worst of what the ids brought.
         func answer(_ counts: PurgeCounts) -> PurgeAnswer {
             if let failure { return .failure(failure) }
             if isHalted { return .halted(counts) }
@@ -29,15 +24,12 @@ struct KeyOrders {
     /// ``Lifecycle/PlanItem/reason`` of what stays because it is shared.
     static let sharedReason = "still has other owners"
 
-    /// One order of the caller.
     private struct Entry {
-        /// Positions in ``KeyOrders/unique``.
         var places: [Int] = []
         /// Ids that others own, too.
         var keptCount = 0
         var failure: EffectFailure?
 
-        /// No key led to anything.
         var isEmpty: Bool { places.isEmpty && keptCount == 0 && failure == nil }
     }
 
@@ -55,12 +47,7 @@ struct KeyOrders {
     private let name: KeyName
     private let isShared: Bool
 
-    /// - Parameters:
-    ///   - orders: Of the caller.
-    ///   - found: Their ids; `nil` where nobody has looked.
-    ///   - named: The shared ids that other rows name.
-    ///   - origin: Where the ids come from.
-    ///   - mark: Tells the orders of one request apart.
+    /// `found` is `nil` where nobody has looked; `named` are shared ids that other rows name.
     init(
         _ orders: [PurgeOrder],
         _ found: [KeysAnswer?],
@@ -120,14 +107,12 @@ struct KeyOrders {
         }
     }
 
-    /// ``unique`` in calls of the size that targets are made for.
     var batches: [[PurgeOrder]] {
         stride(from: 0, to: unique.count, by: Limits.purgeBatchMax).map { start in
             Array(unique[start..<min(start + Limits.purgeBatchMax, unique.count)])
         }
     }
 
-    /// The line of a plan for what stays; none when nothing does.
     var keptItems: [PlanItem] {
         let count = entries.reduce(0) { $0 + $1.keptCount }
         guard count > 0 else { return [] }
@@ -141,7 +126,6 @@ struct KeyOrders {
         ]
     }
 
-    /// One answer for each order of the caller.
     func merged(_ answers: [PurgeAnswer]) -> [Purged] {
         entries.enumerated().map { index, entry in
             var merged = Purged(failure: entry.failure)
@@ -183,7 +167,6 @@ struct KeyOrders {
         }
     }
 
-    /// One answer for each order of the caller.
     func merged(_ answers: [VerifyAnswer]) -> [VerifyAnswer] {
         entries.map { entry in
             guard !entry.isEmpty else { return .notLookedFor }
@@ -204,7 +187,6 @@ struct KeyOrders {
         }
     }
 
-    /// One failure, if any, for each order of the caller.
     func merged(_ failures: [EffectFailure?]) -> [EffectFailure?] {
         entries.map { entry in
             entry.places.reduce(entry.failure) { worst, place in
@@ -215,7 +197,6 @@ struct KeyOrders {
 }
 
 extension KeyedTarget.Origin {
-    /// The line of a plan for a store into which no id leads.
     var unknownItem: PlanItem {
         let outcome =
             switch withoutKeys {

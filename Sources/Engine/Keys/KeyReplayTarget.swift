@@ -12,11 +12,6 @@ package struct KeyReplayTarget: PurgeTarget {
     package let erased: KeyName
     private let hasher: any KeyedHasher
 
-    /// - Parameters:
-    ///   - inner: The store, or a copy of it.
-    ///   - origin: Where its ids come from.
-    ///   - erased: What the tombstones of its ids are bound to.
-    ///   - hasher: Makes the hashes of tombstones.
     init(
         _ inner: any PurgeTarget,
         origin: KeyedTarget.Origin,
@@ -29,7 +24,6 @@ package struct KeyReplayTarget: PurgeTarget {
         self.hasher = hasher
     }
 
-    /// The store's own.
     package var name: TargetName { inner.name }
 
     /// The targets whose rows name its ids, next one first; a hold there is one here, too.
@@ -43,7 +37,6 @@ package struct KeyReplayTarget: PurgeTarget {
         return names
     }
 
-    /// The hash that the tombstone of an id has.
     package func tombstone(of id: UserID) -> [UInt8] { hasher.tombstone(of: id, as: erased) }
 
     /// Purges the ids that no row names.
@@ -54,7 +47,6 @@ package struct KeyReplayTarget: PurgeTarget {
         return own.merged(answers).map { $0.answer($0.counts) }
     }
 
-    /// Counts what is left of the ids that no row names.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         let own = await own(orders)
         var answers: [VerifyAnswer] = []
@@ -62,7 +54,6 @@ package struct KeyReplayTarget: PurgeTarget {
         return own.merged(answers)
     }
 
-    /// The store's own ids.
     package func users(
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
@@ -79,7 +70,6 @@ package struct KeyReplayTarget: PurgeTarget {
     /// Of the store itself.
     package func inspect() async -> TargetFindings { await inner.inspect() }
 
-    /// An order for each id, without those that rows name again.
     private func own(_ orders: [PurgeOrder]) async -> KeyOrders {
         var named = OwnersAnswer.named([])
         if origin.isShared {

@@ -2,15 +2,7 @@ package import Lifecycle
 
 /// Hashes of ids that one store names and another knows the user by.
 extension KeyedHasher {
-    /// What the tombstone of an erased id has.
-    ///
-    /// Bound to the name, so that equal ids of two stores, or of a user, are never taken for each
-    /// other.
-    ///
-    /// - Parameters:
-    ///   - id: Personal.
-    ///   - name: Under what the id is stored as one that is a request's own to erase.
-    /// - Returns: 32 bytes.
+    /// Bound to the name: equal ids of two stores are never taken for each other; 32 bytes.
     package func tombstone(of id: UserID, as name: KeyName) -> [UInt8] {
         // No name has a zero byte.
         hash("\(name)\0\(id.exposeText())", domain: .erasedKey)

@@ -37,7 +37,6 @@ package final class KeyedTarget: PurgeTarget {
             self.withoutKeys = withoutKeys
         }
 
-        /// As ``KeyedTarget/replaying()``.
         var replaying: Origin {
             Origin(
                 name: name,
@@ -56,11 +55,6 @@ package final class KeyedTarget: PurgeTarget {
     /// What was done for a request before some other id of it met a failure or was stopped.
     private let carried = Mutex<[RequestID: PurgeCounts]>([:])
 
-    /// - Parameters:
-    ///   - inner: The store.
-    ///   - origin: Where its ids come from.
-    ///   - store: Where they are kept.
-    ///   - hasher: Makes the marks by which the orders of a request differ.
     package init(
         _ inner: any PurgeTarget,
         origin: Origin,
@@ -73,10 +67,8 @@ package final class KeyedTarget: PurgeTarget {
         self.hasher = hasher
     }
 
-    /// The store's own.
     package var name: TargetName { inner.name }
 
-    /// Purges every id of every order that nobody else owns.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let spread = await spread(orders, of: await ids(of: orders))
         if let failure = await take(spread) { return orders.map { _ in .failure(failure) } }
@@ -87,7 +79,6 @@ package final class KeyedTarget: PurgeTarget {
         }
     }
 
-    /// Counts what is left of every id that was this order's to purge.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         let spread = await spread(orders, of: await stored(orders, as: erasedName))
         var answers: [VerifyAnswer] = []
@@ -101,8 +92,7 @@ package final class KeyedTarget: PurgeTarget {
         }
     }
 
-    /// Takes the ids that are stored, looks for more, and stores nothing; a shared one counts when
-    /// only this user is left.
+    /// Stores nothing; a shared id counts when only this user is left.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         let spread: KeyOrders
         switch await planned(order) {
@@ -122,18 +112,12 @@ package final class KeyedTarget: PurgeTarget {
         return .items(isUnknown ? [origin.unknownItem] : items.all + kept)
     }
 
-    /// The same store, for erasing again: an order's user is one of the store's own ids there.
-    ///
-    /// - Parameter store: A copy that is used in place of the store.
-    /// - Returns: Not to be shut down: what it works on belongs to others.
+    /// For erasing again: an order's user is one of the store's own ids. Not to be shut down.
     package func byKey(in store: (any PurgeTarget)? = nil) -> KeyReplayTarget {
         KeyReplayTarget(store ?? inner, origin: origin, erased: erasedName, hasher: hasher)
     }
 
-    /// The same store, for a replay: it is purged of what rows of the source name now, and of
-    /// nothing that was found when the user was erased.
-    ///
-    /// - Returns: Not to be shut down: what it works on belongs to others.
+    /// For a replay: purges what rows of the source name now, and nothing found before.
     package func replaying() -> KeyedTarget {
         KeyedTarget(inner, origin: origin.replaying, store: store.late, hasher: hasher)
     }
@@ -160,18 +144,15 @@ package final class KeyedTarget: PurgeTarget {
 // MARK: - Ids
 
 extension KeyedTarget {
-    /// A failure of looking for ids.
     struct Failure: Error {
         let failure: EffectFailure
     }
 
-    /// The orders of every id.
     private func spread(_ orders: [PurgeOrder], of found: [KeysAnswer?]) async -> KeyOrders {
         let named = await named(found.flatMap { $0?.ids ?? [] })
         return KeyOrders(orders, found, named, origin: origin, mark: hasher.mark(of:))
     }
 
-    /// What is stored, or is found and stored now.
     private func ids(of orders: [PurgeOrder]) async -> [KeysAnswer?] {
         var found = await stored(orders, as: origin.name)
         let missing = orders.indices.filter { found[$0] == nil || found[$0] == .found([]) }
@@ -199,10 +180,7 @@ extension KeyedTarget {
     /// Under what those ids are stored that are a request's own to erase.
     package var erasedName: KeyName { origin.isShared ? takenName : origin.name }
 
-    /// Stores which shared ids are this request's to purge, before it does.
-    ///
-    /// What others still own is theirs: were it looked for again after their deletion has begun, it
-    /// would be taken for data that came back.
+    /// Before the purge: what others still own would be taken for data that came back.
     private func take(_ spread: KeyOrders) async -> EffectFailure? {
         guard origin.isShared else { return nil }
         let taken = spread.ids.map { FoundKeys(request: $0, name: takenName, ids: $1) }
@@ -229,7 +207,6 @@ extension KeyedTarget {
         )
     }
 
-    /// The orders that a purge would have.
     private func planned(_ order: PurgeOrder) async -> Result<KeyOrders, Failure> {
         var owners = [order]
         if let upstream = origin.upstream {
@@ -278,7 +255,6 @@ extension KeyedTarget {
 }
 
 extension KeysAnswer {
-    /// Empty beside a failure.
     var ids: [UserID] {
         if case .found(let ids) = self { ids } else { [] }
     }

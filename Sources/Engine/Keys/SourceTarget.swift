@@ -13,11 +13,6 @@ package struct SourceTarget: PurgeTarget {
     private let shared: Set<String>
     private let store: any FoundKeyStore
 
-    /// - Parameters:
-    ///   - inner: The store.
-    ///   - keys: The names of its ids.
-    ///   - shared: Those of them that belong to all whose rows name them.
-    ///   - store: Where they are kept.
     package init(
         _ inner: any KeySource,
         keys: [String],
@@ -30,7 +25,6 @@ package struct SourceTarget: PurgeTarget {
         self.store = store
     }
 
-    /// The store's own.
     package var name: TargetName { inner.name }
 
     /// Purges the orders whose ids are stored; the others are not touched.
@@ -45,9 +39,7 @@ package struct SourceTarget: PurgeTarget {
         return answers
     }
 
-    /// Finds the ids of users and stores them.
-    ///
-    /// - Returns: For each order why that failed; `nil` when its ids are stored.
+    /// For each order why that failed; `nil` when its ids are stored.
     func find(_ orders: [PurgeOrder]) async -> [EffectFailure?] {
         var failures = [EffectFailure?](repeating: nil, count: orders.count)
         var found: [FoundKeys] = []
@@ -75,12 +67,10 @@ package struct SourceTarget: PurgeTarget {
         return failures
     }
 
-    /// Reads the ids of users and stores nothing.
     func peek(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
         await inner.keys(key, of: orders)
     }
 
-    /// Tells which ids rows still name.
     func named(
         _ ids: [UserID],
         as key: String,
@@ -108,7 +98,6 @@ package struct SourceTarget: PurgeTarget {
     /// Of the store itself.
     package func startupProblems() async -> [String] { await inner.startupProblems() }
 
-    /// The store's own users: its ids are those of the application.
     package func users(
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {

@@ -3,7 +3,6 @@ package import Lifecycle
 /// A credential that was sealed and is to be stored.
 package struct NewCredential: Sendable {
     package let userHash: [UInt8]
-    /// The data key that everything in it is sealed under.
     package let userKey: WrappedKey
     /// Whether ``userKey`` was read from the store: then it must still be there, or a key that was
     /// destroyed in the meantime would come back.
@@ -19,7 +18,6 @@ package struct NewCredential: Sendable {
     package let sealedSecret: [UInt8]
     package var sealedCodeVerifier: [UInt8]?
     package var redirectURI: String?
-    /// Keyed hash of the secret.
     package let fingerprint: [UInt8]
     package let createdAt: WallTime
     package var expiresAt: WallTime?

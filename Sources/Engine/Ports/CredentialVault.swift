@@ -2,8 +2,7 @@ package import Lifecycle
 
 /// What binds a sealed credential to its place; all of it is authenticated with the ciphertext.
 package struct SealContext: Hashable, Sendable {
-    /// The column's name, such as `credentials.secret`; a blob moved to another column does not
-    /// open.
+    /// The column's name, such as `credentials.secret`.
     package let field: String
     /// Random, unique per sealed value; a blob moved to another row does not open.
     package let rowNonce: [UInt8]
@@ -93,10 +92,7 @@ package protocol CredentialVault: Sendable {
 ///
 /// The key is never rotated: tombstones and idempotency keys must be found years later.
 package protocol KeyedHasher: Sendable {
-    /// - Parameters:
-    ///   - text: What is hashed; personal or secret.
-    ///   - domain: Separates uses, so that equal texts in two uses do not correlate.
-    /// - Returns: 32 bytes.
+    /// 32 bytes; equal texts in two domains do not correlate.
     func hash(_ text: String, domain: HashDomain) -> [UInt8]
 }
 

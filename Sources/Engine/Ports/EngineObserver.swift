@@ -4,13 +4,10 @@ package import Lifecycle
 ///
 /// Calls are short and never block.
 package protocol EngineObserver: Sendable {
-    /// A request's new state is on disk.
     func changed(_ request: Request)
 
-    /// Something about a request that an operator cares about.
     func announced(_ announcement: Announcement, of request: RequestID)
 
-    /// Something about the engine itself.
     func reported(_ report: EngineReport)
 }
 

@@ -2,7 +2,6 @@ package import Lifecycle
 
 /// One way in which a user signs in, as a directory tells it.
 package struct DirectoryLink: Sendable {
-    /// The configured provider, or the directory's own word where none is configured.
     package let provider: ProviderName
     /// A password, a phone number, an anonymous account: there never was a token.
     package let isLocal: Bool
@@ -33,11 +32,8 @@ package protocol IdentityDirectory: Sendable {
     /// Lists how a user signs in; changes nothing.
     func links(of user: UserID) async -> DirectoryAnswer
 
-    /// Makes one harmless call that shows whether the directory is reachable and lets us look.
-    ///
-    /// - Returns: `nil` when all is well.
+    /// Makes one harmless call; `nil` when all is well.
     func diagnose() async -> EffectFailure?
 
-    /// Closes connections; nothing is asked after it.
     func shutdown() async
 }

@@ -53,11 +53,9 @@ package struct OpenCredential: Sendable {
 package struct TokenKeeper: Sendable {
     private let body: @Sendable (Secret) async -> Bool
 
-    /// - Parameter body: Returns once the token is durable, or `false` when it is not.
     package init(_ body: @escaping @Sendable (Secret) async -> Bool) { self.body = body }
 
-    /// - Parameter refreshToken: The new token.
-    /// - Returns: Whether it is durable; if not, nothing of the refresh may be used.
+    /// Whether it is durable; if not, nothing of the refresh may be used.
     package func keep(_ refreshToken: Secret) async -> Bool { await body(refreshToken) }
 }
 
@@ -65,7 +63,6 @@ package struct TokenKeeper: Sendable {
 package struct ExchangedTokens: Sendable {
     package let refreshToken: Secret?
     package let accessToken: Secret?
-    /// How long the access token lives, as the provider said.
     package let accessTokenLifetime: Duration?
     /// The `sub` of the id token that came along, read over the same TLS connection
     /// (OpenID Connect Core §3.1.3.7, point 6, allows that instead of the signature).
@@ -87,8 +84,7 @@ package struct ExchangedTokens: Sendable {
 /// What exchanging an authorization code brought.
 package enum ExchangeAnswer: Sendable {
     case exchanged(ExchangedTokens)
-    /// The provider refuses the code for good (`invalid_grant`: expired, used, or another
-    /// client's).
+    /// For good (`invalid_grant`: expired, used, or another client's).
     case refused
     case failure(EffectFailure)
 }
@@ -174,7 +170,6 @@ package struct SignInError: Error, Sendable, CustomStringConvertible {
 package protocol IdentityProvider: Sendable {
     var name: ProviderName { get }
 
-    /// What the state machine must know about this family.
     var traits: ProviderTraits { get }
 
     /// Exchanges an authorization code. Not idempotent: call it once per code.
@@ -183,9 +178,7 @@ package protocol IdentityProvider: Sendable {
     /// Asks whether a token is live, where `traits` says that may be asked.
     func check(_ credential: OpenCredential) async -> CheckAnswer
 
-    /// Refreshes a token so that it does not die unused, and tells whether it is live.
-    ///
-    /// Where a check is a refresh, that is all there is to it.
+    /// Refreshes a token so that it does not die unused.
     func renew(_ credential: OpenCredential) async -> CheckAnswer
 
     /// Asks for revocation. Idempotent.
@@ -202,9 +195,7 @@ package protocol IdentityProvider: Sendable {
     /// Whether a directory's name for a user at this provider is the user of `subject`.
     func isName(_ name: Secret, of subject: Secret) -> Bool
 
-    /// Makes one harmless call that shows whether the provider is reachable and accepts our set-up.
-    ///
-    /// - Returns: `nil` when all is well.
+    /// Makes one harmless call; `nil` when all is well.
     func diagnose() async -> EffectFailure?
 
     /// Does the same, and says what answered, what it answered, and what to change.
@@ -222,20 +213,16 @@ package struct ProviderProblem: Hashable, Sendable {
         self.text = text
     }
 
-    /// The code, and what to do.
     package var finding: String {
         text.isEmpty ? failure.code : "\(failure.code): \(text)"
     }
 }
 
 extension IdentityProvider {
-    /// Compares them: most directories use the provider's own name.
     package func isName(_ name: Secret, of subject: Secret) -> Bool { name.isEqual(to: subject) }
 
-    /// Most providers do.
     package var issuesIDTokens: Bool { true }
 
-    /// Says what the kind of failure lets an operator do.
     package func problem() async -> ProviderProblem? {
         await diagnose().map { ProviderProblem($0, $0.advice(on: name)) }
     }

@@ -19,23 +19,12 @@ package enum OwnersAnswer: Hashable, Sendable {
 /// An id is written as ``Lifecycle/UserID`` for what it is to the other store, and just as
 /// personal.
 package protocol KeySource: PurgeTarget {
-    /// Reads which ids the rows of users name; changes nothing.
+    /// Reads which ids the rows of users name, one answer for each order; changes nothing.
     ///
     /// Rows behind the cutoff count as for a purge; a hold on rows does not hide them.
-    ///
-    /// - Parameters:
-    ///   - key: The configured name of the ids.
-    ///   - orders: Whose rows.
-    /// - Returns: One answer for each order.
     func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer]
 
-    /// Tells which ids rows of the table still name, whoever's they are.
-    ///
-    /// - Parameters:
-    ///   - ids: The ids in question.
-    ///   - key: The configured name of the ids.
-    ///   - orders: Whose rows are as good as gone, but for those behind the cutoff.
-    /// - Returns: The ids that other rows name.
+    /// Which ids rows still name, whoever's they are; the rows of `orders` are as good as gone.
     func named(
         _ ids: [UserID],
         as key: String,
@@ -48,10 +37,7 @@ package struct FoundKeys: Hashable, Sendable {
     package let request: RequestID
     package let name: KeyName
     package let ids: [UserID]
-    /// Nobody else's: with the request's end they are erased for good.
-    ///
-    /// Others may own a shared id, too, until it is stored once more as one that fell to the
-    /// request.
+    /// Nobody else's: with the request's end they are erased. A shared id may have other owners.
     package let isOwn: Bool
 
     package init(request: RequestID, name: KeyName, ids: [UserID], isOwn: Bool = true) {
@@ -64,20 +50,12 @@ package struct FoundKeys: Hashable, Sendable {
 
 /// Keeps the ids that were found, sealed, until nobody needs them any more.
 package protocol FoundKeyStore: Sendable {
-    /// Adds to what is stored, durably, and never takes anything away.
-    ///
-    /// Storing no id also counts: it says that somebody looked.
-    ///
-    /// - Returns: Why nothing was stored; `nil` when all is durable.
+    /// Adds to what is stored, durably. Storing no id says that somebody looked.
     func add(_ found: [FoundKeys]) async -> EffectFailure?
 
-    /// Opens what is stored.
-    ///
-    /// - Returns: By request; those for which nobody has looked are missing.
+    /// By request; those for which nobody has looked are missing.
     func keys(of requests: [RequestID], as name: KeyName) async -> [RequestID: KeysAnswer]
 
-    /// The same store as a replay sees it: only what was found after the end of a request.
-    ///
-    /// What was found before may be somebody else's by now.
+    /// As a replay sees it: only what was found after the end of a request.
     var late: any FoundKeyStore { get }
 }

@@ -16,7 +16,6 @@ package final class PurgeGate: Sendable {
 
     package init() {}
 
-    /// Lets no order of these requests begin from now on.
     package func close(for requests: [RequestID]) {
         state.withLock { $0.closed.formUnion(requests) }
     }
@@ -27,7 +26,6 @@ package final class PurgeGate: Sendable {
     /// Whether nothing more may be committed by the call.
     package var isRetired: Bool { state.withLock { $0.isRetired } }
 
-    /// Whether no order of the request may begin.
     package func isClosed(for request: RequestID) -> Bool {
         state.withLock { $0.isRetired || $0.closed.contains(request) }
     }

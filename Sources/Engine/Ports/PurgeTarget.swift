@@ -6,19 +6,13 @@ package struct PurgeOrder: Sendable {
     package let user: UserID
     /// Only rows not newer than this are touched: min(request's `created_at`, import time).
     package let cutoff: WallTime
-    /// The holds on rows of the target; the same for all orders of one call.
-    ///
-    /// A purge leaves those rows alone, and what must stay for them to stay.
+    /// The holds on rows of the target, the same for all orders of one call: those rows stay.
     package var holds: [TargetHold]
-    /// Tells the orders of one request apart: a keyed hash of the id, for a target whose ids were
-    /// found elsewhere; `nil` when the request has one order.
+    /// Tells the orders of one request apart: a keyed hash of the id; `nil` for one order.
     package var mark: String?
-    /// Tells a replay of an erasure from the erasure: a random text; `nil` in the erasure itself.
-    ///
-    /// For a store that keeps its answers for a while: what was erased then is there again.
+    /// Tells a replay from the erasure, for a store that keeps its answers; `nil` in the erasure.
     package var round: String?
-    /// Closed for the request by a hold that comes after the call was made; `nil` for an order that
-    /// nothing stops.
+    /// Closed for the request by a hold that comes after the call was made.
     package var gate: PurgeGate?
 
     package init(
@@ -35,14 +29,10 @@ package struct PurgeOrder: Sendable {
         self.gate = gate
     }
 
-    /// Whether the order may not begin any more: its answer is ``Lifecycle/PurgeAnswer/stopped``.
-    ///
-    /// Asked right before the order begins; what has begun may end.
+    /// Asked right before the order begins; its answer is ``Lifecycle/PurgeAnswer/stopped`` then.
     package var isStopped: Bool { gate?.isClosed(for: request) ?? false }
 
-    /// Whether a reload came meanwhile, so that not even what has begun may be committed.
-    ///
-    /// Asked before each table and piece, and right before the commit, where a store has those.
+    /// A reload came: asked before each table and piece, and right before the commit.
     package var isOutdated: Bool { gate?.isRetired ?? false }
 }
 
@@ -62,24 +52,16 @@ package enum FilterAnswer: Hashable, Sendable {
 package protocol PurgeTarget: Sendable {
     var name: TargetName { get }
 
-    /// Deletes or anonymizes. Idempotent and resumable: after a crash the same call finishes the
-    /// work.
-    ///
-    /// Each order is asked whether it is stopped (``PurgeOrder/isStopped``) before it begins.
+    /// Idempotent and resumable; asks each order ``PurgeOrder/isStopped`` before it begins.
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer]
 
     /// Counts what is left, with other queries than ``purge(_:)`` used.
     func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer]
 
-    /// Tells what ``purge(_:)`` would do for one user, and changes nothing.
-    ///
-    /// Counts to the end, since the count is what gets approved, in pieces that cost the
-    /// application little.
+    /// Changes nothing. Counts to the end, in pieces that cost the application little.
     func plan(_ order: PurgeOrder) async -> PlanAnswer
 
-    /// Whether the store is reachable, permitted and shaped as configured.
-    ///
-    /// - Returns: One clear sentence per problem, empty when all is well. No personal data.
+    /// One clear sentence per problem, without personal data; empty when all is well.
     func diagnose() async -> [String]
 
     /// ``diagnose()``, and what an operator should know besides, by the same look at the store.
@@ -88,13 +70,9 @@ package protocol PurgeTarget: Sendable {
     /// The part of ``diagnose()`` that waiting does not mend: with it the target is paused.
     func startupProblems() async -> [String]
 
-    /// Goes through the user ids that the store has itself, and tells those that are wanted.
+    /// Which of the store's own user ids are wanted; `isWanted` is quick, and asked for each.
     ///
-    /// For erasing again after a backup was restored: only keyed hashes of the erased ids are left,
-    /// so the ids must come from the store.
-    ///
-    /// - Parameter isWanted: Whether a user was erased; quick, and asked for every user.
-    /// - Returns: The wanted users that the store has.
+    /// For erasing again: only keyed hashes of the erased ids are left.
     func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer
 
     /// Whether it could leave rows alone, before a hold on them is placed.
@@ -108,28 +86,22 @@ package protocol PurgeTarget: Sendable {
 }
 
 extension PurgeTarget {
-    /// Cannot tell.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer { .unknown }
 
-    /// Nothing to know besides.
     package func inspect() async -> TargetFindings { TargetFindings(problems: await diagnose()) }
 
     /// All of ``diagnose()``, for a store on this machine.
     package func startupProblems() async -> [String] { await diagnose() }
 
-    /// Cannot tell.
     package func users(
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer { .unknown("a store of this kind does not list its users") }
 
-    /// No store but those with tables.
     package func check(_ filter: RowFilter) async -> FilterAnswer {
         .refused("a target of this kind has no rows to choose from; hold the whole target instead")
     }
 
-    /// Cannot tell.
     package func coverage() async -> CoverageAnswer { .unknown }
 
-    /// Nothing is held.
     package func shutdown() async {}
 }

@@ -2,23 +2,15 @@ package import Lifecycle
 
 /// What a run reads from the state, and records there; decides nothing.
 package protocol RecheckState: Sendable {
-    /// Performs one effect.
-    ///
-    /// - Returns: The event that answers it.
-    /// - Throws: `CancellationError`, or the state's error.
+    /// Returns the event that answers it; throws `CancellationError`, or the state's error.
     func perform(_ effect: RecheckStateEffect) async throws -> RecheckEvent
 }
 
 /// The lanes of stores, which runs share with requests.
 package protocol StoreLanes: Sendable {
-    /// Waits for a turn at a store and makes one call there; no other purge or verification of it
-    /// is under way meanwhile.
+    /// Waits for a turn and makes one call; no other purge or verification of the store runs then.
     ///
-    /// - Parameters:
-    ///   - target: The store.
-    ///   - requests: Whose orders a hold stops, with the gate.
-    ///   - body: Makes the call.
-    /// - Returns: What `body` answers.
+    /// A hold stops the orders of `requests` by the gate.
     /// - Throws: `CancellationError` when the engine has ended.
     func turn<Answer: Sendable>(
         at target: TargetName,
@@ -32,10 +24,8 @@ package protocol StoreLanes: Sendable {
 
 /// A store on a copy of its data, for a drill.
 package struct RecheckCopy: Sendable {
-    /// Why there is none.
     package let refusal: CopyRefusal?
     package let store: (any PurgeTarget)?
-    /// Lets go of what it holds.
     package let close: @Sendable () async -> Void
 
     package init(

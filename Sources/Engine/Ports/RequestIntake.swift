@@ -66,7 +66,6 @@ package enum SubmissionOrigin: Hashable, Sendable {
 package struct Submission: Sendable {
     package let kind: RequestKind
     package let user: UserID
-    /// Keyed hash of the user id.
     package let userHash: [UInt8]
     /// When the application noted it; `nil` where it asks at this moment.
     package var createdAt: WallTime?
@@ -78,8 +77,7 @@ package struct Submission: Sendable {
     package let origin: SubmissionOrigin
     /// Whether a deletion needs no fresh sign-in: an operator asks, or the provider itself.
     package var isSignInWaived = false
-    /// A sign-in that came with it, recorded in the commit that accepts it: a crash leaves both or
-    /// neither.
+    /// A sign-in that came with it, recorded in the same commit.
     package var signIn: ProvenSignIn?
     /// Login uid of the operator who handed it in; `nil` for an application.
     package var operatorUID: UInt32?
@@ -111,10 +109,8 @@ package struct IntakePolicy: Hashable, Sendable {
     package let deadline: Duration
     /// The targets of a `delete_account`, in the configured order.
     package let targets: [TargetName]
-    /// The directory that a `delete_account` asks first.
     package let directory: ProviderName?
-    /// How old the user's last proven sign-in may be for a new `delete_account`; `nil`: none is
-    /// needed.
+    /// How old the last proven sign-in may be for a new `delete_account`; `nil`: none is needed.
     package let signInAgeMax: Duration?
 
     package init(

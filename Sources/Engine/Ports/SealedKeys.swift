@@ -9,9 +9,7 @@ package struct SealedKeys: Hashable, Sendable {
     /// Random bytes of this row alone; once they are destroyed nobody can open ``sealedIDs``.
     package let ownKey: [UInt8]
     package let sealedIDs: [UInt8]
-    /// Of each id for its tombstone, 32 bytes; none where others may own them.
-    ///
-    /// Written and not read back: the end of the request makes the tombstones.
+    /// For tombstones, 32 bytes each, never read back; none where others may own the ids.
     package var hashes: [[UInt8]] = []
 
     package init(

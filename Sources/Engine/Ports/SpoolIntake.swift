@@ -4,7 +4,6 @@ package import Lifecycle
 package struct SpoolCredential: Sendable {
     package let row: SpoolRow
     package let user: UserID
-    /// Keyed hash of the user id.
     package let userHash: [UInt8]
     package let provider: ProviderName
     package let kind: CredentialKind
@@ -91,14 +90,9 @@ package struct SpoolBatch: Sendable {
 
 /// Where rows of the spool become credentials and requests.
 package protocol SpoolIntake: Sendable {
-    /// Seals and stores the credentials, then accepts the requests, then remembers the refused
-    /// rows.
+    /// Seals and stores the credentials, accepts the requests, remembers the refused rows.
     ///
-    /// A row may be offered again after a crash or when its file was restored; it must come out the
-    /// same (``Engine/SpoolRow`` is the key).
-    ///
-    /// - Parameter batch: At most a few hundred rows of one read.
-    /// - Returns: One receipt per credential and per request, in order; all of it durable.
+    /// One receipt each, in order, all durable. A row may be offered again, and comes out the same.
     /// - Throws: When nothing may be acknowledged; the rows are offered again.
     func take(_ batch: SpoolBatch) async throws -> SpoolReceipts
 
@@ -110,9 +104,7 @@ package protocol SpoolIntake: Sendable {
 }
 
 extension SpoolIntake {
-    /// Does nothing.
     package func rescanBegan() {}
 
-    /// Does nothing.
     package func rescanEnded() {}
 }

@@ -19,24 +19,17 @@ package protocol SpoolReader: Sendable {
 /// Users of whom a credential waits in the spool that could not be sealed.
 package struct UnsealedUsers: Hashable, Sendable {
     private let hashes: Set<[UInt8]>
-    /// There are too many to be told apart.
     private let isEverybody: Bool
 
-    /// - Parameters:
-    ///   - hashes: Keyed hashes of the users' ids.
-    ///   - isEverybody: Anybody may be one.
     package init(_ hashes: Set<[UInt8]> = [], isEverybody: Bool = false) {
         self.hashes = hashes
         self.isEverybody = isEverybody
     }
 
-    /// Whether a credential of the user may wait.
     package func contains(_ userHash: [UInt8]) -> Bool { isEverybody || hashes.contains(userHash) }
 
-    /// Whether nobody's credential waits.
     package var isEmpty: Bool { hashes.isEmpty && !isEverybody }
 
-    /// Whether a user of these is not among the others.
     func hasOthers(than users: UnsealedUsers) -> Bool {
         guard !users.isEverybody else { return false }
         return isEverybody || !hashes.isSubset(of: users.hashes)

@@ -51,8 +51,7 @@ package struct LoadedRequest: Hashable, Sendable {
     package let user: UserID
     package let userHash: [UInt8]
     package var credentials: [CredentialID: SealedCredential]
-    /// What the vault learned about the user's identities while nobody told the request, because
-    /// the process ended in between: `identityChanged` events to handle before anything else.
+    /// What the vault learned while the process was down; to be handled first.
     package let unseen: [IdentitySnapshot]
     /// Who submitted it over a socket; `nil` for a row of the spool, which names nobody.
     package var submitter: UInt32?
@@ -123,9 +122,7 @@ package struct LearnedSubject: Hashable, Sendable {
     }
 }
 
-/// One change of the state database.
-///
-/// A batch of them is one commit, in order.
+/// One change of the state database; a batch of them is one commit, in order.
 package enum StateChange: Sendable {
     /// Writes what differs between `was` and `now`. A request that ended is closed for good with
     /// it: its user id, data key, credentials and identities are destroyed (`delete_account`), or
@@ -260,13 +257,7 @@ package struct DueRequests: Sendable {
 package protocol StateStore: Sendable {
     /// Requests whose due time has come, the longest due first.
     ///
-    /// - Parameters:
-    ///   - now: Requests due after it are left.
-    ///   - limit: The most requests to return.
-    ///   - excluded: Requests that are in the engine's window already.
-    ///   - laneLimits: The most requests of single providers (``Lifecycle/Request/lane``); 0 leaves
-    ///     them all for now.
-    /// - Returns: The requests, and when the next one that was left for its due time becomes due.
+    /// `excluded` are in the engine's window already; of a lane with limit 0 all are left for now.
     /// - Throws: The store's error; nothing is known then.
     func dueRequests(
         at now: WallTime,
@@ -281,13 +272,8 @@ package protocol StateStore: Sendable {
     /// Exchanges that are not final, oldest code first.
     func openExchanges(limit: Int) async throws -> [LoadedExchange]
 
-    /// Tokens whose time to be refreshed has come.
+    /// Tokens whose time to be refreshed has come, at most `limit` of each provider.
     ///
-    /// - Parameters:
-    ///   - providers: Whose.
-    ///   - now: Tokens due after it are left.
-    ///   - limit: The most of each provider.
-    /// - Returns: The tokens, and when the next one of these providers becomes due.
     /// - Throws: The store's error; nothing is known then.
     func dueRenewals(
         of providers: [ProviderName],
@@ -300,10 +286,6 @@ package protocol StateStore: Sendable {
     /// Purges begun since `since`, for the mass-deletion guard.
     func purgeCount(since: WallTime) async throws -> Int
 
-    /// Commits a batch.
-    ///
-    /// - Returns: For each change, what it made known, if anything: `tell`, `storeTokens`, `rotate`
-    ///   and a final `saveExchange` answer with the identity's updates, a full page of `wake` with
-    ///   where it ended.
+    /// Commits a batch; for each change, what it made known, if anything.
     func commit(_ changes: [StateChange]) async throws -> [ChangeUpdate?]
 }

@@ -88,7 +88,6 @@ package final class AnchoredClock: EngineClock {
     private let state: Mutex<State>
     private let listener = Mutex(Listener())
 
-    /// Takes over the system's time.
     package init(clocks: MachineClocks = .system) {
         self.clocks = clocks
         let anchor = Self.read(clocks)
@@ -108,9 +107,7 @@ package final class AnchoredClock: EngineClock {
         }
     }
 
-    /// Sets who hears of each step, before anybody reads the new time; it must not read the clock.
-    ///
-    /// It hears of the steps since ``takeOver()`` at once.
+    /// It hears of each step before anyone reads the new time, and of those before at once.
     package func onStep(_ body: @escaping @Sendable (ClockStep) -> Void) {
         state.withLock { state in
             listener.withLock { $0.body = body }
@@ -122,12 +119,7 @@ package final class AnchoredClock: EngineClock {
     /// Since when the clock has not jumped, by its own time.
     package var epoch: WallTime { state.withLock { $0.epoch } }
 
-    /// Goes on where an earlier process stopped.
-    ///
-    /// - Parameters:
-    ///   - epoch: Since when times may be wrong by the next jump.
-    ///   - steadySince: Since when no jump is known.
-    ///   - shown: What the clock showed by now without a slew.
+    /// Goes on where an earlier process stopped; `shown` is what the clock showed without a slew.
     package func begin(
         epoch: WallTime,
         steadySince: WallTime,
@@ -141,13 +133,11 @@ package final class AnchoredClock: EngineClock {
         }
     }
 
-    /// How often the clock has jumped.
     package var stepCount: Int { state.withLock { $0.stepCount } }
 
     /// The system's time; at its first call after a step, with everything that follows one.
     package func now() -> WallTime { stamp().time }
 
-    /// ``now()``, with how often the clock had jumped then.
     package func stamp() -> Stamp { state.withLock { read(&$0) } }
 
     /// ``stamp()`` for one who takes over all steps until then: a listener hears of later ones.
@@ -188,10 +178,7 @@ package final class AnchoredClock: EngineClock {
     /// Takes over a jump that happened before the start.
     package func learn(_ step: ClockStep) { state.withLock { $0.remember(step, Self.stepsMax) } }
 
-    /// Whether no jump is known since a time, which is not in the future.
-    ///
-    /// A clock shows some times twice. Only of the times after its last jump is it known that it
-    /// was this clock that showed them.
+    /// A clock shows some times twice: only those after its last jump are known to be its own.
     package func isSteady(since time: WallTime) -> Bool {
         state.withLock { state in
             let now = read(&state).time
@@ -199,7 +186,6 @@ package final class AnchoredClock: EngineClock {
         }
     }
 
-    /// Whether the clock has shown a time, or a later one, before it jumped.
     package func hasShown(_ time: WallTime) -> Bool {
         state.withLock { $0.steps.contains { time <= $0.latest } }
     }
@@ -246,9 +232,7 @@ extension AnchoredClock.State {
         )
     }
 
-    /// Takes over a reading.
-    ///
-    /// - Returns: The time, and the step if the clock has jumped.
+    /// The time, and the step if the clock has jumped.
     fileprivate mutating func take(
         _ reading: AnchoredClock.Anchor,
         _ stepsMax: Int

@@ -8,16 +8,9 @@ package struct ArmedTimers: Sendable {
     private var times: [WallTime] = []
     private var stepCount = 0
 
-    /// With none set.
     package init() {}
 
-    /// Whether a timer must be set for a time: none fires at it or before.
-    ///
-    /// - Parameters:
-    ///   - time: When the loop wants to be woken; `nil` for never.
-    ///   - now: Timers of before have fired.
-    ///   - stepCount: How often the clock has jumped; with each jump every timer fires.
-    /// - Returns: `true` when the caller must set one; it counts as set then.
+    /// Whether the caller must set a timer for a time: none fires at it or before.
     package mutating func arm(
         _ time: WallTime?,
         at now: WallTime,

@@ -4,15 +4,9 @@ import Lifecycle
 struct CredentialOpener: Sendable {
     let vault: any CredentialVault
     let hasher: any KeyedHasher
-    /// Random bytes for a new row's binding.
     let makeRowNonce: @Sendable () -> [UInt8]
 
-    /// Opens a credential and checks that it is the very one that was stored.
-    ///
-    /// The fingerprint is compared right before use: providers answer 200 to a wrong token too
-    /// (RFC 7009 §2.2), so sending anything else than what was stored would look like success.
-    ///
-    /// - Throws: ``VaultError`` when key, context, bits or fingerprint do not fit.
+    /// Providers answer 200 to a wrong token, too (RFC 7009 §2.2), so the fingerprint comes first.
     func open(_ sealed: SealedCredential) throws(VaultError) -> OpenCredential {
         let secret = try vault.open(
             sealed.sealedSecret,
@@ -41,9 +35,6 @@ struct CredentialOpener: Sendable {
         return credential
     }
 
-    /// Opens the provider's own name for the user; `nil` where it is not known.
-    ///
-    /// - Throws: ``VaultError`` when key, context or bits do not fit.
     func openSubject(of sealed: SealedCredential) throws(VaultError) -> Secret? {
         guard let subject = sealed.subject else { return nil }
         return try vault.open(
@@ -58,9 +49,6 @@ struct CredentialOpener: Sendable {
         )
     }
 
-    /// Seals the token that replaces a refresh token.
-    ///
-    /// - Throws: ``VaultError`` when the vault cannot seal.
     func seal(
         rotated token: Secret,
         of credential: SealedCredential
@@ -68,9 +56,6 @@ struct CredentialOpener: Sendable {
         try seal(token, kind: credential.kind, expiresAt: nil, from: credential)
     }
 
-    /// Seals the tokens of an exchange under the user's key.
-    ///
-    /// - Throws: ``VaultError`` when the vault cannot seal.
     func seal(
         _ tokens: ExchangedTokens,
         from code: SealedCredential,

@@ -32,11 +32,7 @@ package struct DeadlineWatch: Sendable {
     private let deadlines: @Sendable (WallTime, Int) async throws -> [DeadlineRow]
     private let report: @Sendable (Warning, RequestID) -> Void
 
-    /// - Parameters:
-    ///   - clock: Wall time, and the pause between two looks.
-    ///   - deadlines: Open requests whose deadline is not after a time, the most urgent first, at
-    ///     most so many.
-    ///   - report: Hears each warning.
+    /// `deadlines` gives open requests up to a time, the most urgent first, at most so many.
     package init(
         clock: any EngineClock,
         deadlines: @escaping @Sendable (WallTime, Int) async throws -> [DeadlineRow],

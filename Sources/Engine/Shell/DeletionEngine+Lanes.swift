@@ -2,9 +2,7 @@ package import Lifecycle
 
 /// Runs of rechecks and replays take turns with requests.
 extension DeletionEngine: StoreLanes {
-    /// Waits for a turn at a store, and calls the body in it.
-    ///
-    /// - Throws: `CancellationError` when the engine ends.
+    /// Throws `CancellationError` when the engine ends.
     package func turn<Answer: Sendable>(
         at target: TargetName,
         for requests: [RequestID],

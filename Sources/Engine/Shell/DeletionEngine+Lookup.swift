@@ -2,7 +2,6 @@ import Lifecycle
 import Synchronization
 
 extension DeletionEngine {
-    /// Asks a directory for the identities of a user.
     func lookUp(
         _ id: RequestID,
         at name: ProviderName,

@@ -1,14 +1,12 @@
 import Lifecycle
 
 extension DeletionEngine {
-    /// A deletion that a batch completes, while the window still knows of whom.
     struct Erasure: Sendable {
         let request: Request
         let user: UserID
     }
 
-    /// Deletions with a store to look at again; called where the loop turns, so that nobody waits
-    /// for the core.
+    /// Called where the loop turns: the window still has the users.
     func erasures(in changes: [StateChange]) -> [Erasure] {
         guard ports.cases != nil else { return [] }
         let ended = changes.compactMap { change -> Request? in

@@ -78,7 +78,6 @@ package final class DeletionEngine: Sendable {
         var byNumber: [UInt64: CheckedContinuation<OperationOutcome, Never>] = [:]
     }
 
-    /// Makes an engine around a started core.
     package init(core: EngineCore, ports: EnginePorts, adapters: EngineAdapters) {
         self.ports = ports
         self.core = Mutex(core)
@@ -105,9 +104,7 @@ package final class DeletionEngine: Sendable {
         }
     }
 
-    /// Adds a task without which the loop cannot go on: its failure ends the loop, too.
-    ///
-    /// The failure of a child alone cancels the other children, and the loop would turn for ever.
+    /// Its failure ends the loop: a child's failure alone would only cancel the others.
     private func add(
         to group: inout ThrowingDiscardingTaskGroup<any Error>,
         _ body: @escaping @Sendable () async throws -> Void
@@ -122,7 +119,6 @@ package final class DeletionEngine: Sendable {
         }
     }
 
-    /// Nobody may wait for a loop that does not turn any more.
     private func giveUpWaiters() {
         let waiting = waiters.withLock { waiters in
             waiters.hasEnded = true
@@ -132,39 +128,30 @@ package final class DeletionEngine: Sendable {
         for waiter in waiting { waiter.resume(returning: .notOpen) }
     }
 
-    /// Hands an input to the loop.
     package func post(_ input: EngineInput) { mailbox.post(input) }
 
     /// Says that requests are about to be accepted; ends with ``EngineInput/admitted(_:by:)``.
     package func beginAdmission() -> ReadNumber { core.withLock { $0.beginAdmission() } }
 
-    /// Applies an operation to an open request and waits until that is durable; after a hold no
-    /// purge of it begins.
+    /// Returns once it is durable; after a hold no purge of it begins.
     package func operate(_ id: RequestID, _ event: RequestEvent) async -> OperationOutcome {
         await ticketed { .operate(id, event, $0) }
     }
 
-    /// Places a hold on a target and waits until that is durable; no purge begins after it that the
-    /// hold forbids.
     package func place(_ hold: TargetHold) async -> OperationOutcome {
         await ticketed { .placeHold(hold, $0) }
     }
 
-    /// Lifts the hold of that name and waits until that is durable.
     package func liftHold(_ name: String, by uid: UInt32) async -> OperationOutcome {
         await ticketed { .liftHold(name, by: uid, $0) }
     }
 
-    /// Returns when the loop has turned once.
     package func probe() async { _ = await ticketed { .probe($0) } }
 
     /// Returns when the store has taken over every jump of the clock.
     package func settleClock() async { _ = await ticketed { .clockSettled($0) } }
 
-    /// Replaces configuration and adapters; calls under way end with the old ones.
-    ///
-    /// The core hears of it in the turn in which the adapters change: what it has allowed before is
-    /// not done by other rules.
+    /// Calls under way end with the old adapters; the core hears of it when they change.
     package func reconfigure(_ configuration: EngineConfiguration, adapters: EngineAdapters) {
         arriving.withLock {
             $0.append(adapters)
@@ -172,7 +159,6 @@ package final class DeletionEngine: Sendable {
         }
     }
 
-    /// What the engine looks like right now.
     package func inspect<R: Sendable>(_ body: (borrowing EngineCore) -> R) -> R {
         core.withLock { body($0) }
     }
@@ -224,7 +210,6 @@ extension DeletionEngine {
         }
     }
 
-    /// Takes the adapters that came with so many inputs.
     private func adopt(_ count: Int) {
         guard count > 0 else { return }
         let latest = arriving.withLock { waiting in

@@ -8,7 +8,6 @@ struct LinkMatcher: Sendable {
     let opener: CredentialOpener
     let providers: [ProviderName: any IdentityProvider]
 
-    /// One of the vault's identities whose subject is known.
     private struct Known {
         let provider: ProviderName
         let subject: Secret
@@ -16,12 +15,6 @@ struct LinkMatcher: Sendable {
     }
 
     /// Gives each link the hash of the vault's own name for it, or that of its own.
-    ///
-    /// - Parameters:
-    ///   - links: What the directory told.
-    ///   - sealed: A credential of each identity of the user, with its subject.
-    ///   - makeIdentity: Names a link in the request.
-    /// - Returns: The links as a request has them.
     func identities(
         of links: [DirectoryLink],
         among sealed: [SealedCredential],

@@ -3,11 +3,8 @@ package import Lifecycle
 /// What a plan is to be made of.
 package struct PlanOrder: Sendable {
     package let order: PurgeOrder
-    /// Keyed hash of the user id.
     package let userHash: [UInt8]
-    /// The identities that would be revoked.
     package let links: [PurgePlan.Link]
-    /// Where its parts come from, in the order of purging.
     package let sources: [PlanSource]
 
     package init(
@@ -24,7 +21,6 @@ package struct PlanOrder: Sendable {
 }
 
 extension EngineAdapters {
-    /// What makes plans with these targets.
     package func planner(_ hasher: any KeyedHasher) -> PurgePlanner {
         PurgePlanner(targets: targets, rules: rules, hasher: hasher)
     }
@@ -36,7 +32,6 @@ package struct PurgePlanner: Sendable {
     private static let hashByteCount = 16
 
     private let targets: [TargetName: any PurgeTarget]
-    /// What the configuration says about what is purged there.
     private let rules: [TargetName: [PurgePlan.Rule]]
     private let hasher: any KeyedHasher
 
@@ -50,7 +45,6 @@ package struct PurgePlanner: Sendable {
         self.hasher = hasher
     }
 
-    /// Makes the plan; changes nothing.
     package func make(_ order: PlanOrder) async -> PlanResult {
         var parts: [PurgePlan.Part] = []
         for source in order.sources {

@@ -9,11 +9,8 @@ package struct RecheckDriver: Sendable {
 
     package init(_ ports: RecheckPorts) { self.ports = ports }
 
-    /// Runs to the end.
+    /// Runs a run to its end; `onStep` sees every decision before it is carried out.
     ///
-    /// - Parameters:
-    ///   - run: A new run, or one that has ended and begins again.
-    ///   - onStep: Called after every decision, before it is carried out.
     /// - Throws: `CancellationError`, or the error of a state whose truth is unknown.
     package func drive(
         _ run: inout RecheckRun,

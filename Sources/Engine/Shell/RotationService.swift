@@ -9,11 +9,7 @@ final class RotationService: Sendable {
     private let tell: @Sendable (IdentityUpdate) -> Void
     private let failure = Mutex<(any Error)?>(nil)
 
-    /// - Parameters:
-    ///   - ports: Store and clock.
-    ///   - opener: Seals the new token.
-    ///   - sealed: The credential that the call is about.
-    ///   - tell: Gets what is stored now, before the call's own answer is handled.
+    /// `tell` gets what is stored now, before the call's own answer is handled.
     init(
         _ ports: EnginePorts,
         _ opener: CredentialOpener,
@@ -28,9 +24,7 @@ final class RotationService: Sendable {
 
     var keeper: TokenKeeper { TokenKeeper { await self.keep($0) } }
 
-    /// Ends the process's work when the store failed: its truth is unknown then.
-    ///
-    /// - Throws: The store's error.
+    /// Throws the store's error: its truth is unknown then.
     func check() throws {
         if let error = failure.withLock({ $0 }) { throw error }
     }

@@ -3,11 +3,7 @@ package import Lifecycle
 /// The keyed hash of a provider's own name for a user; the provider is part of it, because names of
 /// two providers are not comparable.
 package enum SubjectHash {
-    /// - Parameters:
-    ///   - subject: The provider's `sub`; personal.
-    ///   - provider: Whose name it is.
-    ///   - hasher: Holds the key.
-    /// - Returns: 32 bytes.
+    /// 32 bytes.
     package static func make(
         _ subject: Secret,
         at provider: ProviderName,

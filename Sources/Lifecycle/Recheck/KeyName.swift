@@ -8,6 +8,5 @@ package struct KeyName: Hashable, Sendable, CustomStringConvertible {
         self.key = key
     }
 
-    /// As `keyed_by` spells it.
     package var description: String { "\(target).\(key)" }
 }

@@ -2,7 +2,6 @@
 package struct ErasureOrder: Hashable, Sendable {
     package let request: RequestID
     package let user: UserID
-    /// Only rows not newer than this are meant.
     package let cutoff: WallTime
 }
 
@@ -29,10 +28,7 @@ package struct RecheckBatch: Hashable, Sendable {
         /// It is a shared id, or has some, that rows name again.
         private var isShared = false
 
-        /// Something was purged, now or in an earlier try.
-        ///
-        /// Where something stays that the store lists, or that leads to it, nothing says whether
-        /// there ever was more.
+        /// Something was purged, now or in an earlier try of which nothing is left.
         var isErased: Bool { rows > 0 || (isResumed && newer == 0 && !isShared) }
 
         init(_ tombstone: Tombstone, _ user: UserID, cutoff: WallTime) {
@@ -40,7 +36,6 @@ package struct RecheckBatch: Hashable, Sendable {
             self.tombstone = tombstone
         }
 
-        /// The same, and nothing became of it yet.
         func begun(cutoff: WallTime) -> Work { Work(tombstone, order.user, cutoff: cutoff) }
 
         mutating func note(_ answer: PurgeAnswer) {
@@ -63,7 +58,6 @@ package struct RecheckBatch: Hashable, Sendable {
     package internal(set) var open: [Work]
     var done: [Work] = []
     var held: [Work] = []
-    /// Why something is still open.
     var failure: String?
     var retry = Retry()
     /// Tells a replay of an erasure from the erasure, in a store that keeps its answers.
@@ -73,7 +67,6 @@ package struct RecheckBatch: Hashable, Sendable {
     /// Stores to which the rows of this one lead, in order; `nil` for what rows do not lead to.
     var led: Led?
 
-    /// Where rows of a restored store lead.
     struct Led: Hashable, Sendable {
         var rest: [TargetName]
         /// An earlier replay has erased those rows.
@@ -85,12 +78,9 @@ package struct RecheckBatch: Hashable, Sendable {
         self.open = open
     }
 
-    /// What the stores are asked to purge.
     package var orders: [ErasureOrder] { open.map(\.order) }
 
-    /// What is noted of each order before it is purged.
-    ///
-    /// Without a hash where rows led here: an order is for all that these named.
+    /// Noted before the purge; without a hash where rows led here, for all that these named.
     func begun(_ work: Work) -> BegunErasure {
         BegunErasure(
             request: work.order.request,
@@ -123,7 +113,6 @@ package struct UsersOnHold: Hashable, Sendable {
         (self.hashes, self.requests) = (hashes, requests)
     }
 
-    /// Whether a tombstone belongs to one of them.
     package func includes(_ tombstone: Tombstone) -> Bool {
         requests.contains(tombstone.request)
             || (!tombstone.isKey && hashes.contains(tombstone.hash))

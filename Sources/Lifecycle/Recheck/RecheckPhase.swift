@@ -46,7 +46,6 @@ package indirect enum RecheckPhase: Hashable, Sendable {
         case sampled(StoreReport)
     }
 
-    /// Whether nothing is under way.
     package var isEnded: Bool { if case .ended = self { true } else { false } }
 }
 

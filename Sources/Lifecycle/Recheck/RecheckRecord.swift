@@ -19,7 +19,6 @@ package struct SealedRecheck: Hashable, Sendable {
 /// A new recheck record.
 package struct OpenedRecheck: Hashable, Sendable {
     package let sealed: SealedRecheck
-    /// When the deletion completed.
     package let openedAt: WallTime
     /// When its stores are first rechecked.
     package let dueAt: WallTime
@@ -45,14 +44,12 @@ package struct DueRecheck: Hashable, Sendable {
     package let targets: [TargetName]
     /// Where data is back, as far as is known.
     package let suspects: [Recheck.Found]
-    /// After the last recheck: the ids by which other stores knew the user are gone since then,
-    /// except those that were found again.
+    /// After the last recheck: ids of other stores are gone, except those found again.
     package let isReopened: Bool
     /// Of a reopened record: the user is not known, only ids of ``keyNames``.
     package let isNameless: Bool
     /// Of a reopened record: under which names ids were found again.
     package let keyNames: [KeyName]
-    /// Where data was found by any recheck so far.
     package let returnedTo: Set<TargetName>
 
     package init(

@@ -134,7 +134,6 @@ extension RecheckRun {
         }
     }
 
-    /// Counts a batch of which no more will be done, and records it.
     private mutating func finish(
         _ ended: RecheckBatch,
         _ context: inout StepContext,
@@ -175,7 +174,6 @@ extension RecheckRun {
 
     // MARK: A sample
 
-    /// What a sample found, by deletion.
     var returned: [ReturnedUser] {
         let byRequest = Dictionary(grouping: findings, by: \.order.request)
         return byRequest.sorted { $0.key < $1.key }.map { request, findings in

@@ -71,7 +71,6 @@ extension RecheckRun {
         }
     }
 
-    /// How the stores are seen that are listed.
     private var view: StoreView { terms.copy == nil ? .own : .copy }
 
     // MARK: Listing
@@ -150,10 +149,7 @@ extension RecheckRun {
         return batch.view == .copy ? .purging(batch) : .checkingHolds(batch)
     }
 
-    /// Whether what is found of a user can only be what was erased.
-    ///
-    /// Without timestamps, that takes the operator's word that the store was restored, and an
-    /// erasure from before that.
+    /// What is found can only be what was erased; without timestamps, the operator says so.
     private func isSure(
         _ work: RecheckBatch.Work,
         in name: TargetName,
@@ -204,10 +200,7 @@ extension RecheckRun {
 
     // MARK: Where rows lead
 
-    /// Erases in the next store to which rows of a restored one lead.
-    ///
-    /// What was found is kept until all of them are done with it, so that a replay after a crash
-    /// goes on where this one ended.
+    /// What was found is kept until all stores are done with it, for a replay after a crash.
     private func goOn(
         _ works: [RecheckBatch.Work],
         _ led: RecheckBatch.Led,
@@ -232,7 +225,6 @@ extension RecheckRun {
         return .enter(erase(batch, &context))
     }
 
-    /// What comes after a batch is recorded.
     func follow(
         _ batch: RecheckBatch,
         _ context: inout StepContext,

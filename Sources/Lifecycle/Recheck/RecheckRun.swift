@@ -8,10 +8,9 @@
 ///            → checkingHolds → noting → purging → verifying → recording → … → ended
 /// ```
 ///
-/// A run makes one call at a time. ``handle(_:_:in:)`` records the answer and decides the next
-/// call.
+/// A run makes one call at a time. ``handle(_:_:in:)`` records the answer and decides the next one.
 /// A run that is lost in a crash is not continued: the next one finds what is left, since every
-/// purge is noted before it is made. ``report`` says what the run found, and what it left.
+/// purge is noted before it is made.
 package struct RecheckRun: Sendable {
     /// What a run is for.
     package enum Kind: Hashable, Sendable {
@@ -32,17 +31,13 @@ package struct RecheckRun: Sendable {
     var tombstones: [[UInt8]: Tombstone] = [:]
     /// The requests of which something was left and counted.
     var counted: [TargetName: Set<RequestID>] = [:]
-    /// What a sample found.
     var findings: [RecheckFinding] = []
-    /// The stores that failed a recheck.
     package var retries: [TargetName: Retry] = [:]
     var announcements: [RecheckAnnouncement] = []
 
     package init(_ kind: Kind) { self.kind = kind }
 
-    /// Whether stores and state are left as they are.
-    ///
-    /// A drill with a copy purges, but in the copy.
+    /// Whether stores and state stay as they are; with a copy, a drill purges there.
     var isDrill: Bool { terms.isDrill }
 
     /// Where nothing is replayed: a drill of everything.
@@ -53,14 +48,7 @@ package struct RecheckRun: Sendable {
         return drill
     }
 
-    /// Takes an event and decides what comes next.
-    ///
-    /// - Parameters:
-    ///   - event: The answer to the last effect.
-    ///   - context: Time and random source of the decision.
-    ///   - environment: Stores and settings as they are now.
-    /// - Returns: What to do, at most one of it a call; nothing for an event that does not fit the
-    ///   phase.
+    /// At most one of the effects is a call; none for an event that does not fit the phase.
     package mutating func handle(
         _ event: RecheckEvent,
         _ context: inout StepContext,
@@ -131,9 +119,7 @@ enum Step {
 }
 
 extension RecheckRun {
-    /// Records an event.
-    ///
-    /// - Returns: `nil` for one that does not fit the phase.
+    /// `nil` for an event that does not fit the phase.
     private mutating func take(
         _ event: RecheckEvent,
         _ context: inout StepContext,

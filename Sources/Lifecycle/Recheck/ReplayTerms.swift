@@ -28,10 +28,8 @@ package struct RecheckReport: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether nothing is left that the run was for.
     package var isComplete: Bool { stores.allSatisfy { $0.error == nil } }
 
-    /// Users that were erased again, in all stores.
     package var erasedCount: Int { stores.reduce(0) { $0 + $1.erased } }
 
     mutating func change(_ name: TargetName, _ body: (inout StoreReport) -> Void) {
@@ -44,10 +42,7 @@ package struct RecheckReport: Hashable, Sendable {
         }
     }
 
-    /// Reports a store as incomplete that has data newer than the erasure because it dates that
-    /// itself.
-    ///
-    /// It came with a restoration, or is of a later life of the user: only the operator knows.
+    /// Only the operator knows whether newer rows of such a store were restored.
     mutating func judgeNewer(_ environment: RecheckEnvironment) {
         let names = Set(environment.stores.filter(\.isDatedByRestoration).map(\.name))
         for index in stores.indices
