@@ -8,19 +8,21 @@
 # make kills        ends the daemon with kill -9 under load (KILLS=1000)
 # make power-cuts   restarts the daemon on what 10,000 power cuts leave of its disk (POINTS=10000)
 # make clock-steps  sets the clock 1,000 times while deletions go on (STEPS=1000)
+# make integrations tries what docs/integrations prints, Swift included
 # make system-test  tries the release build on a real systemd (root)
 # make bench        compares with a peer in one run (Benchmarks/bench.mk)
+# make deb          builds the Debian packages into .build/deb (RELEASE_DIR=DIR: from the programs in DIR)
 # make install, make uninstall                                 (systemd/install.mk)
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo test end-to-end fault-sweep fuzz kills power-cuts clock-steps lint tidy system-test
+.PHONY: help setup build demo test end-to-end fault-sweep fuzz kills power-cuts clock-steps integrations lint tidy system-test deb
 
 include systemd/install.mk
 include Benchmarks/bench.mk
 
 help:
-	@sed -n 's/^# //p' Makefile | head -n 13
+	@sed -n 's/^# //p' Makefile | head -n 14
 
 setup:
 	scripts/setup
@@ -59,6 +61,9 @@ power-cuts:
 	Tests/EndToEnd/run --only power-cuts --points $(POINTS)
 
 STEPS ?= 1000
+integrations:
+	Tests/EndToEnd/run --only integrations --swift
+
 clock-steps:
 	Tests/EndToEnd/run --only clock-steps --steps $(STEPS)
 
@@ -73,3 +78,8 @@ tidy:
 system-test:
 	scripts/setup system
 	Tests/System/run
+
+deb: $(if $(filter file,$(origin RELEASE_DIR)),build)
+	scripts/setup deb
+	RELEASE_DIR=$(RELEASE_DIR) scripts/deb
+	lintian --allow-root --fail-on error,warning .build/deb/*.changes
