@@ -22,7 +22,7 @@ include systemd/install.mk
 include Benchmarks/bench.mk
 
 help:
-	@sed -n 's/^# //p' Makefile | head -n 14
+	@sed -n '/^SHELL/q; s/^# //p' Makefile
 
 setup:
 	scripts/setup
@@ -60,10 +60,10 @@ POINTS ?= 10000
 power-cuts:
 	Tests/EndToEnd/run --only power-cuts --points $(POINTS)
 
-STEPS ?= 1000
 integrations:
 	Tests/EndToEnd/run --only integrations --swift
 
+STEPS ?= 1000
 clock-steps:
 	Tests/EndToEnd/run --only clock-steps --steps $(STEPS)
 
