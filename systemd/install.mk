@@ -1,5 +1,6 @@
-# make install   puts what `make release` built below $(DESTDIR)$(PREFIX); on a running system it also
-#                makes the users, the spool and the catalog. Never overwrites configuration or secrets.
+# make install   puts what `make release` built below $(DESTDIR)$(PREFIX). On a running system it also
+#                makes the users, the spool and the catalog. It writes no configuration and no secret.
+#                install-service and install-sandbox are its halves: debian/rules makes one package of each.
 # make uninstall takes the same files away and leaves configuration, secrets and state.
 DESTDIR ?=
 PREFIX ?= /usr
@@ -13,9 +14,16 @@ TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 DOCDIR ?= $(PREFIX)/share/doc/expunged
 SYSCONFDIR ?= /etc
 RELEASE_DIR ?= .build/release
+# A package strips its programs itself.
+INSTALL_PROGRAM ?= install -s -m 0755
 RELEASE_FLAGS = -c release --static-swift-stdlib
 UNITS = expunged.service expunged-control.socket expunged-submit.socket expunged-replay.service \
     expunged-replayed.target expunged-metrics.service expunged-metrics.timer
+DOC_FOLDERS = guides integrations providers
+DOCUMENTS = CHANGELOG.md SECURITY.md Config/grafana-dashboard.json Config/prometheus-rules.yml \
+    systemd/expunged-approval.conf docs/openapi.json docs/verify-ledger.py
+SANDBOX_PAGE = docs/man/expunged-sandbox.1
+SERVICE_PAGES = $(filter-out $(SANDBOX_PAGE),$(wildcard docs/man/*.[1-8]))
 SHELLS_bash = $(PREFIX)/share/bash-completion/completions/expungectl
 SHELLS_zsh = $(PREFIX)/share/zsh/vendor-completions/_expungectl
 SHELLS_fish = $(PREFIX)/share/fish/vendor_completions.d/expungectl.fish
@@ -23,7 +31,7 @@ SHELLS_fish = $(PREFIX)/share/fish/vendor_completions.d/expungectl.fish
 # Only the system that runs is touched, never the machine on which a package is built.
 ON_RUNNING_SYSTEM = test -z "$(DESTDIR)" && test -d /run/systemd/system
 
-.PHONY: release install install-files install-system uninstall
+.PHONY: release install install-service install-sandbox install-system uninstall
 
 release:
 	swift build $(RELEASE_FLAGS) --product expunged
@@ -31,16 +39,15 @@ release:
 	swift build $(RELEASE_FLAGS) --product expunged-sandbox
 
 # Not after `release`, so that `sudo make install` does not build as root.
-install: install-files install-system
+install: install-service install-sandbox install-system
 
-install-files:
+install-service:
 	@test -x $(RELEASE_DIR)/expunged || { echo "nothing built yet: run 'make release' first" >&2; exit 1; }
 	install -d $(addprefix $(DESTDIR),$(SBINDIR) $(BINDIR) $(UNITDIR) $(CATALOGDIR) $(SYSUSERSDIR) \
-	    $(TMPFILESDIR) $(DOCDIR)/examples $(SYSCONFDIR)/expunged)
+	    $(TMPFILESDIR) $(SYSCONFDIR)/expunged $(addprefix $(DOCDIR)/,examples $(DOC_FOLDERS)))
 	install -d -m 0700 $(DESTDIR)$(SYSCONFDIR)/expunged/credentials
-	install -s -m 0755 $(RELEASE_DIR)/expunged $(DESTDIR)$(SBINDIR)/expunged
-	install -s -m 0755 $(RELEASE_DIR)/expungectl $(DESTDIR)$(BINDIR)/expungectl
-	install -s -m 0755 $(RELEASE_DIR)/expunged-sandbox $(DESTDIR)$(BINDIR)/expunged-sandbox
+	$(INSTALL_PROGRAM) $(RELEASE_DIR)/expunged $(DESTDIR)$(SBINDIR)/expunged
+	$(INSTALL_PROGRAM) $(RELEASE_DIR)/expungectl $(DESTDIR)$(BINDIR)/expungectl
 	for unit in $(UNITS); do \
 	    sed -e 's|/usr/sbin/expunged|$(SBINDIR)/expunged|g' -e 's|/usr/bin/expungectl|$(BINDIR)/expungectl|g' -e 's|/etc/expunged|$(SYSCONFDIR)/expunged|g' \
 	        systemd/$$unit > $(DESTDIR)$(UNITDIR)/$$unit && \
@@ -49,19 +56,23 @@ install-files:
 	install -m 0644 systemd/expunged.sysusers $(DESTDIR)$(SYSUSERSDIR)/expunged.conf
 	install -m 0644 systemd/expunged.tmpfiles $(DESTDIR)$(TMPFILESDIR)/expunged.conf
 	install -m 0644 systemd/expunged.catalog $(DESTDIR)$(CATALOGDIR)/expunged.catalog
-	install -m 0644 Config/examples/*.toml $(DESTDIR)$(DOCDIR)/examples/
-	install -m 0644 Config/prometheus-rules.yml $(DESTDIR)$(DOCDIR)/prometheus-rules.yml
-	install -m 0644 systemd/expunged-approval.conf $(DESTDIR)$(DOCDIR)/expunged-approval.conf
-	test -e $(DESTDIR)$(SYSCONFDIR)/expunged/expunged.toml || \
-	    install -m 0644 Config/expunged.toml $(DESTDIR)$(SYSCONFDIR)/expunged/expunged.toml
-	for page in docs/man/*.[1-8]; do \
-	    test -e "$$page" || continue; \
-	    install -D -m 0644 "$$page" "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}" || exit 1; \
+	install -m 0644 Config/expunged.toml Config/examples/*.toml $(DESTDIR)$(DOCDIR)/examples/
+	install -m 0644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)/
+	for folder in $(DOC_FOLDERS); do \
+	    install -m 0644 docs/$$folder/*.md $(DESTDIR)$(DOCDIR)/$$folder/ || exit 1; \
 	done
-	$(foreach shell,bash zsh fish, \
-	    install -d $(dir $(DESTDIR)$(SHELLS_$(shell))) && \
-	    $(RELEASE_DIR)/expungectl --generate-completion-script $(shell) \
-	        > $(DESTDIR)$(SHELLS_$(shell)) && ) true
+	for page in $(SERVICE_PAGES); do \
+	    install -D -m 0644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/} || exit 1; \
+	done
+	install -D -m 0644 completions/expungectl.bash $(DESTDIR)$(SHELLS_bash)
+	install -D -m 0644 completions/_expungectl $(DESTDIR)$(SHELLS_zsh)
+	install -D -m 0644 completions/expungectl.fish $(DESTDIR)$(SHELLS_fish)
+
+install-sandbox:
+	@test -x $(RELEASE_DIR)/expunged-sandbox || { echo "nothing built yet: run 'make release' first" >&2; exit 1; }
+	install -d $(DESTDIR)$(BINDIR)
+	$(INSTALL_PROGRAM) $(RELEASE_DIR)/expunged-sandbox $(DESTDIR)$(BINDIR)/expunged-sandbox
+	install -D -m 0644 $(SANDBOX_PAGE) $(DESTDIR)$(MANDIR)/man1/$(notdir $(SANDBOX_PAGE))
 
 # The spool is made here, before anybody can be in expunged-submit and make another one in its place.
 install-system:
@@ -69,10 +80,10 @@ install-system:
 	    systemd-sysusers $(SYSUSERSDIR)/expunged.conf; \
 	    systemd-tmpfiles --create $(TMPFILESDIR)/expunged.conf; \
 	    setpriv --reuid=expunged --regid=expunged --init-groups env STATE_DIRECTORY=/var/lib/expunged \
-	        $(SBINDIR)/expunged --init-spool --config $(SYSCONFDIR)/expunged/expunged.toml; \
+	        $(SBINDIR)/expunged --init-spool; \
 	    journalctl --update-catalog; \
 	    systemctl daemon-reload; \
-	    echo "installed; edit $(SYSCONFDIR)/expunged/expunged.toml, then: systemctl enable --now expunged.service"; \
+	    echo "installed; write $(SYSCONFDIR)/expunged/expunged.toml, then: systemctl enable --now expunged.service"; \
 	else \
 	    echo "installed files only; the target system still needs systemd-sysusers and systemd-tmpfiles"; \
 	fi

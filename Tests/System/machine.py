@@ -16,7 +16,7 @@ PACKAGES = (
     "systemd,systemd-sysv,dbus,libjemalloc2,libpq5,libsqlite3-0,libssl3,libsystemd0,libstdc++6,zlib1g,"
     "sqlite3,curl,ca-certificates,procps,make,binutils"
 )
-RELEASE = "bookworm"
+RELEASES = ("bookworm", "trixie")
 SYSTEMD = "/usr/lib/systemd/systemd"
 
 
@@ -34,9 +34,10 @@ def install_tools():
 class Machine:
     """One container; a directory of its own, removed at the end."""
 
-    def __init__(self, cache, source):
+    def __init__(self, cache, source, release=RELEASES[0]):
         self.cache = cache
         self.source = source
+        self.release = release
         self.root = None
         self.leader = None
         self._nspawn = None
@@ -48,13 +49,13 @@ class Machine:
         """Unpacks the image, and makes it first when the cache has none."""
         os.makedirs(self.cache, exist_ok=True)
         # The name has what the content depends on: another list of packages is another image.
-        tag = f"{RELEASE}-{abs(hash_text(PACKAGES)) % 10**8:08d}"
+        tag = f"{self.release}-{abs(hash_text(PACKAGES)) % 10**8:08d}"
         tarball = os.path.join(self.cache, f"{tag}.tar")
         if not os.path.exists(tarball):
             fresh = f"{tarball}.{os.getpid()}.new.tar"
             subprocess.run(
-                ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}", RELEASE,
-                 fresh], check=True)
+                ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}",
+                 self.release, fresh], check=True)
             os.rename(fresh, tarball)
         self.root = tempfile.mkdtemp(prefix="machine-", dir=self.cache)
         os.chmod(self.root, 0o755)

@@ -86,9 +86,13 @@ class Service:
         self.machine.write("/etc/expunged/expunged.toml", text + extra)
 
     def install(self):
-        """`make install` inside, as an operator would, then users, keys and the application."""
+        """`make install` inside, as an operator would, then all that follows."""
         self.machine.run(
             "make", "-s", "-C", "/src", "-f", "systemd/install.mk", "install", timeout=120)
+        self.prepare()
+
+    def prepare(self):
+        """Users, keys, the application and the configuration of an installed service."""
         self.machine.write("/etc/sysusers.d/test.conf", USERS)
         self.machine.run("systemd-sysusers", "/etc/sysusers.d/test.conf")
         self.machine.run("install", "-d", "-o", "app", "-g", "app", "-m", "2770", "/srv/app")
