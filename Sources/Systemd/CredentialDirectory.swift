@@ -1,33 +1,25 @@
 import Glibc
 package import Lifecycle
 
-/// The directory in which systemd shows the secrets of the service (systemd.exec(5), CREDENTIALS).
+/// The directory in which systemd shows secrets to the service (systemd.exec(5), CREDENTIALS).
 ///
 /// A secret NAME is the file `expunged_NAME`, as `LoadCredential=expunged:DIRECTORY` makes it, or
 /// `NAME`.
 package struct CredentialDirectory: Sendable, Equatable {
-    /// The directory's path, for messages.
     package let path: String
 
-    /// The most bytes of one secret: a key or certificate chain.
-    ///
-    /// systemd's own limit is 1 MB for all of them.
+    /// Bytes of one secret; systemd's limit for all is 1 MB.
     package static let byteCountMax = 64 * 1024
 
-    /// Names a directory; it is opened by each ``read(_:)``, so that no descriptor stays open.
-    ///
-    /// systemd fills the directory when the service starts; a reload shows no new files.
+    /// Each ``read(_:)`` opens it, so that no descriptor stays open.
     package init(path: String) {
         self.path = path
     }
 
-    /// Reads one secret.
+    /// Reads one secret; symbolic links are refused.
     ///
-    /// - Parameter name: Letters, digits, `.`, `_` and `-`, not beginning with a dot.
-    /// - Returns: The file's bytes, unchanged.
-    /// - Throws: ``SystemdError``: `missing` when neither file exists, `unsafePermissions` when
-    ///   group or others may write it, `tooLarge`, `wrongType` for anything but a regular file
-    ///   (symbolic links included), `malformedName`, or `system`.
+    /// - Throws: ``SystemdError``: `missing`, `unsafePermissions` when others may write it,
+    ///   `tooLarge`, `wrongType`, `malformedName`, or `system`.
     package func read(_ name: String) throws(SystemdError) -> Secret {
         guard Self.isPlain(name) else {
             throw failure(.malformedName, name, "not a plain file name")
@@ -91,14 +83,8 @@ package struct CredentialDirectory: Sendable, Equatable {
         guard (1...128).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else {
             return false
         }
-        return name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "-"):
-                true
-            default: false
-            }
+        return name.allSatisfy {
+            $0.isASCII && ($0.isLetter || $0.isNumber) || "._-".contains($0)
         }
     }
 

@@ -1,9 +1,6 @@
 package import Logging
 
-/// Sends swift-log events to a ``LogQueue`` with the journal's field names.
-///
-/// `event` names a ``Lifecycle/JournalEvent`` and becomes `MESSAGE_ID`; the names of
-/// ``JournalField`` become `EXPUNGED_…` fields; everything else is left out.
+/// Sends swift-log events to a ``LogQueue``, with the metadata that ``JournalField`` names.
 package struct JournalLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level
@@ -11,11 +8,6 @@ package struct JournalLogHandler: LogHandler {
 
     private let queue: LogQueue
 
-    /// Makes a handler.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue that all handlers of the process share.
-    ///   - level: Entries below it are not made.
     package init(queue: LogQueue, level: Logger.Level = .info) {
         self.queue = queue
         logLevel = level

@@ -1,24 +1,16 @@
 import CSystemd
 import Glibc
 
-/// Where log entries go.
-///
-/// Both outputs may block, which is why only the thread of ``LogQueue`` writes to them.
+/// Where log entries go; both outputs may block.
 package enum LogOutput: Sendable, Equatable {
-    /// The journal, with structured fields (sd_journal_sendv(3)).
+    /// Structured fields (sd_journal_sendv(3)).
     case journal
-    /// Standard error, one line each: `<PRIORITY>message key=value` (sd-daemon(3)).
+    /// Lines `<PRIORITY>message key=value` (sd-daemon(3)).
     case standardError
 
     /// The journal when standard error is connected to it, else standard error.
     ///
-    /// systemd sets `$JOURNAL_STREAM` to device and inode of the stream (systemd.exec(5)); a child
-    /// whose standard error was redirected inherits the variable but not the stream.
-    ///
-    /// - Parameters:
-    ///   - environment: The process environment.
-    ///   - descriptor: The descriptor to compare, 2 outside tests.
-    /// - Returns: The place where an operator will look.
+    /// `$JOURNAL_STREAM` has device and inode of the stream (systemd.exec(5)).
     package static func choose(
         environment: [String: String],
         descriptor: Int32 = STDERR_FILENO
@@ -29,10 +21,7 @@ package enum LogOutput: Sendable, Equatable {
         return stream == "\(status.st_dev):\(status.st_ino)" ? .journal : .standardError
     }
 
-    /// Hands one entry over; may block.
-    ///
-    /// - Parameter entry: The entry to write.
-    /// - Returns: Whether it was taken.
+    /// May block; returns whether the entry was taken.
     func write(_ entry: LogEntry) -> Bool {
         switch self {
         case .journal: Self.sendToJournal(entry.journalFields)

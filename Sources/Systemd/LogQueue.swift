@@ -4,16 +4,12 @@ import Lifecycle
 import Logging
 import Synchronization
 
-/// Carries log entries to their output on a thread of its own, so that no caller ever waits for it.
+/// Writes log entries on a thread of its own, so that no caller waits for the output.
 ///
-/// sd_journal_sendv(3) and write(2) block when the other side does not read (fault F-29). The queue
-/// is bounded: from half its capacity on, entries of info and below are dropped, at its capacity
-/// all are. What was dropped is counted and told in one entry as soon as the output takes entries
-/// again.
+/// sd_journal_sendv(3) and write(2) block when the other side does not read. From half of the
+/// capacity on, entries of info and below are dropped; one entry reports how many.
 package final class LogQueue: Sendable {
-    /// Entries that may wait.
-    ///
-    /// At about 1 KiB each, 4 MiB; a journal that lags by more is in failure.
+    /// Entries that may wait, of about 1 KiB each.
     package static let capacityDefault = 4096
 
     private let state = Mutex(State())
@@ -31,11 +27,8 @@ package final class LogQueue: Sendable {
         var flushes: [Int32: Int] = [:]
     }
 
-    /// Starts the thread.
+    /// `output` writes one entry, may block, and returns whether it was taken.
     ///
-    /// - Parameters:
-    ///   - capacity: Entries that may wait.
-    ///   - output: Writes one entry and says whether it was taken; may block.
     /// - Throws: ``SystemdError`` when the kernel has no descriptor or thread left.
     package init(
         capacity: Int = LogQueue.capacityDefault,
@@ -45,25 +38,11 @@ package final class LogQueue: Sendable {
         self.output = output
         wake = clinux_event_make()
         guard wake >= 0 else { throw Self.failure(wake) }
-        let context = unsafe Unmanaged.passRetained(self)
-        let answer = unsafe clinux_thread_start(
-            "expunged-log",
-            { context in
-                guard let context = unsafe context else { return }
-                unsafe Unmanaged<LogQueue>.fromOpaque(context).takeRetainedValue().run()
-            },
-            context.toOpaque()
-        )
-        guard answer == 0 else {
-            unsafe context.release()
-            throw Self.failure(answer)
-        }
+        let answer = SystemThread.start("expunged-log") { self.run() }
+        guard answer == 0 else { throw Self.failure(answer) }
     }
 
     /// Starts the thread for one of the two real outputs.
-    ///
-    /// - Parameter output: The journal or standard error.
-    /// - Throws: ``SystemdError`` when the kernel has no descriptor or thread left.
     package convenience init(output: LogOutput) throws(SystemdError) {
         try self.init(output: { entry in output.write(entry) })
     }
@@ -72,7 +51,7 @@ package final class LogQueue: Sendable {
         if wake >= 0 { _ = Glibc.close(wake) }
     }
 
-    /// Puts an entry into the queue, or drops and counts it; never waits.
+    /// Never waits.
     package func submit(_ entry: LogEntry) {
         let mustWake = state.withLock { state in
             let limit = entry.priority >= 6 ? capacity / 2 : capacity
@@ -89,9 +68,6 @@ package final class LogQueue: Sendable {
     }
 
     /// Waits until everything submitted so far is written; blocks the thread, so only for the exit.
-    ///
-    /// - Parameter timeout: The longest wait; a journal that hangs must not keep the process alive.
-    /// - Returns: Whether everything was written.
     @discardableResult
     package func flush(timeout: Duration) -> Bool {
         let finished = clinux_event_make()
@@ -110,7 +86,7 @@ package final class LogQueue: Sendable {
         return answer == 0
     }
 
-    /// Ends the thread after it has written what waits; later entries are dropped.
+    /// Writes what waits first; later entries are dropped.
     package func close() {
         state.withLock { $0.isClosed = true }
         clinux_event_signal(wake)

@@ -1,11 +1,9 @@
-/// Makes text safe for a log line: one line, no terminal escapes, bounded length (abuse A-27).
+/// Makes text safe for a log line.
 enum LogText {
-    /// The most bytes of one value; the rest is cut.
-    ///
-    /// A provider's error page must not fill the journal.
+    /// Of one value: a provider's error page must not fill the journal.
     static let byteCountMax = 1024
 
-    /// Escapes control and direction-changing characters as `\u{…}` and cuts to ``byteCountMax``.
+    /// Escapes control and direction-changing characters as `\u{…}`.
     static func sanitized(_ text: String) -> String {
         // Almost every value is short printable ASCII: nothing to build then.
         let bytes = text.utf8

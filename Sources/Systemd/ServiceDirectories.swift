@@ -1,14 +1,12 @@
-/// The directories of the service, as systemd names them (systemd.exec(5)) or as the command line
-/// does.
+/// The directories of the service, from systemd (systemd.exec(5)) or the command line.
 package struct ServiceDirectories: Sendable, Equatable {
-    /// What the command line says instead; each value wins over the environment.
+    /// Values of the command line win over the environment.
     package struct Overrides: Sendable, Equatable {
         package var state: String?
         package var runtime: String?
         package var credentials: String?
         package var logs: String?
 
-        /// Overrides nothing, or what is given.
         package init(
             state: String? = nil,
             runtime: String? = nil,
@@ -22,23 +20,17 @@ package struct ServiceDirectories: Sendable, Equatable {
         }
     }
 
-    /// Private state and, below it, the spool.
     package let state: String
-    /// Where we bind the sockets ourselves; `nil` under our unit, where systemd binds them.
+    /// `nil` under our unit, where systemd binds the sockets.
     package let runtime: String?
-    /// The secrets; without it the daemon starts in sealed mode.
+    /// Without it the service starts in sealed mode.
     package let credentials: CredentialDirectory?
-    /// Files that outlive the state, such as ledger anchors; optional.
     package let logs: String?
 
-    /// Finds the directories.
+    /// Reads `$STATE_DIRECTORY` and the like; of a colon-separated list the first counts.
     ///
-    /// - Parameters:
-    ///   - environment: The process environment: `$STATE_DIRECTORY`, `$RUNTIME_DIRECTORY`,
-    ///     `$CREDENTIALS_DIRECTORY`, `$LOGS_DIRECTORY`; of a colon-separated list the first counts.
-    ///   - overrides: What the command line says.
-    /// - Throws: ``SystemdError`` of kind `missing` when the state directory is named nowhere,
-    ///   `malformedName` when a path is not absolute where systemd named it.
+    /// - Throws: ``SystemdError``: `missing` without a state directory, `malformedName` for a path
+    ///   that is not absolute.
     package init(
         environment: [String: String],
         overrides: Overrides = Overrides()
@@ -56,10 +48,7 @@ package struct ServiceDirectories: Sendable, Equatable {
         logs = try Self.optional(overrides.logs, "LOGS_DIRECTORY", environment)
     }
 
-    /// The directory in which we bind the sockets ourselves.
-    ///
-    /// - Returns: ``runtime``.
-    /// - Throws: ``SystemdError`` of kind `missing` when it is named nowhere.
+    /// Throws `missing` without a runtime directory.
     package func requireRuntime() throws(SystemdError) -> String {
         guard let runtime else {
             throw Self.missing("$RUNTIME_DIRECTORY", option: "--runtime-directory")

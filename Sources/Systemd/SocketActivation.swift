@@ -3,24 +3,20 @@ import Glibc
 
 /// The listening sockets that systemd opened for us: exactly none, or `control` and `submit`.
 package struct SocketActivation: Sendable, Equatable {
-    /// The names of `FileDescriptorName=` in our two socket units.
+    /// `FileDescriptorName=` of our two socket units.
     package enum Name: String, Sendable, CaseIterable {
-        /// Operators: everything.
+        /// For operators.
         case control
-        /// Applications: submit, store a credential, read states and receipts.
+        /// For applications.
         case submit
     }
 
-    /// The descriptor of each name; empty when the process was not socket-activated.
+    /// Empty when the process was not socket-activated.
     package let descriptors: [Name: Int32]
 
-    /// Takes the sockets over and forgets the variables, so that no child takes them too.
+    /// Takes none or both sockets, close-on-exec, and unsets the variables for child processes.
     ///
-    /// Call it once, before other threads exist: it changes the environment (sd_listen_fds(3)).
-    ///
-    /// - Returns: None or both sockets, close-on-exec.
-    /// - Throws: ``SystemdError`` when they are not listening AF_UNIX stream sockets, or when their
-    ///   names are not exactly those of ``Name``.
+    /// Call it before other threads exist: it changes the environment (sd_listen_fds(3)).
     package static func take() throws(SystemdError) -> SocketActivation {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = unsafe sd_listen_fds_with_names(1, &names)
@@ -42,10 +38,7 @@ package struct SocketActivation: Sendable, Equatable {
         return try SocketActivation(validating: found)
     }
 
-    /// Checks names and types of descriptors that were passed in.
-    ///
-    /// - Parameter found: Name and descriptor of each.
-    /// - Throws: ``SystemdError`` for anything but none or both.
+    /// Checks names and types; throws for anything but none or both.
     package init(
         validating found: [(name: String, descriptor: Int32)]
     ) throws(SystemdError) {

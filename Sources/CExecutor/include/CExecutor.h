@@ -5,6 +5,8 @@
 // sleeps until there is work or the next deadline, and a deadline wakes exactly one thread. The
 // little that still runs in libdispatch (queues of databases, signals, Task.sleep) has no such
 // timer either: `expunged` is linked with --wrap, so that no worker registers with the monitor.
+// The monitor also traps when it cannot open /proc/TID/stat, such as with EMFILE. Builds that link
+// libdispatch.so keep it.
 #pragma once
 
 #include <stdint.h>
