@@ -1,5 +1,5 @@
 /// Why an effect brought no answer: never a verdict, never a completed step.
-package enum EffectFailure: Hashable, Sendable {
+package enum EffectFailure: Error, Hashable, Sendable {
     /// Nothing was sent: name resolution, connect or TLS failed.
     case unreachable
     /// The other side said that it did not act and when to come back (429, 503).
@@ -68,18 +68,27 @@ package enum KeyFailure: String, Hashable, Sendable, CaseIterable {
     case tooMany = "too_many_keys"
 }
 
+/// What an effect brought: something, or a failure.
+package protocol EffectAnswer: Sendable {
+    static func failure(_ failure: EffectFailure) -> Self
+}
+
 /// What asking a provider about a token brought.
-package enum CheckAnswer: Hashable, Sendable {
+package enum CheckAnswer: Hashable, EffectAnswer {
     case live
     /// The provider refuses this token for good.
     case dead
     /// Fits a dead token and one that we may not ask about (RFC 7662 §2.2).
     case unknown
     case failure(EffectFailure)
+
+    package var failure: EffectFailure? {
+        if case .failure(let known) = self { known } else { nil }
+    }
 }
 
 /// What asking a provider to revoke a token brought.
-package enum RevokeAnswer: Hashable, Sendable {
+package enum RevokeAnswer: Hashable, EffectAnswer {
     /// The provider's documented success. For RFC 7009 it also covers tokens it never knew (§2.2).
     case success
     /// The provider's own error for a token that it no longer knows (Google's `invalid_token`).
@@ -92,6 +101,10 @@ package enum RevokeAnswer: Hashable, Sendable {
     /// No service can revoke for this account; only the user can (a personal Microsoft account).
     case userOnly
     case failure(EffectFailure)
+
+    package var failure: EffectFailure? {
+        if case .failure(let known) = self { known } else { nil }
+    }
 }
 
 /// What purging one user from one target brought.
@@ -177,10 +190,7 @@ package struct PurgeCounts: Hashable, Sendable {
         /// When the store has destroyed the last of them; `nil` when it does not say.
         package var until: WallTime?
 
-        package init(text: String, until: WallTime?) {
-            self.text = text
-            self.until = until
-        }
+        package init(text: String, until: WallTime?) { (self.text, self.until) = (text, until) }
     }
 
     package var entries: [Entry]

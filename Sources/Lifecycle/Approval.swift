@@ -3,9 +3,9 @@
 /// It exists from the moment on that a request first needed an approval. The plan is made before
 /// the first revocation and once more right before the purge begins, and again before each target
 /// that had to wait since: only what is equal then runs.
-package struct Approval: Hashable, Sendable, Retryable {
+package struct Approval: Hashable, Sendable, Codable, Retryable {
     /// An operator's word for one plan.
-    package struct Given: Hashable, Sendable {
+    package struct Given: Hashable, Sendable, Codable {
         /// ``PurgePlan/hash``.
         package let hash: String
         package let at: WallTime
@@ -13,10 +13,26 @@ package struct Approval: Hashable, Sendable, Retryable {
         package let by: UInt32
 
         package init(hash: String, at: WallTime, by: UInt32) {
-            self.hash = hash
-            self.at = at
-            self.by = by
+            (self.hash, self.at, self.by) = (hash, at, by)
         }
+    }
+
+    /// Where the plan that was made last stands.
+    package enum State: Hashable, Sendable, Codable {
+        /// There is none, or it no longer fits the request.
+        case unplanned
+        /// It waits for an operator; with the word of the first where it takes two.
+        case shown(PurgePlan, first: Given?)
+        case approved(PurgePlan, by: Given, first: Given?)
+    }
+
+    /// Whether this process makes a plan.
+    package enum Planning: Hashable, Sendable {
+        case idle
+        /// The parts of targets that are not asked are taken over.
+        ///
+        /// Stale after a reload: other targets and rules may be in force.
+        case underWay(asked: Set<TargetName>, isStale: Bool)
     }
 
     /// That parts of the plan are what would be done now.
@@ -25,46 +41,59 @@ package struct Approval: Hashable, Sendable, Retryable {
         package let at: WallTime
     }
 
-    /// The plan that was made last; `nil` while there is none or it no longer fits the request.
-    package var plan: PurgePlan?
+    package var state = State.unplanned
     /// The plan that was approved before, or the first that was shown; the difference to it is what
     /// operators have not read yet.
     package var earlier: PurgePlan?
-    package var given: Given?
-    /// The word of the first of two operators, where one is not enough; kept beside the second.
-    package var first: Given?
     package var retry = Retry()
     /// The target that could not be asked then.
     package var failingTarget: TargetName?
-    /// A plan is being made by this process.
-    ///
     /// Not stored.
-    package var isBusy = false
-    /// The plan under way was begun before a reload: other targets and rules may be in force.
-    ///
-    /// Not stored.
-    package var isStale = false
-    /// The targets that the plan under way asks; the parts of the others are taken over.
-    ///
-    /// Not stored.
-    package var asked: Set<TargetName> = []
+    package var planning = Planning.idle
     /// The parts that were compared last and are the approved ones, for the purges that follow at
     /// once.
     ///
     /// Not stored: after a restart they are compared again.
     package var confirmation: Confirmation?
 
+    private enum CodingKeys: String, CodingKey { case state, earlier, retry, failingTarget }
+
     package init() {}
 
+    package var plan: PurgePlan? {
+        switch state {
+        case .unplanned: nil
+        case .shown(let plan, _), .approved(let plan, _, _): plan
+        }
+    }
+
+    /// The word that approved the plan.
+    package var given: Given? { if case .approved(_, let given, _) = state { given } else { nil } }
+
+    /// The word of the first of two operators, where one is not enough.
+    package var first: Given? {
+        switch state {
+        case .unplanned: nil
+        case .shown(_, let first), .approved(_, _, let first): first
+        }
+    }
+
     /// Whether the plan that was made last is approved.
-    package var isGiven: Bool { plan != nil && given?.hash == plan?.hash }
+    package var isGiven: Bool { given != nil }
 
     /// The word that was given last.
     package var latest: Given? { given ?? first }
 
+    package var isBusy: Bool { planning != .idle }
+
     /// The plan whose parts count for targets that are not asked again: the approved one, or the
     /// one that was.
     var basis: PurgePlan? { isGiven ? plan : earlier ?? plan }
+
+    /// The targets that the plan under way asks.
+    var asked: Set<TargetName> {
+        if case .underWay(let asked, _) = planning { asked } else { [] }
+    }
 
     /// Whether a target's part was compared so short a time ago that its purge follows at once.
     func isConfirmed(_ target: TargetName?, at now: WallTime) -> Bool {
@@ -76,7 +105,7 @@ package struct Approval: Hashable, Sendable, Retryable {
 
     /// Other rules may be in force for what was compared, or is being compared.
     package mutating func expire() {
-        isStale = isBusy
+        if isBusy { planning = .underWay(asked: asked, isStale: true) }
         confirmation = nil
     }
 
@@ -92,9 +121,7 @@ package struct Approval: Hashable, Sendable, Retryable {
     mutating func reset() {
         confirmation = nil
         if isGiven || earlier == nil { earlier = plan }
-        plan = nil
-        given = nil
-        first = nil
+        state = .unplanned
     }
 
     mutating func retryNow() {
@@ -104,22 +131,34 @@ package struct Approval: Hashable, Sendable, Retryable {
         if !isGiven { reset() }
     }
 
-    /// Takes in a plan.
+    mutating func begin(asking targets: Set<TargetName>) {
+        planning = .underWay(asked: targets, isStale: false)
+        retryAt = nil
+    }
+
+    /// Takes in a plan that was made of these targets' answers.
     ///
     /// - Returns: Whether it takes an approval away.
-    mutating func adopt(_ made: PurgePlan, at now: WallTime) -> Bool {
+    mutating func adopt(_ made: PurgePlan, of asked: Set<TargetName>, at now: WallTime) -> Bool {
         failures = 0
         lastFailure = nil
         failingTarget = nil
-        guard made.hash != plan?.hash else {
-            plan = made
-            confirmation = isGiven ? Confirmation(targets: asked, at: now) : nil
+        let before = state
+        switch before {
+        case .approved(let plan, let given, let first) where plan.hash == made.hash:
+            state = .approved(made, by: given, first: first)
+            confirmation = Confirmation(targets: asked, at: now)
             return false
+        case .shown(let plan, let first) where plan.hash == made.hash:
+            state = .shown(made, first: first)
+            confirmation = nil
+            return false
+        case .unplanned, .shown, .approved:
+            let hadApproval = latest != nil
+            reset()
+            state = .shown(made, first: nil)
+            return hadApproval
         }
-        let hadApproval = latest != nil
-        reset()
-        plan = made
-        return hadApproval
     }
 
     mutating func fail(

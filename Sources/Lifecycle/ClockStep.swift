@@ -40,8 +40,9 @@ package struct ClockStep: Hashable, Sendable {
 }
 
 extension Request {
-    /// A clock that was behind dated the request too early: its cutoff moves, and it purges
-    /// again. One that was ahead dated the user's rows too late, as well: the cutoff stays.
+    /// A clock that was behind dated the request too early: its cutoff moves, and it purges again.
+    ///
+    /// One that was ahead dated the user's rows too late, as well: the cutoff stays.
     package mutating func reclock(_ step: ClockStep, at now: WallTime) {
         guard !phase.isEnded else { return }
         if step.covers(acceptedAt) {
@@ -62,6 +63,9 @@ extension Request {
         if step.by > .zero {
             for index in revocations.indices { revocations[index].reclock(step) }
         }
+        for index in purges.indices {
+            purges[index].judgedAt = purges[index].judgedAt.map(step.corrected)
+        }
         clampTimes(at: now, latest: step.by < .zero ? now : now + Limits.backoffMax)
     }
 
@@ -69,11 +73,7 @@ extension Request {
     package mutating func clampTimes(at now: WallTime, latest: WallTime? = nil) {
         let latest = latest ?? now + Limits.backoffMax
         func clamp(_ time: inout WallTime?) { if let set = time, set > latest { time = now } }
-        lookup.map { work in
-            var work = work
-            clamp(&work.retryAt)
-            lookup = work
-        }
+        clamp(&lookup.retryTime)
         for index in revocations.indices {
             clamp(&revocations[index].retryAt)
             revocations[index].clampTimes(at: now)
@@ -116,7 +116,7 @@ extension CodeExchange {
     }
 }
 
-extension Optional where Wrapped == Approval {
+extension Optional where Wrapped: Retryable {
     fileprivate var retryTime: WallTime? {
         get { self?.retryAt }
         set { self?.retryAt = newValue }

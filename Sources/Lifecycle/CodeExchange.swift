@@ -125,7 +125,7 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
     private mutating func wait(_ hint: Duration?, random: inout SeededGenerator) -> [Effect] {
         phase = .pending
         failures += 1
-        let delay = Backoff.delay(failures: failures, cap: Limits.codeBackoffMax, random: &random)
+        let delay = RetryPolicy.exchange.delay(failures: failures, random: &random)
         return [.retry(after: max(delay, min(hint ?? .zero, Limits.codeBackoffMax)))]
     }
 

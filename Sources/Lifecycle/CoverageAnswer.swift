@@ -2,7 +2,6 @@
 package enum CoverageAnswer: Hashable, Sendable {
     /// Everything that looks like user data, covered or not; empty when nothing does.
     case findings([CoverageFinding])
-    case unknown
     case failure(EffectFailure)
 }
 

@@ -40,28 +40,59 @@ package enum LastCheck: Sendable {
     case unknown
 }
 
+/// What came of the intents of one request to revoke a token; each is durable before its call.
+package enum RevokeIntent: Hashable, Sendable {
+    case none
+    /// With whether the provider honored the token shortly before.
+    case durable(wasLive: Bool)
+    /// A revoke answered success while the token stayed live: only proof counts from then on.
+    case contradicted(wasLive: Bool)
+
+    var wasLive: Bool {
+        switch self {
+        case .none: false
+        case .durable(let wasLive), .contradicted(let wasLive): wasLive
+        }
+    }
+}
+
+/// Whether a call may have rotated the stored token away.
+package enum TokenRotation: Hashable, Sendable {
+    case settled
+    /// Such a call is under way; durable before it is made.
+    case underWay(isInDoubt: Bool)
+    /// Such a call brought no answer: a refusal of the stored token says nothing about the grant.
+    ///
+    /// Of a lost code: it may have opened a grant after the provider's last word about one.
+    case inDoubt
+
+    package var isInDoubt: Bool {
+        switch self {
+        case .settled: false
+        case .underWay(let isInDoubt): isInDoubt
+        case .inDoubt: true
+        }
+    }
+
+    var isUnderWay: Bool { if case .underWay = self { true } else { false } }
+
+    /// Without an answer to the call before, the process ended.
+    mutating func begin() { self = .underWay(isInDoubt: self != .settled) }
+
+    /// Ends the call, which left the token as it was.
+    mutating func end() { self = isInDoubt ? .inDoubt : .settled }
+}
+
 /// One credential of an identity, as seen by one request.
 package struct CredentialWork: Hashable, Sendable {
     package let id: CredentialID
     package let kind: CredentialKind
     package var step: CredentialStep
-    /// Whether a revoke intent was ever made durable; whatever it came to, it stays.
-    package var hasRevokeIntent: Bool
-    /// Whether the provider honoured the token shortly before the revoke intent.
-    package var wasLive: Bool
-    /// A revoke answered success once while the token stayed live: only proof counts from then on.
-    package var needsProof: Bool
-    /// A call that may rotate the token is under way; durable before the call is made.
-    package var isRefreshing: Bool
-    /// A call that may have rotated the token brought no answer: a refusal of the stored token
-    /// says nothing about the grant any more.
-    package var isInDoubt: Bool
-    /// A token came after the revocation of this one, or after its end: that may be of another
-    /// grant, of which this one says nothing.
+    package var intent: RevokeIntent
+    package var rotation: TokenRotation
+    /// A token came after the revocation or the end of this one: perhaps of another grant.
     package var isOfEarlierGrant: Bool
-    /// What this request heard of it with nothing in between, where tokens rotate.
-    ///
-    /// Not stored: any other call may rotate the token away.
+    /// What this request heard of a token that rotates, with nothing in between; not stored.
     package var lastCheck: LastCheck?
     /// Last successful token answer, the exchange included.
     package var lastLiveAt: WallTime?
@@ -75,11 +106,8 @@ package struct CredentialWork: Hashable, Sendable {
         id: CredentialID,
         kind: CredentialKind,
         step: CredentialStep,
-        hasRevokeIntent: Bool = false,
-        wasLive: Bool = false,
-        needsProof: Bool = false,
-        isRefreshing: Bool = false,
-        isInDoubt: Bool = false,
+        intent: RevokeIntent = .none,
+        rotation: TokenRotation = .settled,
         isOfEarlierGrant: Bool = false,
         lastLiveAt: WallTime? = nil,
         lastRefreshAt: WallTime? = nil,
@@ -88,19 +116,19 @@ package struct CredentialWork: Hashable, Sendable {
         self.id = id
         self.kind = kind
         self.step = step
-        self.hasRevokeIntent = hasRevokeIntent
-        self.wasLive = wasLive
-        self.needsProof = needsProof
-        self.isRefreshing = isRefreshing
-        self.isInDoubt = isInDoubt
+        self.intent = intent
+        self.rotation = rotation
         self.isOfEarlierGrant = isOfEarlierGrant
         self.lastLiveAt = lastLiveAt
         self.lastRefreshAt = lastRefreshAt
         self.refusals = refusals
     }
 
-    /// Whether it is a token that could not be read, or that the provider refused to revoke, and so
-    /// may live on.
+    package var hasRevokeIntent: Bool { intent != .none }
+
+    package var needsProof: Bool { if case .contradicted = intent { true } else { false } }
+
+    /// Whether it is a token that could not be read, or that the provider refused to revoke.
     var mayLiveOn: Bool {
         switch kind {
         case .refreshToken, .accessToken: step == .unusable || step == .refused
@@ -108,13 +136,13 @@ package struct CredentialWork: Hashable, Sendable {
         }
     }
 
-    /// Whether the provider gave it out, honored it or vouched for it before anyone's eyes.
-    package var wasSeenLive: Bool { wasLive || lastLiveAt != nil || kind == .idToken }
+    /// Whether the provider honored it, or gave it out or vouched for it in a call of its own.
+    package var wasSeenLive: Bool { intent.wasLive || lastLiveAt != nil || kind == .idToken }
 
     /// When its turn comes among the tokens of its identity.
     var rank: Int { (isOfEarlierGrant ? 2 : 0) + (kind == .refreshToken ? 0 : 1) }
 
-    /// Whether it counts for itself, nobody has seen it live, and the provider may be asked now.
+    /// Whether it counts for itself, was never seen live, and the provider may be asked now.
     ///
     /// What rotates is asked about right before its own revocation.
     func isToBeSeen(at now: WallTime, traits: ProviderTraits) -> Bool {
@@ -125,10 +153,8 @@ package struct CredentialWork: Hashable, Sendable {
         return askableAt <= now
     }
 
-    /// Whether anything showed that the provider ever honored this token.
-    ///
-    /// Without that a successful revocation means nothing: RFC 7009 §2.2 has the server answer 200
-    /// for a token that it never knew.
+    /// Whether a successful revocation means anything: RFC 7009 §2.2 has the server answer 200 for
+    /// a token that it never knew.
     func wasEverSeen(_ traits: ProviderTraits) -> Bool {
         wasSeenLive || traits.refusesUnknownTokens
     }
@@ -149,34 +175,41 @@ package struct CredentialWork: Hashable, Sendable {
     }
 
     /// Notes the intent to revoke; checks that were refused before the first one count no more.
-    mutating func beginRevoking() {
-        if !hasRevokeIntent { refusals = nil }
+    mutating func beginRevoking(wasLive: Bool? = nil) {
+        if intent == .none { refusals = nil }
         step = .revoking
-        hasRevokeIntent = true
+        let wasLive = wasLive ?? intent.wasLive
+        intent = needsProof ? .contradicted(wasLive: wasLive) : .durable(wasLive: wasLive)
+    }
+
+    /// Notes that the token is live after a revoke that answered success.
+    mutating func contradict() {
+        step = .stored
+        intent = .contradicted(wasLive: intent.wasLive)
     }
 
     /// Notes that a call which may rotate the token is about to be made.
     mutating func beginRefresh(traits: ProviderTraits) {
         guard mayRotate(traits) else { return }
         lastCheck = nil
-        // The process ended before the answer of the last one.
-        if isRefreshing { isInDoubt = true }
-        isRefreshing = true
+        rotation.begin()
     }
 
-    /// Notes what became of that call.
-    ///
-    /// - Parameter failure: `nil` for an answer that says where the token stands.
+    /// Notes that a refresh outside of the request may have used the token up.
+    mutating func doubt() {
+        rotation = rotation.isUnderWay ? .underWay(isInDoubt: true) : .inDoubt
+    }
+
+    /// Notes what became of that call; `nil` is an answer that says where the token stands.
     mutating func endRefresh(_ failure: EffectFailure?) {
-        defer { isRefreshing = false }
         switch failure {
-        case nil: isInDoubt = false
-        case .lost?, .unusable?: isInDoubt = isInDoubt || isRefreshing
+        case nil: rotation = .settled
+        case .lost?, .unusable?: rotation = rotation.isUnderWay ? .inDoubt : rotation
         // A refusal leaves the token as it was.
         case .rejected?, .refused?, .wrongEndpoint?, .misconfigured?, .sealBroken?, .vaultSealed?,
             .throttled?, .unreachable?,
             .keys?, .blocked?:
-            break
+            rotation.end()
         }
     }
 

@@ -5,7 +5,6 @@ package struct Environment: Sendable {
     package var pausedTargets: Set<TargetName>
     package var holds: [TargetHold] = []
     package var isVaultOpen: Bool
-    /// The mass-deletion guard lets no further purge begin.
     package var isGuardClosed: Bool
     package var spool = SpoolKnowledge.read
     /// The clock is behind what the ledger has signed: nothing is revoked or purged.
@@ -66,8 +65,5 @@ package struct StepContext: Sendable {
     package let now: WallTime
     package var random: SeededGenerator
 
-    package init(now: WallTime, random: SeededGenerator) {
-        self.now = now
-        self.random = random
-    }
+    package init(now: WallTime, random: SeededGenerator) { (self.now, self.random) = (now, random) }
 }

@@ -10,10 +10,7 @@ package struct TimeOrderedID: Hashable, Sendable, Comparable, CustomStringConver
         low = 0x8000_0000_0000_0000 | (entropy.next() >> 2)
     }
 
-    package init(high: UInt64, low: UInt64) {
-        self.high = high
-        self.low = low
-    }
+    package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
     /// Reads the 36-character text form, upper-case digits too; `nil` for anything else.
     package init?(_ text: String) {
@@ -53,7 +50,7 @@ package struct TimeOrderedID: Hashable, Sendable, Comparable, CustomStringConver
 }
 
 /// Names one request; the journal's `EXPUNGED_REQUEST_ID` and the spool's `request_id`.
-package struct RequestID: Hashable, Sendable, Comparable, CustomStringConvertible {
+package struct RequestID: Hashable, Sendable, Comparable, TextCodable {
     package let value: TimeOrderedID
 
     package init(_ value: TimeOrderedID) { self.value = value }
@@ -69,7 +66,7 @@ package struct RequestID: Hashable, Sendable, Comparable, CustomStringConvertibl
 }
 
 /// Names one identity: a link between a user and a provider.
-package struct IdentityID: Hashable, Sendable, CustomStringConvertible {
+package struct IdentityID: Hashable, Sendable, TextCodable {
     package let value: TimeOrderedID
 
     package init(_ value: TimeOrderedID) { self.value = value }
@@ -94,7 +91,7 @@ package struct CredentialID: Hashable, Sendable, Comparable {
 }
 
 /// The configured name of a provider, such as `apple`.
-package struct ProviderName: Hashable, Sendable, Comparable, CustomStringConvertible {
+package struct ProviderName: Hashable, Sendable, Comparable, TextCodable {
     package let rawValue: String
 
     package init(_ rawValue: String) { self.rawValue = rawValue }
@@ -107,7 +104,7 @@ package struct ProviderName: Hashable, Sendable, Comparable, CustomStringConvert
 }
 
 /// The configured name of a target, such as `app-db`.
-package struct TargetName: Hashable, Sendable, Comparable, CustomStringConvertible {
+package struct TargetName: Hashable, Sendable, Comparable, TextCodable {
     package let rawValue: String
 
     package init(_ rawValue: String) { self.rawValue = rawValue }

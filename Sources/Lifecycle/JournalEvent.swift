@@ -5,96 +5,41 @@
 /// table. An id never changes and is never used again: alerts of operators are built on it.
 package enum JournalEvent: String, Sendable, CaseIterable {
     // Service
-    case started
-    case stopping
-    case uncleanStop
-    case configurationReloaded
-    case configurationRefused
-    case storageFailed
-    case journalOverflow
-    case operatorAction
-    case intakePaused
-    case intakeResumed
+    case started, stopping, uncleanStop, configurationReloaded, configurationRefused
+    case storageFailed, journalOverflow, operatorAction, intakePaused, intakeResumed
 
     // Vault
-    case vaultSealed
-    case vaultOpened
-    case credentialNotSealed
-    case codeExpired
-    case subjectMismatch
-    case tokensExpiring
-    case keyRotationStarted
-    case keyRotationFinished
-    case keyRotationStopped
+    case vaultSealed, vaultOpened, credentialNotSealed, codeExpired, subjectMismatch
+    case tokensExpiring, keyRotationStarted, keyRotationFinished, keyRotationStopped
 
     // Ledger
-    case ledgerCheckpoint
-    case ledgerDamaged
-    case stateRolledBack
-    case rollbackAccepted
-    case replayStarted
-    case replayFinished
-    case replayIncomplete
+    case ledgerCheckpoint, ledgerDamaged, stateRolledBack, rollbackAccepted, replayStarted
+    case replayFinished, replayIncomplete
 
-    // Looking again
-    case dataReturned
-    case recheckOverdue
-    case recheckClosed
+    // Rechecks
+    case dataReturned, recheckOverdue, recheckClosed
 
     // Requests
-    case requestAccepted
-    case requestRejected
-    case requestCompleted
-    case nothingErased
-    case requestCancelled
-    case requestParked
-    case requestReleased
-    case requestQuarantined
-    case requestAbandoned
-    case requestApproved
-    case planChanged
-    case revocationVerdict
-    case notRevoked
-    case purgeStarted
-    case rowsRemaining
-    case purgeBlocked
-    case deadlineNear
-    case deadlinePassed
-    case holdPlaced
-    case holdReleased
-    case guardTripped
-    case guardOverridden
+    case requestAccepted, requestRejected, requestCompleted, nothingErased, requestCancelled
+    case requestParked, requestReleased, requestQuarantined, requestAbandoned, requestApproved
+    case planChanged, revocationVerdict, notRevoked, purgeStarted, rowsRemaining, purgeBlocked
+    case deadlineNear, deadlinePassed, holdPlaced, holdReleased, guardTripped, guardOverridden
 
     // Providers
-    case providerPaused
-    case providerResumed
-    case breakerOpened
-    case breakerClosed
+    case providerPaused, providerResumed, breakerOpened, breakerClosed
 
     // Notifications of providers
-    case providerNotified
-    case notificationReported
-    case notificationRefused
-    case notificationPollFailed
+    case providerNotified, notificationReported, notificationRefused, notificationPollFailed
 
     // Targets
-    case targetPaused
-    case targetResumed
-    case componentUnfit
+    case targetPaused, targetResumed, componentUnfit
 
     // Spool
-    case spoolQuarantined
-    case spoolUnwritable
-    case spoolForeignObjects
-    case spoolUnreadableRows
-    case spoolBack
-    case spoolReplaced
-    case spoolInWAL
-    case spoolNotRead
+    case spoolQuarantined, spoolUnwritable, spoolForeignObjects, spoolUnreadableRows, spoolBack
+    case spoolReplaced, spoolInWAL, spoolNotRead
 
     // Clock
-    case clockStepped
-    case clockBehind
+    case clockStepped, clockBehind
 }
 
 extension JournalEvent {
@@ -107,33 +52,7 @@ extension JournalEvent {
         case critical
     }
 
-    /// The severity with which the event is written.
-    package var severity: Severity {
-        switch self {
-        case .requestAccepted, .revocationVerdict, .purgeStarted, .ledgerCheckpoint,
-            .recheckClosed:
-            .info
-        case .started, .stopping, .configurationReloaded, .operatorAction, .intakeResumed,
-            .vaultOpened, .requestCompleted, .requestCancelled, .requestReleased, .holdPlaced,
-            .holdReleased, .providerResumed, .breakerClosed, .providerNotified, .targetResumed,
-            .spoolBack, .keyRotationStarted, .keyRotationFinished, .replayStarted, .replayFinished,
-            .requestApproved:
-            .notice
-        case .clockStepped, .uncleanStop, .journalOverflow, .intakePaused, .requestRejected,
-            .requestParked, .requestAbandoned, .notRevoked, .deadlineNear, .guardOverridden,
-            .breakerOpened, .notificationReported, .notificationRefused, .notificationPollFailed,
-            .subjectMismatch, .tokensExpiring, .spoolForeignObjects, .spoolUnreadableRows,
-            .spoolReplaced, .spoolInWAL, .rollbackAccepted, .planChanged, .nothingErased:
-            .warning
-        case .clockBehind, .spoolNotRead, .configurationRefused, .vaultSealed, .codeExpired,
-            .requestQuarantined, .rowsRemaining, .purgeBlocked, .deadlinePassed, .providerPaused,
-            .targetPaused, .componentUnfit, .spoolQuarantined, .spoolUnwritable,
-            .credentialNotSealed, .keyRotationStopped, .replayIncomplete, .recheckOverdue:
-            .error
-        case .storageFailed, .guardTripped, .ledgerDamaged, .stateRolledBack, .dataReturned:
-            .critical
-        }
-    }
+    package var severity: Severity { row.severity }
 
     /// The static text of the entry; facts are metadata.
     package var message: String {
@@ -214,80 +133,82 @@ extension JournalEvent {
     }
 
     /// The journal's `MESSAGE_ID`: 128 random bits in hexadecimal (sd-id128(3)).
-    package var messageID: String {
+    package var messageID: String { row.id }
+
+    private var row: (severity: Severity, id: String) {
         switch self {
-        case .started: "ac702851b1e34eee8b70edf5c153b7d3"
-        case .stopping: "940804e7eb2d49e5be0439d0cab052d5"
-        case .uncleanStop: "8699cdb085b34bdda777fad5fcc0197f"
-        case .configurationReloaded: "6a7fc04d4aa940e4bc686b7dd85888a4"
-        case .configurationRefused: "1a8a5d9a31ef479c8088b5d260460e79"
-        case .storageFailed: "f9b08a3dbf7548689fdaec4546b60499"
-        case .journalOverflow: "21ffddc3ec7c4c468fbe73303a7698ba"
-        case .operatorAction: "40e6eb7d498a4e3cb3b495adfba086d2"
-        case .intakePaused: "1bc9c1d75bac478bab20e3955e4244a7"
-        case .intakeResumed: "f8d5182bb1ae4442aa30c51d5b0b4897"
-        case .vaultSealed: "faea9e90db5548c78fe6c7460c7079ae"
-        case .vaultOpened: "93de8f75171e4acf93e150c30e9fecc1"
-        case .credentialNotSealed: "945fa09bfc2941df8537d91aceab341c"
-        case .codeExpired: "1cf6adc6735a48e780b5329c681eac21"
-        case .subjectMismatch: "1a0765be27d04eeeaa17bc15f5ff7014"
-        case .tokensExpiring: "0f6c2f1d9c664b0d9f0e5b1a7d3c84e2"
-        case .keyRotationStarted: "7dd907f2c30f4333b3dbf3918f9a017f"
-        case .keyRotationFinished: "721c912f502a4c5aba7c679458788507"
-        case .keyRotationStopped: "6e589a30b82f4516aeb130cd8b17c2bf"
-        case .ledgerCheckpoint: "153e21ea0d45442783cec8bb26ec709f"
-        case .ledgerDamaged: "ddac4a2f548946fe863ff837689648d2"
-        case .stateRolledBack: "28a9fc5e6f91446dbafb5c647b134503"
-        case .rollbackAccepted: "19010631def843618c2d3689ad1f860f"
-        case .replayStarted: "3ad74965485a4b94a5587d7890f92af7"
-        case .replayFinished: "4987b2c1a2aa43658bd33f553caedff9"
-        case .replayIncomplete: "7f0c5b1a9d4e4c6f8a3b2e1d0c9f8a7b"
-        case .dataReturned: "5d0e6f9c2b7a4c0f9a3d41e8b6527c1f"
-        case .recheckOverdue: "c1f84b3a90de4e6bb2a7750d8e19f364"
-        case .recheckClosed: "0b6de7f4a85c4d1e93f2c60a7d4e8b15"
-        case .requestAccepted: "e5296feff34d4b65a1db41d0a94dac7b"
-        case .requestRejected: "ca13d85f3d1441a9859a72fa3f77497d"
-        case .requestCompleted: "a9fdf936c46b495986afb065df72a6b0"
-        case .nothingErased: "a7465c2c579c409cb74334f71f7372ff"
-        case .requestCancelled: "b1ff9d2416bd4375a3cb2fdd18d0612d"
-        case .requestParked: "f3a39d99fc1c40178552b3ca144205ee"
-        case .requestReleased: "41088db72f4c44a6a5c750ce770cc443"
-        case .requestQuarantined: "1edca92905d7439dbdffe2c7d4a1626c"
-        case .requestAbandoned: "3a2a1a0e85b54f0cbb909e351ef1522d"
-        case .requestApproved: "e90d8ee17c7e49ee9a9e3565b3b14763"
-        case .planChanged: "973654b974864bf3a9a590ba6ce0f44a"
-        case .revocationVerdict: "427505e7ee3f478483e6342a6a35bbe3"
-        case .notRevoked: "314f33ab68f94eb78d731492306876b8"
-        case .purgeStarted: "5a5f570278dc409fa7584225b6c0122d"
-        case .rowsRemaining: "7fd6270d56a14a1693126d5e7a72107d"
-        case .purgeBlocked: "c817ef0e047a4a4ca08f22e25dc55753"
-        case .deadlineNear: "5064b2660df943bda3a3cf56c02c01c9"
-        case .deadlinePassed: "db45632ebe6a448db679cda9b258232d"
-        case .holdPlaced: "19f9c7334ff44d189c4591e2e70960a1"
-        case .holdReleased: "523c14f4f883433d82dbbb9e153b731c"
-        case .guardTripped: "7e776aebbe84468991a8cb9310faf336"
-        case .guardOverridden: "1d97b11f48dd4b80aee292626ee91c3e"
-        case .providerPaused: "e80854a3a39d48bb84f26b164ca25fe4"
-        case .providerResumed: "489ea9b2df1143fdab84996c7f6d23d0"
-        case .breakerOpened: "2b8f7557dbf34a9ca8b3449c05e3cd48"
-        case .breakerClosed: "7ad3b0f1e17f4b949dd8ac68e0ea579d"
-        case .providerNotified: "98ecfa3d2fbe47a19e6961f103c16351"
-        case .notificationReported: "72ed07e086c04624b47c00129388234c"
-        case .notificationRefused: "a0c9ac1af8d948439c72f42bd8baae81"
-        case .notificationPollFailed: "8a5ae95928d94a228443ca70f1747b7e"
-        case .targetPaused: "6c832afe015c42dd9e7699d6fd23c7d9"
-        case .targetResumed: "b2730c857be345a6997728bed75aa4d1"
-        case .componentUnfit: "d1b4564c8a694fb0bde441713ce56864"
-        case .spoolQuarantined: "723b1dce17494fe4848da76d0ceff044"
-        case .spoolUnwritable: "b8199784383f42328bd9d99990f518b5"
-        case .spoolForeignObjects: "82d4e89f8709496d83dce2f2621aaf4a"
-        case .spoolUnreadableRows: "6e9b8c825a314e21b0f922cd0f938c93"
-        case .spoolBack: "5b9efd6bc73c4732a19ef07b319a248c"
-        case .spoolReplaced: "fa88d1e8922f4fc5b1bd53fefb0f129e"
-        case .spoolInWAL: "0e67c2c3a69548fea661647ad7d5f936"
-        case .spoolNotRead: "41caf9fd6bcb4fc4bd85f829c53a7b75"
-        case .clockStepped: "af97de27439b497ea719658db6c9c3de"
-        case .clockBehind: "c8dda9bf20184da6bc9e8c1e3f2eaf80"
+        case .started: (.notice, "ac702851b1e34eee8b70edf5c153b7d3")
+        case .stopping: (.notice, "940804e7eb2d49e5be0439d0cab052d5")
+        case .uncleanStop: (.warning, "8699cdb085b34bdda777fad5fcc0197f")
+        case .configurationReloaded: (.notice, "6a7fc04d4aa940e4bc686b7dd85888a4")
+        case .configurationRefused: (.error, "1a8a5d9a31ef479c8088b5d260460e79")
+        case .storageFailed: (.critical, "f9b08a3dbf7548689fdaec4546b60499")
+        case .journalOverflow: (.warning, "21ffddc3ec7c4c468fbe73303a7698ba")
+        case .operatorAction: (.notice, "40e6eb7d498a4e3cb3b495adfba086d2")
+        case .intakePaused: (.warning, "1bc9c1d75bac478bab20e3955e4244a7")
+        case .intakeResumed: (.notice, "f8d5182bb1ae4442aa30c51d5b0b4897")
+        case .vaultSealed: (.error, "faea9e90db5548c78fe6c7460c7079ae")
+        case .vaultOpened: (.notice, "93de8f75171e4acf93e150c30e9fecc1")
+        case .credentialNotSealed: (.error, "945fa09bfc2941df8537d91aceab341c")
+        case .codeExpired: (.error, "1cf6adc6735a48e780b5329c681eac21")
+        case .subjectMismatch: (.warning, "1a0765be27d04eeeaa17bc15f5ff7014")
+        case .tokensExpiring: (.warning, "0f6c2f1d9c664b0d9f0e5b1a7d3c84e2")
+        case .keyRotationStarted: (.notice, "7dd907f2c30f4333b3dbf3918f9a017f")
+        case .keyRotationFinished: (.notice, "721c912f502a4c5aba7c679458788507")
+        case .keyRotationStopped: (.error, "6e589a30b82f4516aeb130cd8b17c2bf")
+        case .ledgerCheckpoint: (.info, "153e21ea0d45442783cec8bb26ec709f")
+        case .ledgerDamaged: (.critical, "ddac4a2f548946fe863ff837689648d2")
+        case .stateRolledBack: (.critical, "28a9fc5e6f91446dbafb5c647b134503")
+        case .rollbackAccepted: (.warning, "19010631def843618c2d3689ad1f860f")
+        case .replayStarted: (.notice, "3ad74965485a4b94a5587d7890f92af7")
+        case .replayFinished: (.notice, "4987b2c1a2aa43658bd33f553caedff9")
+        case .replayIncomplete: (.error, "7f0c5b1a9d4e4c6f8a3b2e1d0c9f8a7b")
+        case .dataReturned: (.critical, "5d0e6f9c2b7a4c0f9a3d41e8b6527c1f")
+        case .recheckOverdue: (.error, "c1f84b3a90de4e6bb2a7750d8e19f364")
+        case .recheckClosed: (.info, "0b6de7f4a85c4d1e93f2c60a7d4e8b15")
+        case .requestAccepted: (.info, "e5296feff34d4b65a1db41d0a94dac7b")
+        case .requestRejected: (.warning, "ca13d85f3d1441a9859a72fa3f77497d")
+        case .requestCompleted: (.notice, "a9fdf936c46b495986afb065df72a6b0")
+        case .nothingErased: (.warning, "a7465c2c579c409cb74334f71f7372ff")
+        case .requestCancelled: (.notice, "b1ff9d2416bd4375a3cb2fdd18d0612d")
+        case .requestParked: (.warning, "f3a39d99fc1c40178552b3ca144205ee")
+        case .requestReleased: (.notice, "41088db72f4c44a6a5c750ce770cc443")
+        case .requestQuarantined: (.error, "1edca92905d7439dbdffe2c7d4a1626c")
+        case .requestAbandoned: (.warning, "3a2a1a0e85b54f0cbb909e351ef1522d")
+        case .requestApproved: (.notice, "e90d8ee17c7e49ee9a9e3565b3b14763")
+        case .planChanged: (.warning, "973654b974864bf3a9a590ba6ce0f44a")
+        case .revocationVerdict: (.info, "427505e7ee3f478483e6342a6a35bbe3")
+        case .notRevoked: (.warning, "314f33ab68f94eb78d731492306876b8")
+        case .purgeStarted: (.info, "5a5f570278dc409fa7584225b6c0122d")
+        case .rowsRemaining: (.error, "7fd6270d56a14a1693126d5e7a72107d")
+        case .purgeBlocked: (.error, "c817ef0e047a4a4ca08f22e25dc55753")
+        case .deadlineNear: (.warning, "5064b2660df943bda3a3cf56c02c01c9")
+        case .deadlinePassed: (.error, "db45632ebe6a448db679cda9b258232d")
+        case .holdPlaced: (.notice, "19f9c7334ff44d189c4591e2e70960a1")
+        case .holdReleased: (.notice, "523c14f4f883433d82dbbb9e153b731c")
+        case .guardTripped: (.critical, "7e776aebbe84468991a8cb9310faf336")
+        case .guardOverridden: (.warning, "1d97b11f48dd4b80aee292626ee91c3e")
+        case .providerPaused: (.error, "e80854a3a39d48bb84f26b164ca25fe4")
+        case .providerResumed: (.notice, "489ea9b2df1143fdab84996c7f6d23d0")
+        case .breakerOpened: (.warning, "2b8f7557dbf34a9ca8b3449c05e3cd48")
+        case .breakerClosed: (.notice, "7ad3b0f1e17f4b949dd8ac68e0ea579d")
+        case .providerNotified: (.notice, "98ecfa3d2fbe47a19e6961f103c16351")
+        case .notificationReported: (.warning, "72ed07e086c04624b47c00129388234c")
+        case .notificationRefused: (.warning, "a0c9ac1af8d948439c72f42bd8baae81")
+        case .notificationPollFailed: (.warning, "8a5ae95928d94a228443ca70f1747b7e")
+        case .targetPaused: (.error, "6c832afe015c42dd9e7699d6fd23c7d9")
+        case .targetResumed: (.notice, "b2730c857be345a6997728bed75aa4d1")
+        case .componentUnfit: (.error, "d1b4564c8a694fb0bde441713ce56864")
+        case .spoolQuarantined: (.error, "723b1dce17494fe4848da76d0ceff044")
+        case .spoolUnwritable: (.error, "b8199784383f42328bd9d99990f518b5")
+        case .spoolForeignObjects: (.warning, "82d4e89f8709496d83dce2f2621aaf4a")
+        case .spoolUnreadableRows: (.warning, "6e9b8c825a314e21b0f922cd0f938c93")
+        case .spoolBack: (.notice, "5b9efd6bc73c4732a19ef07b319a248c")
+        case .spoolReplaced: (.warning, "fa88d1e8922f4fc5b1bd53fefb0f129e")
+        case .spoolInWAL: (.warning, "0e67c2c3a69548fea661647ad7d5f936")
+        case .spoolNotRead: (.error, "41caf9fd6bcb4fc4bd85f829c53a7b75")
+        case .clockStepped: (.warning, "af97de27439b497ea719658db6c9c3de")
+        case .clockBehind: (.error, "c8dda9bf20184da6bc9e8c1e3f2eaf80")
         }
     }
 }

@@ -21,6 +21,8 @@ package enum Limits {
     package static let clockSettling = Duration.seconds(3600)
     /// A clock that is set back by no more is waited for: until it shows again what it has shown.
     package static let clockWaitMax = Duration.seconds(60)
+    /// A row that is dated further in the future has a wrong date; less is a skew between machines.
+    package static let rowSkewMax = Duration.seconds(60)
     /// First step of the retry delay: long enough for a restart of the other side's process.
     package static let backoffBase = Duration.milliseconds(500)
     /// Longest retry delay: a provider that is back is noticed within a day, for years.
@@ -86,11 +88,11 @@ package enum Limits {
     package static let breakerPauseMax = Duration.seconds(300)
     /// Slots of each provider that only authorization codes may use.
     package static let codeSlots = 4
-    /// Pause between two pages of the search for tokens that die unused, and between two looks at
-    /// what is due: a hundred thousand are gone through in minutes, beside everything else.
-    package static let renewalLookPause = Duration.seconds(1)
-    /// Renewals of one provider that one look brings; with the pause above, their highest rate.
-    package static let renewalsPerLook = 4
+    /// Between two pages of the search for tokens that die unused, and of what is due: a hundred
+    /// thousand are gone through in minutes, beside everything else.
+    package static let renewalSearchPause = Duration.seconds(1)
+    /// Renewals of one provider that one search brings; with the pause above, their highest rate.
+    package static let renewalsPerSearch = 4
     /// Between two searches for new tokens and dying ones: clocks of weeks need no more.
     package static let renewalTendPeriod = Duration.seconds(86_400)
     /// First pause after a refresh that brought no answer; doubles up to ``renewalRetryMax``.

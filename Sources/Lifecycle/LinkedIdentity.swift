@@ -28,4 +28,8 @@ package enum LookupAnswer: Hashable, Sendable {
     /// Empty for a user whom the directory does not know.
     case found([LinkedIdentity])
     case failure(EffectFailure)
+
+    package var failure: EffectFailure? {
+        if case .failure(let known) = self { known } else { nil }
+    }
 }

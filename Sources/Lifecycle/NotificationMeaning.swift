@@ -10,7 +10,6 @@ package enum NotificationMeaning: String, Sendable, CaseIterable {
     case accountGoneUndated = "account_gone_undated"
     /// As ``linkCut``, without a time that the provider vouches for.
     case linkCutUndated = "link_cut_undated"
-    /// Nothing that anything here depends on.
     case other
 
     package var endsAccount: Bool {

@@ -3,7 +3,6 @@ package struct Obstacle: Hashable, Sendable {
     /// The closed set of causes; `rawValue` is the code in the journal and in the API.
     package enum Kind: String, Sendable, CaseIterable {
         case foreignKey = "blocked_by_foreign_key"
-        /// A trigger raises an error.
         case trigger = "blocked_by_trigger"
         /// A CHECK, NOT NULL, UNIQUE or exclusion constraint.
         case constraint = "blocked_by_constraint"

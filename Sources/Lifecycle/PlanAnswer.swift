@@ -1,6 +1,5 @@
 /// What asking a target what a purge of one user would do brought.
 package enum PlanAnswer: Hashable, Sendable {
-    /// In the order of work.
     case items([PlanItem])
     /// This kind of store cannot tell before it purges.
     case unknown
@@ -8,9 +7,9 @@ package enum PlanAnswer: Hashable, Sendable {
 }
 
 /// One row of a plan: a table (or folder, prefix) and what would be done there.
-package struct PlanItem: Hashable, Sendable {
+package struct PlanItem: Hashable, Sendable, Codable {
     /// What is done to the user's data.
-    package enum Action: String, Hashable, Sendable, CaseIterable {
+    package enum Action: String, Hashable, Sendable, Codable, CaseIterable {
         case delete, anonymize, keep
     }
 
@@ -19,11 +18,9 @@ package struct PlanItem: Hashable, Sendable {
     package let action: Action
     /// Why data stays; `nil` for what is deleted.
     package let reason: String?
-    /// Rows, files or objects to be dealt with, or kept.
     package let count: Int
     /// It is at least ``count``, as a program or service that was asked said.
     package let isBounded: Bool
-    /// Newer than the request: they would be left alone.
     package let newerCount: Int
     /// Of ``count``, those without a time of creation where others have one: they count as old.
     package let undatedCount: Int

@@ -1,6 +1,5 @@
 /// Where a part of a plan comes from.
 package enum PlanSource: Hashable, Sendable {
-    /// The target is asked.
     case asked(TargetName)
     /// The target is asked; something of the part that was approved may be gone by now.
     case rest(of: PurgePlan.Part)
@@ -38,7 +37,6 @@ extension PurgePlan.Part {
             }
             let bounds = before.filter(same)
             guard !bounds.isEmpty else { return item.count == 0 || item.action == .keep }
-            // More that is kept does no harm.
             guard item.action != .keep, !bounds.contains(where: \.isBounded) else { return true }
             let left = items.filter(same)
             return !left.contains(where: \.isBounded)

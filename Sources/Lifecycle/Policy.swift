@@ -1,20 +1,15 @@
 /// What a provider family allows; a property of the vendor, not of the operator.
 package struct ProviderTraits: Hashable, Sendable {
-    /// Whether a refresh token may be asked about at all.
     package let canCheckRefreshToken: Bool
     /// Whether an access token may be asked about (RFC 7662); a refresh grant cannot.
     package let canCheckAccessToken: Bool
     /// The least time between two refreshes of one token; Apple: once a day ("Verifying a user").
     package let refreshInterval: Duration
-    /// How long a successful token answer counts as "live".
     package let livenessLifetime: Duration
-    /// Whether one revoked token ends the whole grant, so that the verdict needs no more than that.
     package let revokesWholeGrant: Bool
-    /// Whether an error for an unknown token proves that the grant is gone.
     package let invalidTokenProvesGone: Bool
     /// Whether a success means that the token was live; RFC 7009 §2.2 servers always answer it.
     package let refusesUnknownTokens: Bool
-    /// Whether no service can revoke there at all, so that only the user can cut the link.
     package let hasNoRevocationAPI: Bool
     /// Whether an id token is enough to revoke with (Facebook Limited Login), or the subject that
     /// it names (Microsoft).
@@ -88,7 +83,6 @@ package enum ApprovalPolicy: String, Sendable, CaseIterable {
 package struct ProviderPolicy: Hashable, Sendable {
     package let traits: ProviderTraits
     package let onUnrevocable: OnUnrevocable
-    /// How long an identity waits for a fresh sign-in under `proceed`.
     package let revocationDeadline: Duration
     /// What is done against tokens that die unused; `nil` where none does.
     package let keepAlive: KeepAlivePolicy?

@@ -1,58 +1,45 @@
 /// What deleting one account would do, for an operator to approve; without personal data.
-package struct PurgePlan: Hashable, Sendable {
+package struct PurgePlan: Hashable, Sendable, Codable {
     /// An identity whose tokens would be revoked.
-    package struct Link: Hashable, Sendable {
+    package struct Link: Hashable, Sendable, Codable {
         package let identity: IdentityID
         package let provider: ProviderName
         package let clientID: String
 
         package init(identity: IdentityID, provider: ProviderName, clientID: String) {
-            self.identity = identity
-            self.provider = provider
-            self.clientID = clientID
+            (self.identity, self.provider, self.clientID) = (identity, provider, clientID)
         }
     }
 
     /// A setting that decides what is purged of a store, and how.
-    package struct Rule: Hashable, Sendable {
+    package struct Rule: Hashable, Sendable, Codable {
         /// Where it stands, such as `table users (id): set.email`; once in each store.
         package let key: String
-        /// As the configuration has it.
         package let value: String
 
-        package init(key: String, value: String) {
-            self.key = key
-            self.value = value
-        }
+        package init(key: String, value: String) { (self.key, self.value) = (key, value) }
     }
 
     /// What would be done in one store.
-    package struct Part: Hashable, Sendable {
+    package struct Part: Hashable, Sendable, Codable {
         package let target: TargetName
         /// In the order of work; `nil` for a store that cannot tell before it purges.
         package let items: [PlanItem]?
-        /// In the order of the configuration.
         package let rules: [Rule]
 
         package init(target: TargetName, items: [PlanItem]?, rules: [Rule] = []) {
-            self.target = target
-            self.items = items
-            self.rules = rules
+            (self.target, self.items, self.rules) = (target, items, rules)
         }
     }
 
-    /// In the order of the request.
     package let links: [Link]
-    /// In the order of purging.
     package let parts: [Part]
     /// Stands for all of it and for the user: 32 hexadecimal digits of a keyed hash of
     /// ``canonicalText(of:_:user:)``.
     package let hash: String
 
     package init(links: [Link], parts: [Part], hash: String) {
-        self.links = links
-        self.parts = parts
-        self.hash = hash
+        (self.links, self.parts, self.hash) = (links, parts, hash)
     }
 
     /// The text that ``hash`` is taken of; equal for equal plans of one user only.
@@ -93,7 +80,6 @@ package struct PlanChange: Hashable, Sendable {
         case item(TargetName, name: String, PlanItem.Action)
         /// A store that could tell and now cannot, or the other way round.
         case target(TargetName)
-        /// ``PurgePlan/Rule/key``.
         case rule(TargetName, key: String)
     }
 

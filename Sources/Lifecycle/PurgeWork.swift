@@ -16,6 +16,11 @@ package struct PurgeWork: Hashable, Sendable, Retryable {
     package var obstacle: String?
     /// What is dated up to then goes, too: a backup brought it back, or a wrong clock dated it.
     package var restoredAt: WallTime?
+    /// When a verification first found dates in the future.
+    ///
+    /// Dates later than that by ``Limits/rowSkewMax`` are wrong, also once they have passed, until
+    /// an operator retries.
+    package var judgedAt: WallTime?
     /// The holds under which the last purge left rows alone; not stored.
     package var heldUnder: Set<String>?
     /// The fewest rows that a verification found since one that found none; not stored.
@@ -152,6 +157,7 @@ extension PurgeWork {
             return [.pauseTarget(target)]
         }
         retry.fail(after: failure.retryAfter, &context)
+        if failure.obstacle?.kind == .future { judgedAt = judgedAt ?? context.now }
         // Each try finds it again: it is announced once.
         guard let found = failure.obstacle, found.text != before else { return [] }
         return [.announce(.blocked(target, found))]

@@ -33,9 +33,7 @@ package struct RefusalCount: Hashable, Sendable {
     package let last: Refusal
 
     package init(count: Int, lastAt: WallTime, last: Refusal) {
-        self.count = count
-        self.lastAt = lastAt
-        self.last = last
+        (self.count, self.lastAt, self.last) = (count, lastAt, last)
     }
 
     /// Adds a refusal; one that follows the last too closely changes nothing but the answer.

@@ -1,11 +1,7 @@
 /// No revocation and no purge before an operator has approved the plan, where that is asked for.
 extension Request {
     /// False also for what has to wait anyway: it is compared when it no longer does.
-    private func needsApproval(
-        of next: Int?,
-        _ now: WallTime,
-        _ environment: Environment
-    ) -> Bool {
+    private func needsApproval(of next: Int?, _ now: WallTime, _ environment: Environment) -> Bool {
         guard kind == .deleteAccount, environment.isApprovalRequired else { return false }
         guard purgeStartedAt != nil else { return true }
         guard let work = next.map({ purges[$0] }), !work.isBusy,
@@ -69,10 +65,9 @@ extension Request {
     mutating func passesApproval(
         in stage: Stage,
         of next: Int? = nil,
-        _ now: WallTime,
-        in environment: Environment,
-        into effects: inout [RequestEffect]
+        _ decision: inout Decision
     ) -> Bool {
+        let (now, environment) = (decision.now, decision.environment)
         guard needsApproval(of: next, now, environment) else { return true }
         let known = approval ?? Approval()
         let asked = comparable(next, environment)
@@ -85,35 +80,31 @@ extension Request {
         {
             return true
         } else if isShown, !known.isGiven {
-            outlook.notePark(.awaitingApproval, until: nil)
+            outlook.notePark(.awaitingApproval)
         } else if !asked.isDisjoint(with: environment.pausedTargets) {
-            outlook.notePark(.targetPaused, until: nil)
+            outlook.notePark(.targetPaused)
         } else if let retryAt = known.retry.wait(at: now) {
             outlook.noteWait(until: retryAt)
         } else {
             outlook.isBusy = true
-            effects.append(.plan)
+            decision.effects.append(.plan)
         }
         approval = known
-        if outlook.isBusy, !known.isBusy {
-            approval?.asked = asked
-            approval?.isStale = false
-        }
-        approval?.isBusy = outlook.isBusy
-        if outlook.isBusy { approval?.retryAt = nil }
+        if outlook.isBusy, !known.isBusy { approval?.begin(asking: asked) }
         adopt(outlook, stage: stage, now: now)
         return false
     }
 
     mutating func record(plan result: PlanResult, _ context: inout StepContext) -> [RequestEffect] {
-        guard approval?.isBusy ?? false else { return [] }
-        approval?.isBusy = false
-        guard !phase.isEnded, approval?.isStale == false else { return [] }
+        guard case .underWay(let asked, let isStale)? = approval?.planning else { return [] }
+        approval?.planning = .idle
+        guard !phase.isEnded, !isStale else { return [] }
         switch result {
         case .made(let plan):
             // An identity that became known meanwhile is not in it.
             guard plan.links == links else { return [] }
-            return approval?.adopt(plan, at: context.now) ?? false ? [.announce(.planChanged)] : []
+            return approval?.adopt(plan, of: asked, at: context.now) ?? false
+                ? [.announce(.planChanged)] : []
         case .failure(let target, let failure):
             approval?.fail(failure, at: target, &context)
             return failure == .misconfigured ? [.pauseTarget(target)] : []
@@ -122,7 +113,7 @@ extension Request {
 
     mutating func postponePlan(until: WallTime) {
         guard approval?.isBusy ?? false else { return }
-        approval?.isBusy = false
+        approval?.planning = .idle
         approval?.retryAt = until
     }
 
@@ -133,16 +124,16 @@ extension Request {
         at now: WallTime
     ) throws(OperationRefusal) -> [RequestEffect] {
         let isOpen = purgeStartedAt == nil || purges.contains { $0.step == .waiting }
-        guard isOpen, let plan = approval?.plan else { throw .noPlan }
+        guard isOpen, let approval, let plan = approval.plan else { throw .noPlan }
         guard plan.hash == hash else { throw .planChanged }
         guard uid != submittedBy else { throw .sameOperator }
-        guard approval?.isGiven == false else { return [] }
+        guard case .shown(_, let first) = approval.state else { return [] }
         let given = Approval.Given(hash: hash, at: now, by: uid)
-        if isAnonymous, approval?.first == nil {
-            approval?.first = given
+        if isAnonymous, first == nil {
+            self.approval?.state = .shown(plan, first: given)
         } else {
-            guard uid != approval?.first?.by else { throw .sameOperator }
-            approval?.given = given
+            guard uid != first?.by else { throw .sameOperator }
+            self.approval?.state = .approved(plan, by: given, first: first)
         }
         return [.announce(.approved)]
     }

@@ -8,7 +8,7 @@ extension Request {
         in environment: Environment
     ) throws(OperationRefusal) -> [RequestEffect] {
         var effects = try record(event, &context, in: environment)
-        effects += settle(&context, in: environment.excludingPauses(of: effects))
+        effects += settle(context.now, in: environment.excludingPauses(of: effects))
         expireConfirmation(environment)
         return effects
     }
@@ -114,7 +114,10 @@ extension Request {
             crashCount = 0
             lookup?.retryNow()
             for index in revocations.indices { revocations[index].retryNow() }
-            for index in purges.indices { purges[index].retryNow() }
+            for index in purges.indices {
+                purges[index].retryNow()
+                purges[index].judgedAt = nil
+            }
             lookForKeys(of: targetsWaitingForKeys(environment), environment)
             approval?.retryNow()
         case .cancel:

@@ -54,25 +54,22 @@ extension Request {
         lookup = environment.directory.map(LookupWork.init)
     }
 
-    mutating func settleLookup(
-        _ now: WallTime,
-        in environment: Environment,
-        into effects: inout [RequestEffect]
-    ) {
+    mutating func settleLookup(_ decision: inout Decision) {
         guard let work = lookup else { return }
+        let (now, environment) = (decision.now, decision.environment)
         var outlook = Outlook()
         if work.isBusy {
             outlook.isBusy = true
         } else if environment.directory != work.directory
             || environment.pausedProviders.contains(work.directory)
         {
-            outlook.notePark(.providerPaused, until: nil)
+            outlook.notePark(.providerPaused)
         } else if let retryAt = work.retry.wait(at: now) {
             outlook.noteWait(until: retryAt)
         } else {
             lookup?.begin()
             outlook.isBusy = true
-            effects.append(.lookUp(work.directory))
+            decision.effects.append(.lookUp(work.directory))
         }
         adopt(outlook, stage: .revoking, now: now)
     }

@@ -1,28 +1,19 @@
 extension Request {
-    /// Derives stage, due time and next effects from the recorded facts.
-    mutating func settle(
-        _ context: inout StepContext,
-        in environment: Environment
-    ) -> [RequestEffect] {
+    mutating func settle(_ now: WallTime, in environment: Environment) -> [RequestEffect] {
         let before = phase
-        var effects: [RequestEffect] = []
-        while let more = settleOnce(context.now, in: environment, into: &effects), more {}
-        effects += changeOfParking(from: before)
-        return effects
+        var decision = Decision(now: now, environment: environment)
+        while let more = settleOnce(&decision), more {}
+        return decision.effects + changeOfParking(from: before)
     }
 
     /// `true` when a stage ended, `nil` after the end.
-    private mutating func settleOnce(
-        _ now: WallTime,
-        in environment: Environment,
-        into effects: inout [RequestEffect]
-    ) -> Bool? {
+    private mutating func settleOnce(_ decision: inout Decision) -> Bool? {
         guard let stage = phase.stage else { return nil }
-        if let reason = obstacle(in: stage, environment) {
-            park(stage, reason, until: nil, now: now)
+        if let reason = obstacle(in: stage, decision.environment) {
+            park(stage, reason, now: decision.now)
             return false
         }
-        if stage <= .revoking, environment.spool == .reading {
+        if stage <= .revoking, decision.environment.spool == .reading {
             waitForRead(in: stage)
             return false
         }
@@ -31,7 +22,7 @@ extension Request {
             phase = .open(.scheduled)
             return true
         case .scheduled:
-            guard now >= notBefore else {
+            guard decision.now >= notBefore else {
                 phase = .open(.scheduled)
                 dueAt = notBefore
                 return false
@@ -39,11 +30,11 @@ extension Request {
             phase = .open(.revoking)
             return true
         case .revoking:
-            return settleRevoking(now, in: environment, into: &effects)
+            return settleRevoking(&decision)
         case .purging:
-            return settlePurging(now, in: environment, into: &effects)
+            return settlePurging(&decision)
         case .verifying:
-            return settleVerifying(now, in: environment, into: &effects)
+            return settleVerifying(&decision)
         }
     }
 
@@ -70,24 +61,19 @@ extension Request {
         dueAt = dueAt ?? notBefore
     }
 
-    private mutating func settleRevoking(
-        _ now: WallTime,
-        in environment: Environment,
-        into effects: inout [RequestEffect]
-    ) -> Bool {
+    private mutating func settleRevoking(_ decision: inout Decision) -> Bool {
+        let (now, environment) = (decision.now, decision.environment)
         adoptDirectory(environment)
         adoptTargets(environment)
         if isLookupOpen {
-            settleLookup(now, in: environment, into: &effects)
+            settleLookup(&decision)
             return false
         }
         if waitsForIdentity(environment) {
-            park(.revoking, .needsReauthentication, until: nil, now: now)
+            park(.revoking, .needsReauthentication, now: now)
             return false
         }
-        guard passesApproval(in: .revoking, now, in: environment, into: &effects) else {
-            return false
-        }
+        guard passesApproval(in: .revoking, &decision) else { return false }
         var outlook = Outlook()
         // A link may end with what the others end with.
         let order =
@@ -98,9 +84,9 @@ extension Request {
                 revocations[index].isLinked
                 ? advanceLink(at: index, now: now, in: environment)
                 : revocations[index].advance(kind: kind, now: now, in: environment)
-            outlook.note(step, into: &effects)
+            outlook.note(step, into: &decision.effects)
             if case .final(let verdict) = step {
-                effects.append(.announce(.verdict(revocations[index].provider, verdict)))
+                decision.effects.append(.announce(.verdict(revocations[index].provider, verdict)))
             }
         }
         guard openRevocationCount > 0 else {
@@ -108,19 +94,16 @@ extension Request {
                 phase = .open(.purging)
                 return true
             }
-            complete(at: now, into: &effects)
+            complete(&decision)
             return false
         }
         adopt(outlook, stage: .revoking, now: now)
         return false
     }
 
-    private mutating func settlePurging(
-        _ now: WallTime,
-        in environment: Environment,
-        into effects: inout [RequestEffect]
-    ) -> Bool {
+    private mutating func settlePurging(_ decision: inout Decision) -> Bool {
         precondition(openRevocationCount == 0, "purging before every verdict is final")
+        let environment = decision.environment
         adoptTargets(environment)
         let next = purges.firstIndex {
             $0.step == .waiting && !$0.isOnHold(environment)
@@ -128,50 +111,44 @@ extension Request {
                 && !isBehindOthers($0, environment)
         }
         if next == nil, purges.contains(where: { $0.step == .waiting }) {
-            park(.purging, .onHold, until: nil, now: now)
+            park(.purging, .onHold, now: decision.now)
             return false
         }
         guard purgeStartedAt != nil || !environment.isGuardClosed else {
-            park(.purging, .massDeletionGuard, until: nil, now: now)
+            park(.purging, .massDeletionGuard, now: decision.now)
             return false
         }
-        guard passesApproval(in: .purging, of: next, now, in: environment, into: &effects) else {
-            return false
-        }
+        guard passesApproval(in: .purging, of: next, &decision) else { return false }
         if purgeStartedAt == nil {
-            purgeStartedAt = now
-            effects.append(.announce(.purgeStarted))
+            purgeStartedAt = decision.now
+            decision.effects.append(.announce(.purgeStarted))
         }
         guard let index = next else {
             phase = .open(.verifying)
             return true
         }
-        settleTarget(at: index, stage: .purging, now, in: environment, into: &effects)
+        settleTarget(at: index, stage: .purging, &decision)
         return false
     }
 
-    private mutating func settleVerifying(
-        _ now: WallTime,
-        in environment: Environment,
-        into effects: inout [RequestEffect]
-    ) -> Bool {
+    private mutating func settleVerifying(_ decision: inout Decision) -> Bool {
         if purges.contains(where: { $0.step == .waiting }) {
             phase = .open(.purging)
             return true
         }
         let open = purges.indices.filter {
-            purges[$0].step == .purged && !purges[$0].waitsForKeys(environment)
+            purges[$0].step == .purged && !purges[$0].waitsForKeys(decision.environment)
         }
-        let next = open.first { !isBehindSource(purges[$0], .verified, environment) }
+        let next = open.first { !isBehindSource(purges[$0], .verified, decision.environment) }
         guard let index = next ?? open.first else {
-            if purges.contains(where: { $0.waitsForKeys(environment) }) {
-                park(.verifying, .withoutKeys, until: nil, now: now)
+            if purges.contains(where: { $0.waitsForKeys(decision.environment) }) {
+                park(.verifying, .withoutKeys, now: decision.now)
             } else {
-                complete(at: now, into: &effects)
+                complete(&decision)
             }
             return false
         }
-        settleTarget(at: index, stage: .verifying, now, in: environment, into: &effects)
+        settleTarget(at: index, stage: .verifying, &decision)
         return false
     }
 
@@ -211,37 +188,31 @@ extension Request {
         }
     }
 
-    private mutating func settleTarget(
-        at index: Int,
-        stage: Stage,
-        _ now: WallTime,
-        in environment: Environment,
-        into effects: inout [RequestEffect]
-    ) {
+    private mutating func settleTarget(at index: Int, stage: Stage, _ decision: inout Decision) {
         let target = purges[index].target
         var outlook = Outlook()
         if purges[index].isBusy {
             outlook.isBusy = true
-        } else if environment.pausedTargets.contains(target) {
-            outlook.notePark(.targetPaused, until: nil)
-        } else if let retryAt = purges[index].retry.wait(at: now) {
+        } else if decision.environment.pausedTargets.contains(target) {
+            outlook.notePark(.targetPaused)
+        } else if let retryAt = purges[index].retry.wait(at: decision.now) {
             outlook.noteWait(until: retryAt)
         } else {
-            purges[index].begin(at: now)
+            purges[index].begin(at: decision.now)
             outlook.isBusy = true
-            effects.append(stage == .purging ? .purge(target) : .verify(target))
+            decision.effects.append(stage == .purging ? .purge(target) : .verify(target))
         }
-        adopt(outlook, stage: stage, now: now)
+        adopt(outlook, stage: stage, now: decision.now)
     }
 
-    private mutating func complete(at now: WallTime, into effects: inout [RequestEffect]) {
-        end(as: .completed, at: now)
-        effects.append(.announce(.completed))
+    private mutating func complete(_ decision: inout Decision) {
+        end(as: .completed, at: decision.now)
+        decision.effects.append(.announce(.completed))
         let counts = purges.map(\.counts)
         guard counts.contains(where: { $0.newerCount > 0 }),
             counts.allSatisfy({ $0.workedCount == 0 })
         else { return }
-        effects.append(.announce(.nothingErased))
+        decision.effects.append(.announce(.nothingErased))
     }
 
     /// Parked only when nothing is under way and no timer runs: a timed retry is not parked.
@@ -263,7 +234,7 @@ extension Request {
     private mutating func park(
         _ stage: Stage,
         _ reason: ParkReason,
-        until: WallTime?,
+        until: WallTime? = nil,
         now: WallTime
     ) {
         phase = .parked(stage, reason, until: until)
@@ -274,6 +245,15 @@ extension Request {
         guard before.parkReason != phase.parkReason else { return [] }
         if let reason = phase.parkReason { return [.announce(.parked(reason))] }
         return phase.isEnded ? [] : [.announce(.resumed)]
+    }
+}
+
+extension Request {
+    /// What a decision reads, and the effects that it asks for.
+    struct Decision {
+        let now: WallTime
+        let environment: Environment
+        var effects: [RequestEffect] = []
     }
 }
 
@@ -308,7 +288,7 @@ struct Outlook {
     }
 
     /// The first reason is shown; the earliest end counts.
-    mutating func notePark(_ reason: ParkReason, until: WallTime?) {
+    mutating func notePark(_ reason: ParkReason, until: WallTime? = nil) {
         parkReason = parkReason ?? reason
         guard let until else { return }
         parkUntil = min(parkUntil ?? until, until)

@@ -15,7 +15,6 @@ package struct Request: Hashable, Sendable {
     /// When the application made it, as it says; never later than `acceptedAt`.
     package internal(set) var createdAt: WallTime
     package internal(set) var acceptedAt: WallTime
-    /// End of the grace period.
     package internal(set) var notBefore: WallTime
     /// The statutory clock; warnings before, alarm after.
     package internal(set) var deadlineAt: WallTime
@@ -37,7 +36,6 @@ package struct Request: Hashable, Sendable {
     /// Set with the first purge intent: no cancel and no further credential after it.
     package var purgeStartedAt: WallTime?
     package var endedAt: WallTime?
-    /// Crashes of our own while it was being worked on.
     package var crashCount: Int
     /// When it is to be looked at next; `nil` while only an event can move it, and after its end.
     package var dueAt: WallTime?
@@ -97,7 +95,7 @@ package struct Request: Hashable, Sendable {
         revocations.count { $0.verdict == nil } + (isLookupOpen ? 1 : 0)
     }
 
-    /// Where the next call goes; `nil` once nothing is left to revoke. The backlog is read by lane.
+    /// Where the next call goes, by which the backlog is read; `nil` when nothing is to revoke.
     package var lane: ProviderName? {
         guard let stage = phase.stage, stage <= .revoking else { return nil }
         if isLookupOpen { return lookup?.directory }

@@ -4,7 +4,6 @@ package enum RequestEffect: Hashable, Sendable {
     case check(IdentityID, CredentialID)
     case revoke(IdentityID, CredentialID)
     case confirm(IdentityID, CredentialID)
-    /// Ask every target what the purge would do.
     case plan
     case purge(TargetName)
     case verify(TargetName)
@@ -20,7 +19,6 @@ package enum Announcement: Hashable, Sendable {
     case resumed
     case verdict(ProviderName, Verdict)
     case sealBroken(ProviderName)
-    /// The vault lacks the key of a credential of this provider.
     case vaultKeyMissing(ProviderName)
     case approved
     /// What was approved is not what would be done now: it waits for another approval.
@@ -50,7 +48,6 @@ package enum RequestEvent: Hashable, Sendable {
     case postponed(RequestEffect, until: WallTime)
     /// A `delete_account` of the same user took over what this `revoke_tokens` would have done.
     case absorbed
-    /// The vault learned something about an identity of the user.
     case identityChanged(IdentitySnapshot)
     case hold
     case release
@@ -61,7 +58,6 @@ package enum RequestEvent: Hashable, Sendable {
     case cancel
     /// An operator ends every open revocation as `abandoned`, or goes on without any identity.
     case abandon
-    /// It was being worked on in too many crashes of our own.
     case quarantine
     /// These targets were restored from backups; what a store dates up to then came with them.
     case restored(Set<TargetName>, at: WallTime?)
@@ -69,14 +65,12 @@ package enum RequestEvent: Hashable, Sendable {
 
 /// Why an operation on a request was refused; `rawValue` is the problem code on the wire.
 package enum OperationRefusal: String, Error, Hashable, Sendable, CaseIterable {
-    /// Past the point of no return.
     case tooLate = "too_late"
     case alreadyEnded = "already_ended"
     case nothingToAbandon = "nothing_to_abandon"
     case notOnHold = "not_on_hold"
     case holdExists = "hold_exists"
     case deletionInProgress = "deletion_in_progress"
-    /// There is no plan that waits for an approval.
     case noPlan = "no_plan"
     case planChanged = "plan_changed"
     /// Whoever handed a request in does not approve it, and nobody approves one twice.

@@ -6,11 +6,7 @@ extension Revocation {
         mayRotate: Bool,
         _ context: inout StepContext
     ) -> [RequestEffect] {
-        let counted = RefusalCount.adding(
-            refusal,
-            to: credentials[index].refusals,
-            at: context.now
-        )
+        let counted = RefusalCount.adding(refusal, to: credentials[index].refusals, at: context.now)
         credentials[index].refusals = counted
         guard counted.count >= Limits.refusalsMax else {
             retry.fail(&context)

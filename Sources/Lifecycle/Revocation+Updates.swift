@@ -14,7 +14,7 @@ extension Revocation {
             guard let index = credentials.firstIndex(where: { $0.id == credential.id }) else {
                 let isLostLater = credential.step == .lost && isRevocationBegun
                 credentials.append(credential)
-                credentials[credentials.count - 1].isInDoubt = credential.isInDoubt || isLostLater
+                if isLostLater { credentials[credentials.count - 1].rotation = .inDoubt }
                 isNew = isNew || !credential.step.isFinal || isLostLater && verdict != nil
                 continue
             }
@@ -27,14 +27,15 @@ extension Revocation {
                 credential.lastRefreshAt
             )
             // A refresh that keeps it alive was not heard of.
-            if credential.isInDoubt, !credentials[index].step.isFinal {
-                credentials[index].isInDoubt = true
+            if credential.rotation.isInDoubt, !credentials[index].step.isFinal {
+                credentials[index].doubt()
             }
             guard credentials[index].step == .codePending else { continue }
             credentials[index].step = credential.step
             // What it may have brought is younger than what was revoked.
             guard credential.step == .lost else { continue }
-            credentials[index].isInDoubt = isRevocationBegun || credential.isInDoubt
+            let isYounger = isRevocationBegun || credential.rotation.isInDoubt
+            credentials[index].rotation = isYounger ? .inDoubt : .settled
         }
         if isNew {
             verdict = nil
@@ -74,7 +75,7 @@ extension Revocation {
         attempts -= 1
         retryAt = until
         for index in credentials.indices {
-            credentials[index].isRefreshing = false
+            credentials[index].rotation.end()
             credentials[index].lastCheck = nil
         }
     }
@@ -96,5 +97,13 @@ extension Revocation {
         guard let left else { return right }
         guard let right else { return left }
         return max(left, right)
+    }
+}
+
+extension Revocation {
+    /// Whether a report of the provider that the link was cut at `time` proves the final verdict.
+    package func wouldRise(cutAt time: WallTime) -> Bool {
+        guard let verdict, let startedAt else { return false }
+        return verdict.mayRise && startedAt <= time
     }
 }

@@ -28,13 +28,13 @@ extension Revocation {
 
     /// Whether a code was lost after the provider's last word about the grant.
     var hasYoungerLostCode: Bool {
-        credentials.contains { $0.step == .lost && $0.isInDoubt }
+        credentials.contains { $0.step == .lost && $0.rotation.isInDoubt }
     }
 
     /// The provider's word covers the codes that were lost so far, too.
     mutating func forgiveLostCodes() {
         for index in credentials.indices where credentials[index].step == .lost {
-            credentials[index].isInDoubt = false
+            credentials[index].rotation = .settled
         }
     }
 

@@ -14,7 +14,6 @@ package struct Revocation: Hashable, Sendable, Retryable {
     /// What the verdict rests on, where that is more than the provider's word for one call.
     package var proof: Proof?
     package var refusedCount: Int
-    /// Calls so far, of all kinds.
     package var attempts: Int
     package var retry = Retry()
     /// Since when no usable credential is left; starts the revocation deadline.
@@ -69,7 +68,6 @@ enum RevocationStep: Hashable, Sendable {
 }
 
 extension Revocation {
-    /// Decides what comes next and records intents and the verdict on the way.
     mutating func advance(
         kind: RequestKind,
         now: WallTime,
@@ -104,8 +102,8 @@ extension Revocation {
         return advanceCredential(now: now, traits: policy.traits)
     }
 
-    /// Refresh tokens first: a dead one says more. Those of an earlier grant last: theirs could end
-    /// a later grant before its own tokens are asked about.
+    /// Refresh tokens go first, since a dead one says more, and those of an earlier grant last, since
+    /// their revocation could end a later grant before its own tokens are asked about.
     private mutating func advanceCredential(now: WallTime, traits: ProviderTraits) -> RevocationStep
     {
         let order = credentials.indices.filter { !credentials[$0].step.isFinal }.sorted {
@@ -152,8 +150,7 @@ extension Revocation {
                 if credential.mayRotate(traits) { return .waiting(until: askableAt) }
             }
             guard !mayRevokeTooEarly(traits) else { return nil }
-            credentials[index].beginRevoking()
-            credentials[index].wasLive = isLive
+            credentials[index].beginRevoking(wasLive: isLive)
             return refresh(.revoke(identity, credential.id), index, now, traits)
         case .revoking:
             guard !mayRevokeTooEarly(traits) else { return nil }
@@ -212,7 +209,7 @@ extension Revocation {
         let askableAt = credential.askableAt(traits: traits)
         // Live after a revoke that answered success: only proof ends it.
         if credential.needsProof { return askableAt }
-        guard credential.wasLive, failures < Limits.confirmationsMax, let askableAt,
+        guard credential.intent.wasLive, failures < Limits.confirmationsMax, let askableAt,
             askableAt <= now
         else { return nil }
         return askableAt
@@ -302,27 +299,26 @@ extension Revocation {
         for id: CredentialID,
         _ context: inout StepContext
     ) -> [RequestEffect] {
-        isBusy = false
-        guard let index = openIndex(id), credentials[index].step == .stored else { return [] }
+        guard let index = end(id, in: .stored) else { return [] }
         switch answer {
         case .live:
             isCut = false
             credentials[index].lastLiveAt = context.now
             credentials[index].lastRefreshAt = context.now
-            credentials[index].lastCheck = credentials[index].isRefreshing ? .live : nil
+            credentials[index].lastCheck = credentials[index].rotation.isUnderWay ? .live : nil
             forgiveLostCodes()
             credentials[index].endRefresh(nil)
             succeed(at: index)
         case .dead:
             credentials[index].lastRefreshAt = context.now
-            credentials[index].step = credentials[index].isInDoubt ? .unusable : .dead
+            credentials[index].step = credentials[index].rotation.isInDoubt ? .unusable : .dead
             succeed(at: index)
         case .unknown:
             succeed(at: index)
             credentials[index].lastRefreshAt = context.now
-            credentials[index].lastCheck = credentials[index].isRefreshing ? .unknown : nil
-            // Nothing was rotated, since nobody honored it.
-            credentials[index].isRefreshing = false
+            credentials[index].lastCheck = credentials[index].rotation.isUnderWay ? .unknown : nil
+            // The provider honored nothing, so nothing was rotated.
+            credentials[index].rotation.end()
             credentials[index].beginRevoking()
         case .failure(let failure):
             noteSpentBudget(failure, at: index, context.now)
@@ -331,12 +327,14 @@ extension Revocation {
         return []
     }
 
-    /// A refresh whose answer was lost spends the budget: at best the verdict is `accepted`.
-    /// A token that was never seen live is asked about again: its revocation would mean nothing.
+    /// A refresh whose answer was lost spends the budget, so the verdict is `accepted` at best; not
+    /// for a token that was never seen live, whose revocation would mean nothing.
     private mutating func noteSpentBudget(_ failure: EffectFailure, at index: Int, _ now: WallTime)
     {
         let credential = credentials[index]
-        guard failure == .lost, credential.lastLiveAt != nil || credential.wasLive else { return }
+        guard failure == .lost, credential.lastLiveAt != nil || credential.intent.wasLive else {
+            return
+        }
         credentials[index].lastRefreshAt = now
     }
 
@@ -346,15 +344,14 @@ extension Revocation {
         traits: ProviderTraits?,
         _ context: inout StepContext
     ) -> [RequestEffect] {
-        isBusy = false
-        guard let index = openIndex(id), credentials[index].step == .revoking else { return [] }
+        guard let index = end(id, in: .revoking) else { return [] }
         switch answer {
         case .success:
             credentials[index].step = .revoked
             credentials[index].refusals = nil
             credentials[index].endRefresh(nil)
             succeed(at: index)
-        case .alreadyInvalid where credentials[index].isInDoubt:
+        case .alreadyInvalid where credentials[index].rotation.isInDoubt:
             credentials[index].step = .unusable
             succeed(at: index)
         case .alreadyInvalid:
@@ -365,14 +362,14 @@ extension Revocation {
             credentials[index].step =
                 !isRefreshToken
                 ? .dead
-                : credentials[index].wasLive
+                : credentials[index].intent.wasLive
                     ? .proven
                     : provesGone ? .gone : .dead
             if credentials[index].step == .proven { proof = proof ?? .refusedAgain }
             if credentials[index].step == .gone { forgiveLostCodes() }
             succeed(at: index)
         case .grantGone:
-            credentials[index].step = credentials[index].wasLive ? .proven : .gone
+            credentials[index].step = credentials[index].intent.wasLive ? .proven : .gone
             proof = .grantGone
             forgiveLostCodes()
             succeed(at: index)
@@ -394,18 +391,16 @@ extension Revocation {
         for id: CredentialID,
         _ context: inout StepContext
     ) -> [RequestEffect] {
-        isBusy = false
-        guard let index = openIndex(id), credentials[index].step == .revoked else { return [] }
+        guard let index = end(id, in: .revoked) else { return [] }
         switch answer {
         case .dead:
-            credentials[index].step = credentials[index].isInDoubt ? .accepted : .proven
+            credentials[index].step = credentials[index].rotation.isInDoubt ? .accepted : .proven
             if credentials[index].step == .proven { proof = proof ?? .refusedAfter }
             credentials[index].lastRefreshAt = context.now
             succeed(at: index)
         case .live:
             isCut = false
-            credentials[index].step = .stored
-            credentials[index].needsProof = true
+            credentials[index].contradict()
             credentials[index].endRefresh(nil)
             credentials[index].lastLiveAt = context.now
             credentials[index].lastRefreshAt = context.now
@@ -426,7 +421,7 @@ extension Revocation {
         _ context: inout StepContext
     ) -> [RequestEffect] {
         lastFailure = failure.code
-        let mayRotate = credentials[index].isRefreshing
+        let mayRotate = credentials[index].rotation.isUnderWay
         credentials[index].endRefresh(failure)
         switch failure {
         case .misconfigured:
@@ -463,7 +458,9 @@ extension Revocation {
         failures = 0
     }
 
-    private func openIndex(_ id: CredentialID) -> Int? {
-        credentials.firstIndex { $0.id == id && !$0.step.isFinal }
+    /// Ends a call; `nil` for an answer that does not fit any more.
+    private mutating func end(_ id: CredentialID, in step: CredentialStep) -> Int? {
+        isBusy = false
+        return credentials.firstIndex { $0.id == id && $0.step == step }
     }
 }

@@ -61,8 +61,8 @@ package struct KeepAlivePolicy: Hashable, Sendable {
         mayRotate = traits.rotatesRefreshTokens
     }
 
-    /// In the fourth fifth of its life: a fifth is left for retries. Each at its own time, and late
-    /// rather than early: some vendors put the end off only near the end (Kakao).
+    /// In the fourth fifth of its life, so that a fifth is left for retries, each at its own time; no
+    /// earlier, since some vendors put the end off only near the end (Kakao).
     package func renewalTime(usedAt: WallTime, _ id: CredentialID) -> WallTime {
         let fifth = max(1, clock.lifetime.milliseconds / 5)
         return usedAt + .milliseconds(fifth * 3 + scattered(id) % fifth)
@@ -80,12 +80,7 @@ package struct KeepAlivePolicy: Hashable, Sendable {
     }
 
     package func retryTime(failures: Int, after now: WallTime, _ id: CredentialID) -> WallTime {
-        let doubled = Backoff.doubled(
-            Limits.renewalRetryMin,
-            failures: failures,
-            cap: Limits.renewalRetryMax
-        )
-        let pause = max(doubled, refreshInterval)
+        let pause = max(RetryPolicy.renewal.delay(failures: failures), refreshInterval)
         let spread = max(1, pause.milliseconds / 4)
         return now + pause + .milliseconds(scattered(id) % spread)
     }

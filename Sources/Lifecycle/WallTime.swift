@@ -43,15 +43,17 @@ extension Duration {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         guard !overflow else { return seconds < 0 ? .min : .max }
-        let (sum, isBeyond) = product.addingReportingOverflow(
-            attoseconds / 1_000_000_000_000_000
-        )
+        let (sum, isBeyond) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
         guard !isBeyond else { return seconds < 0 ? .min : .max }
         return sum
     }
 }
 
-extension WallTime {
+extension WallTime: TextCodable {
+    package init?(_ text: String) { self.init(rfc3339: text) }
+
+    package var description: String { rfc3339 }
+
     /// RFC 3339 in UTC with milliseconds, such as `2026-11-21T08:00:00.000Z`.
     package var rfc3339: String {
         var text: [UInt8] = []

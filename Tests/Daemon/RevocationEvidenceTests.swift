@@ -47,15 +47,16 @@ struct RevocationEvidenceTests {
 
     @Test func `a refusal is told as what was refused`() {
         let last = Refusal(status: 400, error: "invalid_request")
-        let works = [(false, false), (true, false), (true, false), (true, true)].enumerated().map {
-            index,
-            flags in
+        let intents: [RevokeIntent] = [
+            .none, .durable(wasLive: false), .durable(wasLive: false),
+            .contradicted(wasLive: false),
+        ]
+        let works = intents.enumerated().map { index, intent in
             CredentialWork(
                 id: CredentialID(rowID: Int64(index + 1)),
                 kind: .refreshToken,
                 step: .refused,
-                hasRevokeIntent: flags.0,
-                needsProof: flags.1,
+                intent: intent,
                 refusals: RefusalCount(count: 5, lastAt: Self.liveAt, last: last)
             )
         }

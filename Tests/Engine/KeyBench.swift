@@ -117,7 +117,7 @@ final class KeyBench: Sendable {
     }
 
     /// Purges the rows of users, whoever's they are.
-    private struct Source: KeySource {
+    private struct Source: KeySource, StubTarget {
         let bench: KeyBench
         let name: TargetName
 
@@ -157,11 +157,10 @@ final class KeyBench: Sendable {
         }
 
         func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] { orders.map { _ in .clean } }
-        func diagnose() async -> [String] { [] }
     }
 
     /// One object for each id.
-    private struct Store: PurgeTarget {
+    private struct Store: UserListing, StubTarget {
         let bench: KeyBench
         let name = TargetName("crm")
 
@@ -170,7 +169,7 @@ final class KeyBench: Sendable {
                 let id = order.user.exposeText()
                 guard !order.isStopped else { return .stopped }
                 bench.state.withLock { state in
-                    state.marks.append(order.mark)
+                    state.marks.append(order.partitionKey)
                     state.cutoffs.append(order.cutoff)
                 }
                 if let failure = bench.note("purge \(id)") { return .failure(failure) }
@@ -204,8 +203,6 @@ final class KeyBench: Sendable {
             let isThere = bench.objects.contains(order.user.exposeText())
             return .items([PlanItem(name: "files", action: .delete, count: isThere ? 1 : 0)])
         }
-
-        func diagnose() async -> [String] { [] }
     }
 
     private struct Keeper: FoundKeyStore {

@@ -125,11 +125,10 @@ struct KeyReplayTests {
         )
     }
 
-    private struct Silent: PurgeTarget {
+    private struct Silent: StubTarget {
         let name = TargetName("crm")
 
         func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] { [] }
         func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] { [] }
-        func diagnose() async -> [String] { [] }
     }
 }

@@ -183,7 +183,7 @@ struct RenewalTests {
         #expect(actions.reports == [.tokensExpiring(Sample.other, count: 3)])
         driver.settle()
         // There is another page: soon, and not at once.
-        #expect(driver.core.wakeTime(after: driver.now) == driver.now + Limits.renewalLookPause)
+        #expect(driver.core.wakeTime(after: driver.now) == driver.now + Limits.renewalSearchPause)
     }
 
     @Test("an idle core wakes once a day for it, and without any clock never")

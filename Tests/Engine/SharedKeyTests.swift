@@ -136,7 +136,7 @@ struct SharedKeyTests {
         }
     }
 
-    private actor CutoffRecorder: PurgeTarget {
+    private actor CutoffRecorder: StubTarget {
         nonisolated let name = TargetName("crm")
         private(set) var cutoffs: [WallTime] = []
 
@@ -157,7 +157,5 @@ struct SharedKeyTests {
                 )
             ])
         }
-
-        func diagnose() async -> [String] { [] }
     }
 }

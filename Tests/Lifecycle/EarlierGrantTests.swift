@@ -115,7 +115,7 @@ struct EarlierGrantTests {
     func olderCode(_ isInDoubt: Bool) throws {
         for wholeGrant in [true, false] {
             var lost = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
-            lost.isInDoubt = isInDoubt
+            lost.rotation = isInDoubt ? .inDoubt : .settled
             var machine = Machine(
                 identities: [Sample.snapshot([lost, Sample.credential(kind: .accessToken)])],
                 in: Sample.environment(
@@ -131,7 +131,7 @@ struct EarlierGrantTests {
     @Test func `a younger lost code rules out already gone`() throws {
         for wholeGrant in [true, false] {
             var lost = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
-            lost.isInDoubt = true
+            lost.rotation = .inDoubt
             var machine = Machine(
                 identities: [Sample.snapshot([lost, Sample.credential(.gone)])],
                 in: Sample.environment(Sample.traits(revokesWholeGrant: wholeGrant))

@@ -67,7 +67,7 @@ enum Sample {
             id: id,
             kind: kind,
             step: step,
-            wasLive: wasLive,
+            intent: wasLive ? .durable(wasLive: true) : .none,
             lastLiveAt: lastLiveAt,
             lastRefreshAt: lastRefreshAt
         )

@@ -71,7 +71,7 @@ struct UnconfirmedTests {
         throws
     {
         var lost = Self.lostCode
-        lost.isInDoubt = true
+        lost.rotation = .inDoubt
         let token = Sample.credential(lastLiveAt: Sample.start - .seconds(60))
         var machine = machine([lost, token], Sample.traits(refreshInterval: .zero))
         // It was live a minute ago, but perhaps under a grant that is gone since.
@@ -84,7 +84,7 @@ struct UnconfirmedTests {
 
     @Test func `a dead token beside a younger lost code proves nothing`() throws {
         var lost = Self.lostCode
-        lost.isInDoubt = true
+        lost.rotation = .inDoubt
         let token = Sample.credential(lastLiveAt: Sample.start - .seconds(60))
         var machine = machine([lost, token], Sample.traits(refreshInterval: .zero))
         #expect(try machine.send(.due) == [.check])

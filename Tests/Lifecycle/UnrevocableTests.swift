@@ -141,7 +141,7 @@ struct UnrevocableTests {
         let lost = Sample.credential(.lost, id: Sample.secondToken, kind: .authorizationCode)
         #expect(try machine.learn([Sample.credential(), lost]).count == 1)
         #expect(machine.request.revocations[0].credentials[0].step == .revoking)
-        #expect(machine.request.revocations[0].credentials[1].isInDoubt == false)
+        #expect(machine.request.revocations[0].credentials[1].rotation.isInDoubt == false)
     }
 
     @Test func `a code that is lost after the revocation leaves it unconfirmed`() throws {

@@ -90,7 +90,8 @@ struct SimulatedStore {
             credentials: identity.credentials.map { work in
                 var work = work
                 if let begunAt = refreshBegunAt[work.id] {
-                    work.isInDoubt = begunAt > work.lastLiveAt ?? .distantPast
+                    let isInDoubt = begunAt > work.lastLiveAt ?? .distantPast
+                    work.rotation = isInDoubt ? .inDoubt : .settled
                 }
                 return work
             }
@@ -131,7 +132,7 @@ struct SimulatedStore {
             request.purges[index].fewestLeft = nil
             request.purges[index].workedPlaces = []
         }
-        request.approval?.isBusy = false
+        request.approval?.planning = .idle
         request.approval?.expire()
         return LoadedRequest(
             request: request,

@@ -1,31 +1,15 @@
+import Lifecycle
+
 /// A text of a known set, or one that a newer daemon sent and this program does not know.
-package enum WireValue<Known>: Sendable, Hashable, Codable, CustomStringConvertible
+package enum WireValue<Known>: Sendable, Hashable, TextCodable
 where Known: RawRepresentable & Sendable & Hashable, Known.RawValue == String {
     case known(Known)
     case unknown(String)
 
-    package init(_ rawValue: String) {
-        self = Known(rawValue: rawValue).map(Self.known) ?? .unknown(rawValue)
+    package init(_ text: String) {
+        self = Known(rawValue: text).map(Self.known) ?? .unknown(text)
     }
 
-    /// Reads a string.
-    ///
-    /// - Parameter decoder: Positioned at the string.
-    /// - Throws: `DecodingError` when it is no string.
-    package init(from decoder: any Decoder) throws {
-        self.init(try decoder.singleValueContainer().decode(String.self))
-    }
-
-    /// Writes the string.
-    ///
-    /// - Parameter encoder: Positioned at the value.
-    /// - Throws: Whatever the encoder throws.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
-
-    /// The known value, if it is one.
     package var known: Known? {
         switch self {
         case .known(let value): value

@@ -6,57 +6,40 @@ import Providers
 import Settings
 import Storage
 
-/// Fetches security events of the providers that are configured so; without any it never wakes.
+/// Fetches security events of the providers that are configured so.
 struct NotificationPoller: Sendable {
-    /// One transmitter.
     struct Source: Sendable {
         let provider: ProviderName
         let interval: Duration
         let poller: PendingPoller
     }
 
-    /// Pages that are fetched without a pause; a transmitter that never ends waits for its turn.
+    /// Pages fetched without a pause.
     private static let pagesMax = 100
-    /// Longest pause after failures; a transmitter that is back is noticed within the hour.
-    private static let pauseMax = Duration.seconds(3600)
-    /// Between two tries to set up what fetches; an operator who mends a file waits no longer.
     static let setUpPause = Duration.seconds(15)
 
     let sources: [Source]
     let service: NotificationService
     let clock: any EngineClock
     let logger: Logger
-    /// Hears why a source cannot be set up, whenever that changes.
     var report: @Sendable (ProviderName, String) -> Void = { _, _ in }
 
-    /// Why nothing is fetched from the provider; `nil` when something is, or should not be.
     func problem(of provider: ProviderName) -> String? {
         sources.first { $0.provider == provider }?.poller.problem
     }
 
-    /// Runs until cancelled.
-    ///
-    /// - Throws: `CancellationError`, or what the store throws.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for source in sources { group.addTask { try await poll(source) } }
             // Without a source nothing else would keep this from ending the service.
-            group.addTask { try await sleepForever() }
+            group.addTask { try await Alarm.sleepForever() }
             // Not `waitForAll`, which would hear of a failed store only when all the others end.
             while try await group.next() != nil {}
         }
     }
 
-    /// Closes connections; call it once ``run()`` has ended.
     func shutdown() async {
         for source in sources { await source.poller.shutdown() }
-    }
-
-    private func sleepForever() async throws {
-        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-        defer { continuation.finish() }
-        for await _ in stream {}
-        try Task.checkCancellation()
     }
 
     private func poll(_ source: Source) async throws {
@@ -71,16 +54,11 @@ struct NotificationPoller: Sendable {
                     logger.note(.notificationPollFailed, ["provider": "\(source.provider)"])
                 }
             }
-            let pause = Backoff.doubled(
-                source.interval,
-                failures: failures + 1,
-                cap: Self.pauseMax
-            )
-            try await clock.sleep(until: clock.now() + max(source.interval, pause))
+            let pause = RetryPolicy.poll(every: source.interval).delay(failures: failures + 1)
+            try await clock.sleep(until: clock.now() + pause)
         }
     }
 
-    /// Tries until the source can be used.
     private func setUp(_ source: Source) async throws -> SecurityEventPoller {
         var known = source.poller.problem
         while true {
@@ -95,7 +73,7 @@ struct NotificationPoller: Sendable {
 
     /// Fetches until nothing is left; what is durable is acknowledged with the next call.
     ///
-    /// - Returns: `false` when the transmitter did not answer, or could not be verified.
+    /// Returns `false` when the transmitter did not answer, or could not be verified.
     private func drain(
         _ source: Source,
         _ poller: SecurityEventPoller
@@ -129,7 +107,7 @@ struct NotificationPoller: Sendable {
         return true
     }
 
-    /// - Returns: `false` when the disk is full: it comes again.
+    /// Returns `false` when the disk is full: it comes again.
     private func take(
         _ notification: VerifiedNotification,
         of provider: ProviderName,

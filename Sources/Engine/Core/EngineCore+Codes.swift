@@ -40,22 +40,25 @@ extension EngineCore {
         var failure: EffectFailure?
         if case .failure(let kind) = result.event { failure = kind }
         providerAnswered(loaded.exchange.provider, .code(id), failure: failure, at: now)
-        guard result.event == .exchanged else {
-            step(id, result.event, at: now)
-            return
-        }
-        var exchange = loaded.exchange
-        let effects = exchange.handle(.exchanged, now: now, random: &random)
-        exchanges[id]?.exchange = exchange
-        looseChanges.append(.storeTokens(exchange, result.tokens, result.subject, at: now))
-        nextBatch.exchanges.append((id, effects))
+        step(id, result.event, result, at: now)
     }
 
-    private mutating func step(_ id: CredentialID, _ event: CodeExchange.Event, at now: WallTime) {
+    private mutating func step(
+        _ id: CredentialID,
+        _ event: CodeExchange.Event,
+        _ result: ExchangeResult? = nil,
+        at now: WallTime
+    ) {
         guard var loaded = exchanges[id] else { return }
         let effects = loaded.exchange.handle(event, now: now, random: &random)
         exchanges[id] = loaded
-        looseChanges.append(.saveExchange(loaded.exchange, at: now))
+        if event == .exchanged, let result {
+            looseChanges.append(
+                .storeTokens(loaded.exchange, result.tokens, result.subject, at: now)
+            )
+        } else {
+            looseChanges.append(.saveExchange(loaded.exchange, at: now))
+        }
         nextBatch.exchanges.append((id, effects))
     }
 

@@ -74,7 +74,7 @@ extension EngineCore {
         providerPauses[name] = nil
         looseChanges.append(.resumeProvider(name, isOwn: isOwn, at: now))
         nextBatch.reports.append(.providerResumed(name))
-        renewals.lookAt = now
+        renewals.searchAt = now
         wake(.providerPaused, at: now)
     }
 
@@ -110,13 +110,7 @@ extension EngineCore {
     private mutating func reconfigure(_ configuration: EngineConfiguration, at now: WallTime) {
         retirePurges()
         self.configuration = configuration
-        environment.providers = configuration.providers
-        environment.withoutIdentities = configuration.withoutIdentities
-        environment.directory = configuration.directory
-        environment.targets = configuration.targets
-        environment.keySources = configuration.keySources
-        environment.keyedTargetsToPark = configuration.keyedTargetsToPark
-        environment.lastTargets = configuration.lastTargets
+        environment.adopt(configuration)
         massDeletionGuard.purgesMax = configuration.purgesPerHourMax
         adoptLanes()
         adoptRenewals()
@@ -142,7 +136,7 @@ extension EngineCore {
     }
 
     mutating func touchWindow(at now: WallTime) {
-        for id in window.keys.sorted() { apply(.due, to: id, ticket: nil, at: now) }
+        for id in window.keys.sorted() { apply(.due, to: id, at: now) }
     }
 }
 

@@ -1,7 +1,6 @@
 import Lifecycle
 
 extension EngineCore {
-    /// Ends a step: use free slots, commit what that and the inputs decided, ask for more work.
     mutating func finishStep(at now: WallTime) {
         readSpool(at: now)
         fillLanes(at: now)
@@ -91,17 +90,10 @@ extension EngineCore {
         case .lookUp(let directory):
             let call = ProviderLane.Call(request: id, effect: effect)
             enqueueCall(call, to: directory, at: now)
-        case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _):
-            guard let run = window[id],
-                let revocation = run.loaded.request.revocations.first(where: {
-                    $0.identity == identity
-                })
-            else { return }
-            enqueueCall(
-                ProviderLane.Call(request: id, effect: effect),
-                to: revocation.provider,
-                at: now
-            )
+        case .check, .revoke, .confirm:
+            let call = ProviderLane.Call(request: id, effect: effect)
+            guard let provider = provider(of: call) else { return }
+            enqueueCall(call, to: provider, at: now)
         case .plan:
             plans.enqueue(id)
         case .purge(let target):
@@ -121,11 +113,7 @@ extension EngineCore {
     }
 
     /// A target that a reload took away has a queue, too: its call answers `misconfigured`.
-    mutating func enqueue(
-        _ id: RequestID,
-        _ work: TargetQueue.Work,
-        to target: TargetName
-    ) {
+    mutating func enqueue(_ id: RequestID, _ work: TargetQueue.Work, to target: TargetName) {
         withQueue(target) { $0.enqueue(id, work) }
     }
 
@@ -179,7 +167,6 @@ extension EngineCore {
     /// A whole page fits into the window; waiting for that keeps reads few.
     var hasRoom: Bool { Limits.windowMax - window.count >= Limits.fetchMax }
 
-    /// How many more requests of a lane are read; `nil` for as many as there are.
     private func room(in name: ProviderName, at now: WallTime) -> Int? {
         guard let lane = lanes[name] else { return nil }
         if isClosed(name, at: now) { return 0 }

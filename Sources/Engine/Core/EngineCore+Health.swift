@@ -15,16 +15,13 @@ package struct LaneHealth: Hashable, Sendable {
     package let isPaused: Bool
     package let inFlightCount: Int
     package let concurrency: Int
-    /// Calls and codes that wait for a slot.
     package let waitingCount: Int
 }
 
 /// How the engine gets on with one target right now.
 package struct TargetHealth: Hashable, Sendable {
     package let isPaused: Bool
-    /// One call at a time, many requests in each.
     package let isBusy: Bool
-    /// Requests in the window that wait for the next call.
     package let waitingCount: Int
 }
 
@@ -33,7 +30,6 @@ package struct GuardHealth: Hashable, Sendable {
     package let isClosed: Bool
     package let purgesLastHour: Int
     package let purgesPerHourMax: Int
-    /// What is left of an override; zero when there is none.
     package let overrideRemaining: Int
     package let overrideUntil: WallTime
 }
@@ -58,13 +54,10 @@ package struct QueueProgress: Hashable, Sendable {
     package let place: Place
     /// Work waits, and neither a pause nor an open breaker nor a full window keeps it.
     package let isDue: Bool
-    /// Grows with whatever is begun there.
     package let begunCount: Int
 
     package init(place: Place, isDue: Bool, begunCount: Int) {
-        self.place = place
-        self.isDue = isDue
-        self.begunCount = begunCount
+        (self.place, self.isDue, self.begunCount) = (place, isDue, begunCount)
     }
 }
 

@@ -34,22 +34,20 @@ extension EngineCore {
             )
             return
         }
-        guard let run = window[call.request], mayPerform(run), let id = credential(of: call.effect),
-            let sealed = run.loaded.credentials[id]
+        guard let run = window[call.request], mayPerform(run),
+            let (identity, id) = call.effect.token, let sealed = run.loaded.credentials[id]
         else {
             lanes[provider]?.gaveUp(isCode: false, at: now)
             withdraw(call, at: now)
             return
         }
-        if let identity = call.effect.identity {
-            let owner = identityOwners[identity] ?? .request(call.request)
-            guard owner == .request(call.request) else {
-                lanes[provider]?.gaveUp(isCode: false, at: now)
-                callsBehind[identity, default: []].append(call)
-                return
-            }
-            identityOwners[identity] = owner
+        let owner = identityOwners[identity] ?? .request(call.request)
+        guard owner == .request(call.request) else {
+            lanes[provider]?.gaveUp(isCode: false, at: now)
+            callsBehind[identity, default: []].append(call)
+            return
         }
+        identityOwners[identity] = owner
         actions.append(.call(call.request, call.effect, provider, sealed))
     }
 
@@ -80,26 +78,11 @@ extension EngineCore {
         defer { endRow(of: call, at: provider, now: now) }
         switch call.effect {
         case .check(let identity, let id):
-            apply(
-                .checked(identity, id, .failure(.sealBroken)),
-                to: call.request,
-                ticket: nil,
-                at: now
-            )
+            apply(.checked(identity, id, .failure(.sealBroken)), to: call.request, at: now)
         case .revoke(let identity, let id):
-            apply(
-                .revoked(identity, id, .failure(.sealBroken)),
-                to: call.request,
-                ticket: nil,
-                at: now
-            )
+            apply(.revoked(identity, id, .failure(.sealBroken)), to: call.request, at: now)
         case .confirm(let identity, let id):
-            apply(
-                .confirmed(identity, id, .failure(.sealBroken)),
-                to: call.request,
-                ticket: nil,
-                at: now
-            )
+            apply(.confirmed(identity, id, .failure(.sealBroken)), to: call.request, at: now)
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             break
         }
@@ -141,22 +124,15 @@ extension EngineCore {
         return !request.phase.isEnded && !request.isHeld
     }
 
-    private func credential(of effect: RequestEffect) -> CredentialID? {
-        switch effect {
-        case .check(_, let id), .revoke(_, let id), .confirm(_, let id): id
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
-        }
-    }
-
     private mutating func postpone(_ call: ProviderLane.Call, until: WallTime, at now: WallTime) {
         let provider = provider(of: call)
-        apply(.postponed(call.effect, until: until), to: call.request, ticket: nil, at: now)
+        apply(.postponed(call.effect, until: until), to: call.request, at: now)
         endRow(of: call, at: provider, now: now)
     }
 
-    private func provider(of call: ProviderLane.Call) -> ProviderName? {
+    func provider(of call: ProviderLane.Call) -> ProviderName? {
         let revocations = window[call.request]?.loaded.request.revocations
-        return revocations?.first { $0.identity == call.effect.identity }?.provider
+        return revocations?.first { $0.identity == call.effect.token?.identity }?.provider
     }
 
     private mutating func endRow(
@@ -164,7 +140,7 @@ extension EngineCore {
         at provider: ProviderName?,
         now: WallTime
     ) {
-        guard let identity = call.effect.identity, let provider else { return }
+        guard let identity = call.effect.token?.identity, let provider else { return }
         release(identity, of: call.request, at: provider, now: now)
     }
 
@@ -235,23 +211,29 @@ extension EngineCore {
             request.purgeStartedAt != nil
         else {
             let effect: RequestEffect = work == .purge ? .purge(target) : .verify(target)
-            apply(.postponed(effect, until: now), to: id, ticket: nil, at: now)
+            apply(.postponed(effect, until: now), to: id, at: now)
             return nil
         }
-        return PurgeOrder(
+        let purge = request.purges.first { $0.target == target }
+        var order = PurgeOrder(
             request: id,
             user: run.loaded.user,
-            cutoff: request.cutoff(in: request.purges.first { $0.target == target }),
+            cutoff: request.cutoff(in: purge),
             holds: environment.holds.isEmpty ? [] : environment.rowHolds(on: target),
             gate: targets[target]?.purge?.gate
         )
+        order.datesUpTo = purge?.judgedAt.map { $0 + Limits.rowSkewMax }
+        return order
     }
 }
 
 extension RequestEffect {
-    fileprivate var identity: IdentityID? {
+    /// What a call at a provider is about; `nil` for all else.
+    fileprivate var token: (identity: IdentityID, credential: CredentialID)? {
         switch self {
-        case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _): identity
+        case .check(let identity, let id), .revoke(let identity, let id),
+            .confirm(let identity, let id):
+            (identity, id)
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
         }
     }

@@ -5,7 +5,7 @@ extension EngineCore {
         while let id = plans.next() {
             guard let run = window[id], mayPerform(run) else {
                 plans.finished()
-                apply(.postponed(.plan, until: now), to: id, ticket: nil, at: now)
+                apply(.postponed(.plan, until: now), to: id, at: now)
                 continue
             }
             let request = run.loaded.request
@@ -28,7 +28,7 @@ extension EngineCore {
 
     mutating func planEnded(_ id: RequestID, _ result: PlanResult, at now: WallTime) {
         plans.finished()
-        apply(.planned(result), to: id, ticket: nil, at: now)
+        apply(.planned(result), to: id, at: now)
     }
 
     /// Once after the start: what waits for an approval that is no longer asked for goes on.

@@ -13,13 +13,12 @@ import Lifecycle
 struct RenewalBook: Sendable {
     var policies: [ProviderName: KeepAlivePolicy] = [:]
     var queued: [ProviderName: [DueRenewal]] = [:]
-    /// From the intent to the commit of the outcome.
     var open: [CredentialID: Open] = [:]
     /// When the store enrols new tokens and looks for dying ones; `nil` while it does.
     var tendAt: WallTime? = .distantPast
     /// When due tokens are looked for; `nil` when there is nothing to look for, or while that is
     /// under way.
-    var lookAt: WallTime?
+    var searchAt: WallTime?
 
     struct Open: Sendable {
         let due: DueRenewal
@@ -41,13 +40,15 @@ extension EngineCore {
         for name in laneOrder where !(renewals.queued[name] ?? []).isEmpty {
             beginRenewals(at: name, now)
         }
-        guard let lookAt = renewals.lookAt, lookAt <= now, renewals.queued.isEmpty else { return }
+        guard let searchAt = renewals.searchAt, searchAt <= now, renewals.queued.isEmpty else {
+            return
+        }
         let names = laneOrder.filter { name in
             (renewals.policies[name]?.isKeptAlive ?? false) && isOpen(name, at: now)
         }
-        renewals.lookAt = names.isEmpty ? reopening(after: now) : nil
+        renewals.searchAt = names.isEmpty ? reopening(after: now) : nil
         guard !names.isEmpty else { return }
-        actions.append(.findRenewals(names, limit: Limits.renewalsPerLook))
+        actions.append(.findRenewals(names, limit: Limits.renewalsPerSearch))
     }
 
     private func isOpen(_ name: ProviderName, at now: WallTime) -> Bool {
@@ -60,10 +61,7 @@ extension EngineCore {
         return times.filter { $0 > now }.min()
     }
 
-    private mutating func beginRenewals(
-        at name: ProviderName,
-        _ now: WallTime
-    ) {
+    private mutating func beginRenewals(at name: ProviderName, _ now: WallTime) {
         guard let policy = renewals.policies[name], policy.isKeptAlive, isOpen(name, at: now)
         else {
             renewals.queued[name] = nil
@@ -71,7 +69,7 @@ extension EngineCore {
         }
         while let due = renewals.queued[name]?.first {
             guard identityOwners[due.identity] == nil, renewals.open[due.credential] == nil else {
-                // Whoever has it may refresh it; the next look tells.
+                // Whoever has it may refresh it; the next search finds it.
                 dropFirst(name)
                 continue
             }
@@ -90,10 +88,10 @@ extension EngineCore {
 
     func renewalTimes(after now: WallTime) -> [WallTime] {
         guard !renewals.policies.isEmpty else { return [] }
-        let lookAt = mayRenew && renewals.queued.isEmpty ? renewals.lookAt : nil
+        let searchAt = mayRenew && renewals.queued.isEmpty ? renewals.searchAt : nil
         let paces =
             mayRenew ? renewals.queued.keys.compactMap { lanes[$0]?.renewalChance(now) } : []
-        return [renewals.tendAt, lookAt].compactMap(\.self) + paces
+        return [renewals.tendAt, searchAt].compactMap(\.self) + paces
     }
 
     mutating func adoptRenewals() {
@@ -106,9 +104,9 @@ extension EngineCore {
             renewals.queued[renewal.provider, default: []].append(renewal)
         }
         // What is due and cannot begin must not be looked for in a loop.
-        let soonest = now + Limits.renewalLookPause
+        let soonest = now + Limits.renewalSearchPause
         let next = due.renewals.isEmpty ? due.nextDueAt : soonest
-        renewals.lookAt = [next, reopening(after: now)].compactMap(\.self).min().map {
+        renewals.searchAt = [next, reopening(after: now)].compactMap(\.self).min().map {
             max($0, soonest)
         }
     }
@@ -116,9 +114,9 @@ extension EngineCore {
     mutating func learnOfRenewal(_ update: ChangeUpdate, at now: WallTime) {
         switch update {
         case .renewalsTended(let expiring, let goesOn):
-            let pause = goesOn ? Limits.renewalLookPause : Limits.renewalTendPeriod
+            let pause = goesOn ? Limits.renewalSearchPause : Limits.renewalTendPeriod
             renewals.tendAt = now + pause
-            renewals.lookAt = now
+            renewals.searchAt = now
             for (name, count) in expiring.sorted(by: { $0.key < $1.key }) {
                 actions.append(.report(.tokensExpiring(name, count: count)))
             }
@@ -151,11 +149,9 @@ extension EngineCore {
     mutating func renewed(_ id: CredentialID, _ answer: CheckAnswer, at now: WallTime) {
         guard let open = renewals.open[id] else { return }
         let name = open.due.provider
-        var failure: EffectFailure?
-        if case .failure(let kind) = answer { failure = kind }
         lanes[name]?.renewalEnded()
-        providerAnswered(name, .renewal(id), failure: failure, at: now)
-        if failure == .misconfigured {
+        providerAnswered(name, .renewal(id), failure: answer.failure, at: now)
+        if answer.failure == .misconfigured {
             pause(name, reason: EffectFailure.misconfigured.code, at: now)
         }
         let outcome = outcome(of: answer, for: open, at: now)

@@ -13,7 +13,7 @@ extension EngineCore {
         for id in spoolGate.overdue(at: now) {
             spoolGate.hasParked = true
             guard let run = window[id], !run.isDirty, !run.isCommitting else { continue }
-            apply(.due, to: id, ticket: nil, at: now)
+            apply(.due, to: id, at: now)
         }
     }
 
@@ -24,14 +24,13 @@ extension EngineCore {
         if outcome == .unreadable, count > 0 {
             actions.append(.report(.spoolNotRead(count: count)))
         }
-        for id in passed { apply(.due, to: id, ticket: nil, at: now) }
+        for id in passed { apply(.due, to: id, at: now) }
         guard spoolGate.hasParked else { return }
         spoolGate.hasParked = false
         wake(.awaitingSpool, at: now)
         wake(.awaitingCredentials, at: now)
     }
 
-    /// Other users than before have credentials that could not be sealed.
     mutating func learn(_ users: UnsealedUsers, at now: WallTime) {
         let before = spoolGate.unsealed
         spoolGate.unsealed = users
@@ -39,12 +38,11 @@ extension EngineCore {
             guard let hash = window[id]?.loaded.userHash,
                 users.contains(hash) != before.contains(hash)
             else { continue }
-            apply(.due, to: id, ticket: nil, at: now)
+            apply(.due, to: id, at: now)
         }
         if before.hasOthers(than: users) { wake(.awaitingCredentials, at: now) }
     }
 
-    /// Whether a request is in the window for nothing but the spool.
     func isAwaitingSpool(_ id: RequestID, at now: WallTime) -> Bool {
         guard spoolGate.isOn, let run = window[id],
             spoolGate.knowledge(of: id, run.loaded.userHash, at: now) == .reading
@@ -102,7 +100,7 @@ extension EngineCore {
         massDeletionGuard.reclock(by: step.by)
         for id in exchanges.keys { exchanges[id]?.exchange.reclock(step, at: now) }
         for id in exchangeRetries.keys { exchangeRetries[id] = now }
-        renewals.lookAt = renewals.lookAt.map { _ in now }
+        renewals.searchAt = renewals.searchAt.map { _ in now }
         renewals.tendAt = renewals.tendAt.map { _ in now }
         nextDueAt = now
         noteClock(at: now)

@@ -38,11 +38,10 @@ extension EngineCore {
             }
             insert(loaded, at: now)
             catchUp(loaded, at: now)
-            apply(.due, to: id, ticket: nil, at: now)
+            apply(.due, to: id, at: now)
         }
     }
 
-    /// Takes requests that were asked for by id: an operation, updates or a suspect waits for them.
     mutating func adoptLoaded(
         _ requests: [LoadedRequest],
         asked: [RequestID],
@@ -65,7 +64,7 @@ extension EngineCore {
             for (event, ticket) in waitingOperations.removeValue(forKey: id) ?? [] {
                 apply(event, to: id, ticket: ticket, mayLeave: false, at: now)
             }
-            apply(.due, to: id, ticket: nil, at: now)
+            apply(.due, to: id, at: now)
         }
     }
 
@@ -87,7 +86,7 @@ extension EngineCore {
     mutating func apply(
         _ event: RequestEvent,
         to id: RequestID,
-        ticket: Ticket?,
+        ticket: Ticket? = nil,
         mayLeave: Bool = true,
         at now: WallTime
     ) {
@@ -131,7 +130,7 @@ extension EngineCore {
         at now: WallTime
     ) {
         window[id]?.loaded.credentials.merge(update.credentials) { _, new in new }
-        apply(.identityChanged(update.snapshot), to: id, ticket: nil, mayLeave: mayLeave, at: now)
+        apply(.identityChanged(update.snapshot), to: id, mayLeave: mayLeave, at: now)
     }
 
     mutating func operate(
@@ -160,7 +159,6 @@ extension EngineCore {
         return body(&window.values[index])
     }
 
-    /// Leaves the window when nothing is under way; the store knows when it is due again.
     mutating func evictIfIdle(_ id: RequestID, at now: WallTime) {
         let isIdle = withRun(id) { run in
             !run.isDirty && !run.isCommitting && run.effects.isEmpty && !run.loaded.request.isBusy
@@ -186,13 +184,7 @@ extension EngineCore {
     private mutating func catchUp(_ loaded: LoadedRequest, at now: WallTime) {
         for snapshot in loaded.unseen
         where loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false {
-            apply(
-                .identityChanged(snapshot),
-                to: loaded.request.id,
-                ticket: nil,
-                mayLeave: false,
-                at: now
-            )
+            apply(.identityChanged(snapshot), to: loaded.request.id, mayLeave: false, at: now)
         }
     }
 
@@ -206,7 +198,6 @@ extension EngineCore {
         actions.append(.reply(ticket, outcome))
     }
 
-    /// Whether the window takes more work: not while a suspect runs alone.
     var mayFetch: Bool { suspects.isEmpty }
 }
 

@@ -7,12 +7,10 @@ package import Lifecycle
 /// only after the commit that recorded it. A simulator drives the same code with a manual clock and
 /// crashes it between any two actions.
 package struct EngineCore: Sendable {
-    /// One request in the window.
     struct Run: Sendable {
         var loaded: LoadedRequest
         /// The state that the last commit, done or under way, holds.
         var saved: Request
-        /// Decided, and not yet covered by a commit.
         var effects: [RequestEffect] = []
         var tickets: [Ticket] = []
         var isDirty = false
@@ -21,13 +19,11 @@ package struct EngineCore: Sendable {
         var lane: ProviderName?
     }
 
-    /// Whose calls an identity's token is for.
     enum IdentityOwner: Hashable, Sendable {
         case request(RequestID)
         case renewal
     }
 
-    /// What the commit under way covers.
     struct Batch: Sendable {
         var requests:
             [(id: RequestID, effects: [RequestEffect], tickets: [Ticket], isChange: Bool)] = []
@@ -48,7 +44,6 @@ package struct EngineCore: Sendable {
     var laneOrder: [ProviderName] = []
     var targetOrder: [TargetName] = []
     var massDeletionGuard: MassDeletionGuard
-    /// Purges that the override let pass and that no commit counts yet.
     var overridesUsed = 0
     var random: SeededGenerator
 
@@ -75,7 +70,6 @@ package struct EngineCore: Sendable {
     var admissionsUnderWay: Set<ReadNumber> = []
     private var leftCountToPrune = Limits.windowMax
     var isFetching = false
-    /// Lanes whose due requests the last fetch left in the store.
     var skippedLanes: Set<ProviderName> = []
     /// How many requests of a lane the last fetch might bring, where not as many as there were.
     var laneLimits: [ProviderName: Int] = [:]
@@ -109,14 +103,9 @@ package struct EngineCore: Sendable {
             providers: configuration.providers,
             pausedProviders: Set(pauses.providers.keys),
             pausedTargets: Set(pauses.targets.keys),
-            isVaultOpen: isVaultOpen,
-            withoutIdentities: configuration.withoutIdentities
+            isVaultOpen: isVaultOpen
         )
-        environment.directory = configuration.directory
-        environment.targets = configuration.targets
-        environment.keySources = configuration.keySources
-        environment.keyedTargetsToPark = configuration.keyedTargetsToPark
-        environment.lastTargets = configuration.lastTargets
+        environment.adopt(configuration)
         environment.isApprovalRequired = configuration.approval == .required
         environment.holds = pauses.holds
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)
@@ -158,7 +147,6 @@ package struct EngineCore: Sendable {
         consume(input, at: now)
     }
 
-    /// Ends a group of inputs: begins a commit, fills slots, asks for due work.
     package mutating func takeActions(at now: WallTime) -> [EngineAction] {
         finishStep(at: now)
         defer { actions = [] }
@@ -233,13 +221,13 @@ package struct EngineCore: Sendable {
             commitEnded(update, at: now)
         case .answered(let id, let event, let provider, let failure):
             providerAnswered(provider, .request(id), failure: failure, at: now)
-            apply(comparingSubjects(event, of: id), to: id, ticket: nil, at: now)
+            apply(comparingSubjects(event, of: id), to: id, at: now)
             if let identity = event.identity {
                 release(identity, of: id, at: provider, now: now)
             }
         case .targetAnswered(let target, let answers):
             targets[target]?.finished()
-            for (id, event) in answers { apply(event, to: id, ticket: nil, at: now) }
+            for (id, event) in answers { apply(event, to: id, at: now) }
         case .takeTurn(let target, let requests, let gate, let ticket):
             withQueue(target) { $0.enqueue(TargetQueue.Turn(requests, gate, ticket)) }
         case .endTurn(let target):

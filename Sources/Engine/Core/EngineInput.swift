@@ -46,11 +46,8 @@ package enum EngineInput: Sendable {
     /// Requests that were accepted just now, by a commit that began after
     /// ``EngineCore/beginAdmission()``.
     case admitted([LoadedRequest], by: ReadNumber)
-    /// The answer to ``EngineAction/fetchDue(_:limit:excluding:laneLimits:)``.
     case fetched(ReadNumber, DueRequests, limit: Int)
-    /// The answer to ``EngineAction/load(_:_:)``, with what was asked for.
     case loaded(ReadNumber, [LoadedRequest], asked: [RequestID])
-    /// Authorization codes that arrived or were open at start.
     case codes([LoadedExchange])
     case committed([ChangeUpdate?])
     case answered(RequestID, RequestEvent, ProviderName, EffectFailure?)
@@ -58,17 +55,13 @@ package enum EngineInput: Sendable {
     /// A run of rechecks waits for a turn; a hold stops its orders of these requests by the gate.
     case takeTurn(TargetName, [RequestID], PurgeGate, Ticket)
     case endTurn(TargetName)
-    /// The answer to ``EngineAction/plan(_:)``.
     case planned(RequestID, PlanResult)
     case exchanged(CredentialID, ExchangeResult)
-    /// The answer to ``EngineAction/findRenewals(_:limit:)``.
     case renewalsFound(DueRenewals)
-    /// The answer to ``EngineAction/renew(_:)``.
     case renewed(CredentialID, CheckAnswer)
     case operate(RequestID, RequestEvent, Ticket)
     /// The vault learned something outside the lane: a credential arrived or was forgotten.
     case update(IdentityUpdate)
-    /// The answer to ``EngineAction/readSpool``.
     case spoolRead(SpoolReadOutcome)
     /// Users of whom a credential in the spool could not be sealed; replaces those of before.
     case unsealed(UnsealedUsers)
@@ -76,7 +69,6 @@ package enum EngineInput: Sendable {
     case clockStepped(ClockStep)
     /// Answered when the store has taken over every jump of the clock.
     case clockSettled(Ticket)
-    /// The newest time that the ledger has signed.
     case clockFloor(WallTime)
     /// `by` is the operator who asked for it: then the reason takes the place of another one.
     case pause(ProviderName, reason: String, by: UInt32? = nil)
@@ -111,7 +103,6 @@ package enum EngineAction: Sendable {
         laneLimits: [ProviderName: Int]
     )
     case load(ReadNumber, [RequestID])
-    /// Read the spool to its end; the answer is ``EngineInput/spoolRead(_:)``.
     case readSpool
     /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.
     case commit([StateChange])
@@ -145,16 +136,11 @@ package enum EngineReport: Hashable, Sendable {
     case guardTripped
     /// An exchange brought tokens of another subject than the identity has.
     case subjectMismatch(ProviderName)
-    /// An authorization code died before it could be exchanged.
     case codeLost(ProviderName, CodeExchange.Phase)
-    /// A rotated refresh token is durable.
     case tokenRotated(ProviderName)
     case tokenRenewed(ProviderName, RenewalResult)
-    /// Stored tokens will soon die unused.
     case tokensExpiring(ProviderName, count: Int)
-    /// So many requests go on although the spool could not be read.
     case spoolNotRead(count: Int)
-    /// The clock is behind the newest checkpoint of the ledger: nothing is revoked or purged.
     case clockBehind
 }
 
@@ -164,16 +150,12 @@ package struct EngineConfiguration: Sendable {
     package let lanes: [ProviderName: LaneLimits]
     package let targets: [TargetName]
     package let withoutIdentities: WithoutIdentities
-    /// The mass-deletion guard: purges begun in any hour.
     package let purgesPerHourMax: Int
     /// Asked for a user's identities before anything is revoked; has a lane like a provider.
     package let directory: ProviderName?
     package var approval = ApprovalPolicy.none
-    /// The targets whose ids are found in the rows of another one, with that one; no circles.
     package var keySources: [TargetName: TargetName] = [:]
-    /// The targets that let a request wait for an operator when no key leads into them.
     package var keyedTargetsToPark: Set<TargetName> = []
-    /// The targets that are purged after all others, whatever holds those up.
     package var lastTargets: Set<TargetName> = []
 
     package init(
@@ -190,5 +172,17 @@ package struct EngineConfiguration: Sendable {
         self.withoutIdentities = withoutIdentities
         self.purgesPerHourMax = purgesPerHourMax
         self.directory = directory
+    }
+}
+
+extension Environment {
+    mutating func adopt(_ configuration: EngineConfiguration) {
+        providers = configuration.providers
+        withoutIdentities = configuration.withoutIdentities
+        directory = configuration.directory
+        targets = configuration.targets
+        keySources = configuration.keySources
+        keyedTargetsToPark = configuration.keyedTargetsToPark
+        lastTargets = configuration.lastTargets
     }
 }

@@ -3,7 +3,6 @@ import Lifecycle
 
 /// What the engine must know about one provider to share it fairly.
 package struct LaneLimits: Hashable, Sendable {
-    /// Calls under way at once.
     package let concurrency: Int
     /// Calls begun per second; `nil` for no bound.
     package let ratePerSecond: Double?
@@ -33,7 +32,6 @@ struct ProviderLane: Sendable {
         let effect: RequestEffect
     }
 
-    /// For whom a call is made.
     enum Caller: Hashable, Sendable {
         case request(RequestID)
         case code(CredentialID)
@@ -47,12 +45,11 @@ struct ProviderLane: Sendable {
         }
     }
 
-    /// The breaker: what recent calls say about the provider as a whole.
     enum Breaker: Hashable, Sendable {
         case closed(failures: Int)
-        case open(until: WallTime, pause: Duration)
+        case open(until: WallTime, openings: Int)
         /// One call is under way to see whether the provider is back.
-        case probing(pause: Duration)
+        case probing(openings: Int)
     }
 
     private(set) var limits: LaneLimits
@@ -72,7 +69,6 @@ struct ProviderLane: Sendable {
     private(set) var calls = Deque<Call>()
     private(set) var codes = Deque<CredentialID>()
     private(set) var begunCount = 0
-    /// Requests in the window whose next call goes here.
     var requestCount = 0
     private var tokens: Double
     private var refilledAt: WallTime?
@@ -103,8 +99,8 @@ struct ProviderLane: Sendable {
 
     /// The clock jumped; a provider may have failed by the wrong one alone, so it is asked at once.
     mutating func reclock(by step: Duration, at now: WallTime) {
-        if case .open(let until, let pause) = breaker {
-            breaker = .open(until: min(until + step, now), pause: pause)
+        if case .open(let until, let openings) = breaker {
+            breaker = .open(until: min(until + step, now), openings: openings)
         }
         codesOpenAt = min(codesOpenAt + step, now)
         pausedUntil = min(pausedUntil + step, now)
@@ -187,14 +183,14 @@ struct ProviderLane: Sendable {
             breaker = .closed(failures: failedCallers.count)
             return nil
         case .closed:
-            return open(for: Limits.breakerPauseMin, at: now)
-        case .probing(let pause) where now < pausedUntil:
+            return open(1, at: now)
+        case .probing(let openings) where now < pausedUntil:
             // A code that came before its turn makes nobody wait longer.
-            breaker = .open(until: pausedUntil, pause: pause)
+            breaker = .open(until: pausedUntil, openings: openings)
             codesOpenAt = now + Limits.codeBackoffMax
             return nil
-        case .probing(let pause):
-            return open(for: min(pause * 2, Limits.breakerPauseMax), at: now)
+        case .probing(let openings):
+            return open(openings + 1, at: now)
         case .open:
             return nil
         }
@@ -220,8 +216,8 @@ struct ProviderLane: Sendable {
     /// Gives a slot back whose call was not made, so that nothing was learned.
     mutating func gaveUp(isCode: Bool, at now: WallTime) {
         if isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
-        guard case .probing(let pause) = breaker else { return }
-        breaker = .open(until: max(now, pausedUntil), pause: pause)
+        guard case .probing(let openings) = breaker else { return }
+        breaker = .open(until: max(now, pausedUntil), openings: openings)
         codesOpenAt = now
     }
 
@@ -252,10 +248,11 @@ struct ProviderLane: Sendable {
         return max(now, refilledAt + wait)
     }
 
-    private mutating func open(for pause: Duration, at now: WallTime) -> Duration {
+    private mutating func open(_ openings: Int, at now: WallTime) -> Duration {
+        let pause = RetryPolicy.breaker.delay(failures: openings)
         pausedUntil = now + pause
         codesOpenAt = now + min(pause, Limits.codeBackoffMax)
-        breaker = .open(until: pausedUntil, pause: pause)
+        breaker = .open(until: pausedUntil, openings: openings)
         return pause
     }
 
@@ -273,8 +270,8 @@ struct ProviderLane: Sendable {
     }
 
     private mutating func probeIfOpen() {
-        guard case .open(_, let pause) = breaker else { return }
-        breaker = .probing(pause: pause)
+        guard case .open(_, let openings) = breaker else { return }
+        breaker = .probing(openings: openings)
         mayRepeatProbe = false
     }
 

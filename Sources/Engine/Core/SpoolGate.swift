@@ -50,7 +50,6 @@ struct SpoolGate: Sendable {
 
     mutating func forget(_ id: RequestID) { parked.removeValue(forKey: id) }
 
-    /// Whether there is a read to begin.
     mutating func begin() -> Bool {
         guard isOn, !isReading, lastWanted > begunCount else { return false }
         begunCount += 1
@@ -84,7 +83,6 @@ struct SpoolGate: Sendable {
         return waiting.values.map { $0.since + Limits.spoolPatience }.filter { $0 > now }.min()
     }
 
-    /// The clock jumped: waiting begins anew.
     mutating func restart(at now: WallTime) {
         waiting = waiting.mapValues { Place(read: $0.read, since: now) }
     }

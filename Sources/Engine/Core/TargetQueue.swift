@@ -5,7 +5,6 @@ import Lifecycle
 struct TargetQueue: Sendable {
     enum Work: Hashable, Sendable { case purge, verify }
 
-    /// A call of a run of rechecks or a replay.
     struct Turn: Sendable {
         let requests: [RequestID]
         let gate: PurgeGate

@@ -6,13 +6,11 @@ struct KeyOrders {
         var counts = PurgeCounts()
         /// Empty unless rows were left under a hold.
         var holds: Set<String> = []
-        /// Some id was stopped before it had begun.
         var isStopped = false
         var isHalted = false
         /// What decides the answer; the counts are those of the other ids then.
         var failure: EffectFailure?
 
-        /// The worst of what the ids brought.
         func answer(_ counts: PurgeCounts) -> PurgeAnswer {
             if let failure { return .failure(failure) }
             if isHalted { return .halted(counts) }
@@ -42,7 +40,6 @@ struct KeyOrders {
     private(set) var unique: [PurgeOrder] = []
     private let requests: [RequestID]
     private var entries: [Entry] = []
-    /// For each of ``unique``, whose counts it adds to.
     private var firstOwners: [Int] = []
     private let name: KeyName
     private let isShared: Bool
@@ -53,7 +50,7 @@ struct KeyOrders {
         _ found: [KeysAnswer?],
         _ named: OwnersAnswer,
         origin: KeyedTarget.Origin,
-        mark: (UserID) -> String
+        partitionKey: (UserID) -> String
     ) {
         name = origin.name
         isShared = origin.isShared
@@ -72,7 +69,7 @@ struct KeyOrders {
                         continue
                     }
                     var part = part(of: order, id)
-                    part.mark = mark(id)
+                    part.partitionKey = partitionKey(id)
                     let meaning = Meaning(user: id, cutoff: part.cutoff)
                     if places[meaning] == nil {
                         places[meaning] = unique.count
@@ -96,7 +93,8 @@ struct KeyOrders {
             holds: order.holds,
             gate: order.gate
         )
-        part.round = order.round
+        part.attempt = order.attempt
+        part.datesUpTo = order.datesUpTo
         return part
     }
 
@@ -117,16 +115,23 @@ struct KeyOrders {
         let count = entries.reduce(0) { $0 + $1.keptCount }
         guard count > 0 else { return [] }
         return [
-            PlanItem(
-                name: name.description,
-                action: .keep,
-                reason: Self.sharedReason,
-                count: count
-            )
+            PlanItem(name: name.description, action: .keep, reason: Self.sharedReason, count: count)
         ]
     }
 
-    func merged(_ answers: [PurgeAnswer]) -> [Purged] {
+    func purge(in target: any PurgeTarget) async -> [Purged] {
+        var answers: [PurgeAnswer] = []
+        for batch in batches { answers += await target.purge(batch) }
+        return merged(answers)
+    }
+
+    func verify(in target: any PurgeTarget) async -> [VerifyAnswer] {
+        var answers: [VerifyAnswer] = []
+        for batch in batches { answers += await target.verify(batch) }
+        return merged(answers)
+    }
+
+    private func merged(_ answers: [PurgeAnswer]) -> [Purged] {
         entries.enumerated().map { index, entry in
             var merged = Purged(failure: entry.failure)
             for place in entry.places {
@@ -167,7 +172,7 @@ struct KeyOrders {
         }
     }
 
-    func merged(_ answers: [VerifyAnswer]) -> [VerifyAnswer] {
+    private func merged(_ answers: [VerifyAnswer]) -> [VerifyAnswer] {
         entries.map { entry in
             guard !entry.isEmpty else { return .notLookedFor }
             var failure = entry.failure

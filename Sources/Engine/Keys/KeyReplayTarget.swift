@@ -5,8 +5,8 @@ package import Lifecycle
 /// The user of an order is one of those ids, listed by the store itself, and the order is for the
 /// request to which its tombstone belongs. What the rows of the source name is not asked, but for
 /// one thing: a shared id that rows name again is theirs, and stays.
-package struct KeyReplayTarget: PurgeTarget {
-    private let inner: any PurgeTarget
+package struct KeyReplayTarget: TargetWrapper, UserListing {
+    package let inner: any PurgeTarget
     private let origin: KeyedTarget.Origin
     /// What the tombstones of its ids are bound to, and under what such ids are kept.
     package let erased: KeyName
@@ -24,8 +24,6 @@ package struct KeyReplayTarget: PurgeTarget {
         self.hasher = hasher
     }
 
-    package var name: TargetName { inner.name }
-
     /// The targets whose rows name its ids, next one first; a hold there is one here, too.
     package var sources: [TargetName] {
         var names: [TargetName] = []
@@ -41,34 +39,25 @@ package struct KeyReplayTarget: PurgeTarget {
 
     /// Purges the ids that no row names.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        let own = await own(orders)
-        var answers: [PurgeAnswer] = []
-        for batch in own.batches { answers += await inner.purge(batch) }
-        return own.merged(answers).map { $0.answer($0.counts) }
+        await own(orders).purge(in: inner).map { $0.answer($0.counts) }
     }
 
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
-        let own = await own(orders)
-        var answers: [VerifyAnswer] = []
-        for batch in own.batches { answers += await inner.verify(batch) }
-        return own.merged(answers)
+        await own(orders).verify(in: inner)
     }
 
     package func users(
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
-        let answer = await inner.users(where: isWanted)
+        let answer = await inner.listedUsers(where: isWanted)
         guard case .unknown(let why) = answer else { return answer }
         return .unknown(
             "\(why); what target '\(origin.name.target)' brings back is erased here, too"
         )
     }
 
-    /// Of the store itself.
-    package func diagnose() async -> [String] { await inner.diagnose() }
-
-    /// Of the store itself.
-    package func inspect() async -> TargetFindings { await inner.inspect() }
+    /// What it works on belongs to others.
+    package func shutdown() async {}
 
     private func own(_ orders: [PurgeOrder]) async -> KeyOrders {
         var named = OwnersAnswer.named([])
@@ -81,7 +70,7 @@ package struct KeyReplayTarget: PurgeTarget {
             orders.map { .found([$0.user]) },
             named,
             origin: origin,
-            mark: hasher.mark(of:)
+            partitionKey: hasher.partitionKey(of:)
         )
     }
 }

@@ -9,7 +9,7 @@ extension KeyedHasher {
     }
 
     /// Tells the orders of one request apart; eight bytes are enough for ten thousand ids.
-    func mark(of id: UserID) -> String {
+    func partitionKey(of id: UserID) -> String {
         hash(id.exposeText(), domain: .foundKey).prefix(8).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()

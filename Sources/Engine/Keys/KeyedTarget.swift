@@ -11,7 +11,7 @@ import Synchronization
 /// are gone (``Lifecycle/Environment/keySources``), so of several owners the one whose rows go
 /// last always sees it: whoever asks after that finds no row, and has the id stored. Only the
 /// ids that fell to a request are its own to verify.
-package final class KeyedTarget: PurgeTarget {
+package final class KeyedTarget: TargetWrapper {
     /// Where the ids come from.
     package struct Origin: Sendable {
         package let name: KeyName
@@ -48,7 +48,7 @@ package final class KeyedTarget: PurgeTarget {
         }
     }
 
-    private let inner: any PurgeTarget
+    package let inner: any PurgeTarget
     let origin: Origin
     private let store: any FoundKeyStore
     private let hasher: any KeyedHasher
@@ -67,23 +67,17 @@ package final class KeyedTarget: PurgeTarget {
         self.hasher = hasher
     }
 
-    package var name: TargetName { inner.name }
-
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let spread = await spread(orders, of: await ids(of: orders))
         if let failure = await take(spread) { return orders.map { _ in .failure(failure) } }
-        var answers: [PurgeAnswer] = []
-        for batch in spread.batches { answers += await inner.purge(batch) }
-        return zip(orders, spread.merged(answers)).map { order, answer in
+        return zip(orders, await spread.purge(in: inner)).map { order, answer in
             settle(answer, of: order.request)
         }
     }
 
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         let spread = await spread(orders, of: await stored(orders, as: erasedName))
-        var answers: [VerifyAnswer] = []
-        for batch in spread.batches { answers += await inner.verify(batch) }
-        let merged = spread.merged(answers)
+        let merged = await spread.verify(in: inner)
         guard origin.isShared, merged.contains(.notLookedFor) else { return merged }
         // What still has other owners was found, and is not this order's to purge.
         let found = await stored(orders, as: origin.name)
@@ -95,9 +89,10 @@ package final class KeyedTarget: PurgeTarget {
     /// Stores nothing; a shared id counts when only this user is left.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         let spread: KeyOrders
-        switch await planned(order) {
-        case .success(let planned): spread = planned
-        case .failure(let failure): return .failure(failure.failure)
+        do {
+            spread = try await planned(order)
+        } catch {
+            return .failure(error)
         }
         var items = PlannedItems(isShared: origin.isShared)
         for order in spread.unique {
@@ -112,7 +107,7 @@ package final class KeyedTarget: PurgeTarget {
         return .items(isUnknown ? [origin.unknownItem] : items.all + kept)
     }
 
-    /// For erasing again: an order's user is one of the store's own ids. Not to be shut down.
+    /// For erasing again: an order's user is one of the store's own ids; not to be shut down.
     package func byKey(in store: (any PurgeTarget)? = nil) -> KeyReplayTarget {
         KeyReplayTarget(store ?? inner, origin: origin, erased: erasedName, hasher: hasher)
     }
@@ -121,36 +116,28 @@ package final class KeyedTarget: PurgeTarget {
     package func replaying() -> KeyedTarget {
         KeyedTarget(inner, origin: origin.replaying, store: store.late, hasher: hasher)
     }
-
-    /// Of the store itself.
-    package func diagnose() async -> [String] { await inner.diagnose() }
-
-    /// Of the store itself.
-    package func inspect() async -> TargetFindings { await inner.inspect() }
-
-    /// Of the store itself.
-    package func startupProblems() async -> [String] { await inner.startupProblems() }
-
-    /// Asks the store itself.
-    package func check(_ filter: RowFilter) async -> FilterAnswer { await inner.check(filter) }
-
-    /// Of the store itself.
-    package func coverage() async -> CoverageAnswer { await inner.coverage() }
-
-    /// Has the store let go.
-    package func shutdown() async { await inner.shutdown() }
 }
 
 // MARK: - Ids
 
 extension KeyedTarget {
-    struct Failure: Error {
-        let failure: EffectFailure
-    }
-
     private func spread(_ orders: [PurgeOrder], of found: [KeysAnswer?]) async -> KeyOrders {
         let named = await named(found.flatMap { $0?.ids ?? [] })
-        return KeyOrders(orders, found, named, origin: origin, mark: hasher.mark(of:))
+        return self.orders(orders, found, named)
+    }
+
+    private func orders(
+        _ orders: [PurgeOrder],
+        _ found: [KeysAnswer?],
+        _ named: OwnersAnswer
+    ) -> KeyOrders {
+        KeyOrders(
+            orders,
+            found,
+            named,
+            origin: origin,
+            partitionKey: hasher.partitionKey(of:)
+        )
     }
 
     private func ids(of orders: [PurgeOrder]) async -> [KeysAnswer?] {
@@ -207,31 +194,23 @@ extension KeyedTarget {
         )
     }
 
-    private func planned(_ order: PurgeOrder) async -> Result<KeyOrders, Failure> {
-        var owners = [order]
-        if let upstream = origin.upstream {
-            switch await upstream.planned(order) {
-            case .success(let planned): owners = planned.unique
-            case .failure(let failure): return .failure(failure)
-            }
-        }
+    private func planned(_ order: PurgeOrder) async throws(EffectFailure) -> KeyOrders {
+        let owners = try await origin.upstream?.planned(order).unique ?? [order]
         // Those of rows that the source's purge has taken away by now are stored.
         let known = await stored([order], as: origin.name).first ?? nil
-        if case .failure(let failure) = known { return .failure(Failure(failure: failure)) }
+        if case .failure(let failure) = known { throw failure }
         var ids = Set(known?.ids ?? [])
         for answer in await origin.source.peek(origin.name.key, of: owners) {
             switch answer {
             case .found(let found): ids.formUnion(found)
-            case .failure(let failure): return .failure(Failure(failure: failure))
+            case .failure(let failure): throw failure
             }
         }
         // In one order for each look, or an unchanged store would have another plan.
         let all = ids.sorted { $0.exposeText() < $1.exposeText() }
         let named = await named(all, besides: owners)
-        if case .failure(let failure) = named { return .failure(Failure(failure: failure)) }
-        return .success(
-            KeyOrders([order], [.found(all)], named, origin: origin, mark: hasher.mark(of:))
-        )
+        if case .failure(let failure) = named { throw failure }
+        return orders([order], [.found(all)], named)
     }
 }
 

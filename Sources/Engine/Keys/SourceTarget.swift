@@ -7,25 +7,25 @@ package import Lifecycle
 /// ```
 ///
 /// So a crash at any moment loses none of them. Each try looks again, and adds to what is stored.
-package struct SourceTarget: PurgeTarget {
-    private let inner: any KeySource
+package struct SourceTarget: TargetWrapper {
+    private let source: any KeySource
     private let keys: [String]
     private let shared: Set<String>
     private let store: any FoundKeyStore
 
     package init(
-        _ inner: any KeySource,
+        _ source: any KeySource,
         keys: [String],
         shared: Set<String> = [],
         store: any FoundKeyStore
     ) {
-        self.inner = inner
+        self.source = source
         self.keys = keys
         self.shared = shared
         self.store = store
     }
 
-    package var name: TargetName { inner.name }
+    package var inner: any PurgeTarget { source }
 
     /// Purges the orders whose ids are stored; the others are not touched.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
@@ -33,7 +33,7 @@ package struct SourceTarget: PurgeTarget {
         let open = orders.indices.filter { failures[$0] == nil }
         var answers = failures.map { PurgeAnswer.failure($0 ?? .lost) }
         guard !open.isEmpty else { return answers }
-        for (index, answer) in zip(open, await inner.purge(open.map { orders[$0] })) {
+        for (index, answer) in zip(open, await source.purge(open.map { orders[$0] })) {
             answers[index] = answer
         }
         return answers
@@ -45,7 +45,7 @@ package struct SourceTarget: PurgeTarget {
         var found: [FoundKeys] = []
         for key in keys {
             let name = KeyName(target: name, key: key)
-            for (index, answer) in await inner.keys(key, of: orders).enumerated() {
+            for (index, answer) in await source.keys(key, of: orders).enumerated() {
                 switch answer {
                 case .found(let ids):
                     found.append(
@@ -68,7 +68,7 @@ package struct SourceTarget: PurgeTarget {
     }
 
     func peek(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
-        await inner.keys(key, of: orders)
+        await source.keys(key, of: orders)
     }
 
     func named(
@@ -76,40 +76,6 @@ package struct SourceTarget: PurgeTarget {
         as key: String,
         besides orders: [PurgeOrder] = []
     ) async -> OwnersAnswer {
-        ids.isEmpty ? .named([]) : await inner.named(ids, as: key, besides: orders)
+        ids.isEmpty ? .named([]) : await source.named(ids, as: key, besides: orders)
     }
-
-    // MARK: As the store itself
-
-    /// Counts what is left in the store itself.
-    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
-        await inner.verify(orders)
-    }
-
-    /// Of the store itself.
-    package func plan(_ order: PurgeOrder) async -> PlanAnswer { await inner.plan(order) }
-
-    /// Of the store itself.
-    package func diagnose() async -> [String] { await inner.diagnose() }
-
-    /// Of the store itself.
-    package func inspect() async -> TargetFindings { await inner.inspect() }
-
-    /// Of the store itself.
-    package func startupProblems() async -> [String] { await inner.startupProblems() }
-
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
-        await inner.users(where: isWanted)
-    }
-
-    /// Asks the store itself.
-    package func check(_ filter: RowFilter) async -> FilterAnswer { await inner.check(filter) }
-
-    /// Of the store itself.
-    package func coverage() async -> CoverageAnswer { await inner.coverage() }
-
-    /// Has the store let go.
-    package func shutdown() async { await inner.shutdown() }
 }

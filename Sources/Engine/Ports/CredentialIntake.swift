@@ -11,7 +11,6 @@ package struct NewCredential: Sendable {
     package let userID: SealedUserID
     package let provider: ProviderName
     package let clientID: String
-    /// What is known about the provider's subject, if anything.
     package var subject: LearnedSubject?
     package let kind: CredentialKind
     package let rowNonce: [UInt8]
@@ -21,7 +20,6 @@ package struct NewCredential: Sendable {
     package let fingerprint: [UInt8]
     package let createdAt: WallTime
     package var expiresAt: WallTime?
-    /// The row of the spool's `credentials` table that it came from.
     package var spoolRow: SpoolRow?
     /// Why it is not stored; the identity remembers that there is such a credential.
     package var refusal: CredentialRejectReason?
@@ -82,7 +80,6 @@ package struct StoredCredential: Hashable, Sendable {
     package let isDuplicate: Bool
     /// The subject was unknown before and is pinned by this credential.
     package let isSubjectFirstSeen: Bool
-    /// For an authorization code that is not final yet.
     package let exchange: LoadedExchange?
     package let update: IdentityUpdate
     /// Identities of other users that share the subject and have an open request.

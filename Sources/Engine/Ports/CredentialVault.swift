@@ -23,13 +23,9 @@ package struct SealContext: Hashable, Sendable {
 /// Destroying it makes every sealed value of the user unopenable.
 package struct WrappedKey: Hashable, Sendable {
     package let bytes: [UInt8]
-    /// Which vault key wrapped it.
     package let keyID: String
 
-    package init(bytes: [UInt8], keyID: String) {
-        self.bytes = bytes
-        self.keyID = keyID
-    }
+    package init(bytes: [UInt8], keyID: String) { (self.bytes, self.keyID) = (bytes, keyID) }
 }
 
 /// Why the vault could not seal or open.
@@ -44,7 +40,6 @@ package struct VaultError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownKey = "unknown_vault_key"
         /// The vault key has wrapped as many data keys as it may; it must be rotated.
         case exhausted = "vault_key_exhausted"
-        /// libcrypto itself failed.
         case library = "crypto_library"
     }
 
@@ -70,10 +65,8 @@ package protocol CredentialVault: Sendable {
     /// False in sealed mode: nothing can be sealed or opened until a restart with the key.
     var isOpen: Bool { get }
 
-    /// Makes a data key for a user.
     func makeUserKey(userHash: [UInt8]) throws(VaultError) -> WrappedKey
 
-    /// Seals one value under a user's data key.
     func seal(
         _ secret: Secret,
         under key: WrappedKey,
@@ -99,7 +92,6 @@ package protocol KeyedHasher: Sendable {
 /// The uses of ``KeyedHasher``.
 package enum HashDomain: String, Sendable, CaseIterable {
     case user, subject, credential
-    /// What an operator approves.
     case plan
     case idempotencyKey = "idempotency_key"
     case spoolRow = "spool_row"

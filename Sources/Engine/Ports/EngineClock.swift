@@ -2,7 +2,6 @@ package import Lifecycle
 
 /// Time as the engine sees it.
 package protocol EngineClock: Sendable {
-    /// Civil time, as the system's clock shows it.
     func now() -> WallTime
 
     /// Sleeps until `time`, or until the system's clock has jumped.

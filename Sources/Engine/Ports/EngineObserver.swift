@@ -10,10 +10,3 @@ package protocol EngineObserver: Sendable {
 
     func reported(_ report: EngineReport)
 }
-
-/// An error of the store that says whether waiting helps.
-package protocol StoreFailure: Error {
-    /// True when nothing was committed and the same batch may succeed later (the disk is full).
-    /// False when the truth is unknown: the process must exit and read it again.
-    var isRetryable: Bool { get }
-}

@@ -9,9 +9,7 @@ package struct DirectoryLink: Sendable {
     package let subject: Secret?
 
     package init(provider: ProviderName, isLocal: Bool, subject: Secret? = nil) {
-        self.provider = provider
-        self.isLocal = isLocal
-        self.subject = subject
+        (self.provider, self.isLocal, self.subject) = (provider, isLocal, subject)
     }
 }
 
@@ -29,7 +27,6 @@ package enum DirectoryAnswer: Sendable {
 package protocol IdentityDirectory: Sendable {
     var name: ProviderName { get }
 
-    /// Lists how a user signs in; changes nothing.
     func links(of user: UserID) async -> DirectoryAnswer
 
     /// Makes one harmless call; `nil` when all is well.

@@ -82,7 +82,7 @@ package struct ExchangedTokens: Sendable {
 }
 
 /// What exchanging an authorization code brought.
-package enum ExchangeAnswer: Sendable {
+package enum ExchangeAnswer: EffectAnswer {
     case exchanged(ExchangedTokens)
     /// For good (`invalid_grant`: expired, used, or another client's).
     case refused
@@ -97,9 +97,7 @@ package struct SignIn: Sendable {
     package let rawNonce: Secret
 
     package init(clientID: String, idToken: Secret, rawNonce: Secret) {
-        self.clientID = clientID
-        self.idToken = idToken
-        self.rawNonce = rawNonce
+        (self.clientID, self.idToken, self.rawNonce) = (clientID, idToken, rawNonce)
     }
 }
 
@@ -198,7 +196,6 @@ package protocol IdentityProvider: Sendable {
     /// Makes one harmless call; `nil` when all is well.
     func diagnose() async -> EffectFailure?
 
-    /// Does the same, and says what answered, what it answered, and what to change.
     func problem() async -> ProviderProblem?
 }
 
@@ -227,7 +224,6 @@ extension IdentityProvider {
         await diagnose().map { ProviderProblem($0, $0.advice(on: name)) }
     }
 
-    /// Checks: for most families a check is a refresh.
     package func renew(_ credential: OpenCredential) async -> CheckAnswer {
         await check(credential)
     }

@@ -25,11 +25,7 @@ package protocol KeySource: PurgeTarget {
     func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer]
 
     /// Which ids rows still name, whoever's they are; the rows of `orders` are as good as gone.
-    func named(
-        _ ids: [UserID],
-        as key: String,
-        besides orders: [PurgeOrder]
-    ) async -> OwnersAnswer
+    func named(_ ids: [UserID], as key: String, besides orders: [PurgeOrder]) async -> OwnersAnswer
 }
 
 /// The ids that were found for one request under one name.
@@ -37,14 +33,11 @@ package struct FoundKeys: Hashable, Sendable {
     package let request: RequestID
     package let name: KeyName
     package let ids: [UserID]
-    /// Nobody else's: with the request's end they are erased. A shared id may have other owners.
+    /// Nobody else's, unlike a shared id: with the request's end they are erased.
     package let isOwn: Bool
 
     package init(request: RequestID, name: KeyName, ids: [UserID], isOwn: Bool = true) {
-        self.request = request
-        self.name = name
-        self.ids = ids
-        self.isOwn = isOwn
+        (self.request, self.name, self.ids, self.isOwn) = (request, name, ids, isOwn)
     }
 }
 

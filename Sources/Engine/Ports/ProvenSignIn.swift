@@ -7,7 +7,6 @@ package struct ProvenSignIn: Hashable, Sendable {
     /// Keyed hash of the subject that the id token names.
     package let subjectHash: [UInt8]
     package let signedInAt: WallTime
-    /// Names the id token.
     package let fingerprint: [UInt8]
     /// Until when the token would be accepted; it is forgotten a day later.
     package let expiresAt: WallTime
@@ -36,6 +35,5 @@ package enum SignInOutcome: Hashable, Sendable {
     case usedBefore
     /// No identity of the user at the provider has a subject to compare with.
     case subjectUnknown
-    /// It is somebody else's.
     case otherSubject
 }

@@ -23,7 +23,6 @@ package final class PurgeGate: Sendable {
     /// Ends the call: it was made under a configuration that is not in force any more.
     package func retire() { state.withLock { $0.isRetired = true } }
 
-    /// Whether nothing more may be committed by the call.
     package var isRetired: Bool { state.withLock { $0.isRetired } }
 
     package func isClosed(for request: RequestID) -> Bool {

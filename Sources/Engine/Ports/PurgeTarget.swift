@@ -6,12 +6,16 @@ package struct PurgeOrder: Sendable {
     package let user: UserID
     /// Only rows not newer than this are touched: min(request's `created_at`, import time).
     package let cutoff: WallTime
+    /// Later dates of rows are wrong, also once they have passed; `nil` for those later than now.
+    ///
+    /// For stores whose application dates the rows: see ``Lifecycle/PurgeWork/judgedAt``.
+    package var datesUpTo: WallTime?
     /// The holds on rows of the target, the same for all orders of one call: those rows stay.
     package var holds: [TargetHold]
     /// Tells the orders of one request apart: a keyed hash of the id; `nil` for one order.
-    package var mark: String?
+    package var partitionKey: String?
     /// Tells a replay from the erasure, for a store that keeps its answers; `nil` in the erasure.
-    package var round: String?
+    package var attempt: String?
     /// Closed for the request by a hold that comes after the call was made.
     package var gate: PurgeGate?
 
@@ -47,61 +51,88 @@ package enum FilterAnswer: Hashable, Sendable {
 /// One store of user data.
 ///
 /// Calls take the orders of many requests at once, so that a store can put them into one
-/// transaction; the answers come back in the order of the orders. A failing order never spoils its
-/// neighbours.
+/// transaction. Answers come in the order of the orders. A failing order leaves the others alone.
 package protocol PurgeTarget: Sendable {
     var name: TargetName { get }
 
-    /// Idempotent and resumable; asks each order ``PurgeOrder/isStopped`` before it begins.
+    /// Deletes or anonymizes; repeated after a crash, it finishes the work.
+    ///
+    /// It checks ``PurgeOrder/isStopped`` before each order.
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer]
 
     /// Counts what is left, with other queries than ``purge(_:)`` used.
     func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer]
 
-    /// Changes nothing. Counts to the end, in pieces that cost the application little.
+    /// Counts exactly what ``purge(_:)`` would do for one user, and changes nothing.
     func plan(_ order: PurgeOrder) async -> PlanAnswer
 
-    /// One clear sentence per problem, without personal data; empty when all is well.
-    func diagnose() async -> [String]
-
-    /// ``diagnose()``, and what an operator should know besides, by the same look at the store.
-    func inspect() async -> TargetFindings
-
-    /// The part of ``diagnose()`` that waiting does not mend: with it the target is paused.
-    func startupProblems() async -> [String]
-
-    /// Which of the store's own user ids are wanted; `isWanted` is quick, and asked for each.
+    /// Whether the store is reachable, permitted and shaped as configured.
     ///
-    /// For erasing again: only keyed hashes of the erased ids are left.
-    func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer
+    /// - Parameter withOutages: Whether problems count that waiting mends. Without them, a problem
+    ///   pauses the target.
+    /// - Returns: One sentence per finding, without personal data.
+    func inspect(withOutages: Bool) async -> TargetFindings
 
-    /// Whether it could leave rows alone, before a hold on them is placed.
-    func check(_ filter: RowFilter) async -> FilterAnswer
-
-    /// Looks through the live schema (or bucket, folder) for what looks like user data.
-    func coverage() async -> CoverageAnswer
-
-    /// Lets go of what is held between calls; nothing is asked after it.
+    /// Closes what is open between calls; no call follows.
     func shutdown() async
 }
 
 extension PurgeTarget {
-    package func plan(_ order: PurgeOrder) async -> PlanAnswer { .unknown }
+    /// Every problem, one sentence each.
+    package func diagnose() async -> [String] { await inspect(withOutages: true).problems }
 
-    package func inspect() async -> TargetFindings { TargetFindings(problems: await diagnose()) }
-
-    /// All of ``diagnose()``, for a store on this machine.
-    package func startupProblems() async -> [String] { await diagnose() }
-
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer { .unknown("a store of this kind does not list its users") }
-
-    package func check(_ filter: RowFilter) async -> FilterAnswer {
-        .refused("a target of this kind has no rows to choose from; hold the whole target instead")
+    /// The problems that waiting does not mend: with one of them the target is paused.
+    package func startupProblems() async -> [String] {
+        await inspect(withOutages: false).problems
     }
 
-    package func coverage() async -> CoverageAnswer { .unknown }
+    /// The store itself, behind any wrapper: what a caller asks for its abilities.
+    package var store: any PurgeTarget { (self as? any TargetWrapper)?.inner.store ?? self }
+}
 
-    package func shutdown() async {}
+/// A store that can list the ids of its users.
+package protocol UserListing: PurgeTarget {
+    /// Lists the wanted users that the store has.
+    ///
+    /// A replay after a restore needs it: the service keeps only keyed hashes of erased ids.
+    ///
+    /// - Parameter isWanted: Whether a user was erased; called for every user.
+    func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer
+}
+
+/// A store that can spare chosen rows.
+package protocol RowHolding: PurgeTarget {
+    /// Whether it could leave these rows alone, before a hold on them is placed.
+    func check(_ filter: RowFilter) async -> FilterAnswer
+}
+
+/// A store that can be searched for user data that no rule deals with.
+package protocol CoverageSearching: PurgeTarget {
+    /// Looks through the live schema (or bucket, folder) for what looks like user data.
+    func coverage() async -> CoverageAnswer
+}
+
+/// A target around another one, as which it acts unless it says otherwise.
+package protocol TargetWrapper: PurgeTarget {
+    var inner: any PurgeTarget { get }
+}
+
+extension TargetWrapper {
+    package var name: TargetName { inner.name }
+
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await inner.purge(orders)
+    }
+
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        await inner.verify(orders)
+    }
+
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer { await inner.plan(order) }
+
+    package func inspect(withOutages: Bool) async -> TargetFindings {
+        await inner.inspect(withOutages: withOutages)
+    }
+
+    package func shutdown() async { await inner.shutdown() }
 }

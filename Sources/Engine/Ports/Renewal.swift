@@ -39,11 +39,9 @@ package struct EndedRenewal: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
         /// Live; looked at again at `dueAt`.
         case kept(dueAt: WallTime, warnAt: WallTime)
-        /// The provider refuses it for good.
         case refused
         /// Nothing is known; whether the token may have been used up.
         case failed(retryAt: WallTime, isInDoubt: Bool)
-        /// It cannot be opened.
         case unreadable
     }
 
@@ -52,9 +50,7 @@ package struct EndedRenewal: Hashable, Sendable {
     package let outcome: Outcome
 
     package init(credential: CredentialID, begunAt: WallTime, outcome: Outcome) {
-        self.credential = credential
-        self.begunAt = begunAt
-        self.outcome = outcome
+        (self.credential, self.begunAt, self.outcome) = (credential, begunAt, outcome)
     }
 }
 

@@ -30,15 +30,12 @@ package struct IdempotencyKey: Hashable, Sendable {
 
     /// Who the key belongs to: a socket and uid, or a spool.
     package let scope: String
-    /// Keyed hash of the key.
     package let keyHash: [UInt8]
     /// Keyed hash of kind, user and options: the same key with another body is a conflict.
     package let bodyFingerprint: [UInt8]
 
     package init(scope: String, keyHash: [UInt8], bodyFingerprint: [UInt8]) {
-        self.scope = scope
-        self.keyHash = keyHash
-        self.bodyFingerprint = bodyFingerprint
+        (self.scope, self.keyHash, self.bodyFingerprint) = (scope, keyHash, bodyFingerprint)
     }
 }
 
@@ -50,9 +47,7 @@ package struct SpoolRow: Hashable, Sendable {
     package let fingerprint: [UInt8]
 
     package init(spoolID: String, rowID: Int64, fingerprint: [UInt8]) {
-        self.spoolID = spoolID
-        self.rowID = rowID
-        self.fingerprint = fingerprint
+        (self.spoolID, self.rowID, self.fingerprint) = (spoolID, rowID, fingerprint)
     }
 }
 
@@ -79,7 +74,6 @@ package struct Submission: Sendable {
     package var isSignInWaived = false
     /// A sign-in that came with it, recorded in the same commit.
     package var signIn: ProvenSignIn?
-    /// Login uid of the operator who handed it in; `nil` for an application.
     package var operatorUID: UInt32?
     /// ``Lifecycle/Request/isAnonymous``; a row of the spool always is.
     package var isAnonymous: Bool
@@ -132,10 +126,8 @@ package struct IntakePolicy: Hashable, Sendable {
 package enum SubmissionOutcome: Hashable, Sendable {
     /// A new request. The requests in `absorbing` ended with the same commit: forget them.
     case accepted(LoadedRequest, absorbing: [RequestID])
-    /// It is one that exists already.
     case same(RequestID)
     case rejected(RejectReason)
-    /// The sign-in that came with it is of no use.
     case unproven(SignInOutcome)
 }
 
@@ -144,8 +136,5 @@ package struct RefusedRow: Hashable, Sendable {
     package let row: SpoolRow
     package let reason: RejectReason
 
-    package init(row: SpoolRow, reason: RejectReason) {
-        self.row = row
-        self.reason = reason
-    }
+    package init(row: SpoolRow, reason: RejectReason) { (self.row, self.reason) = (row, reason) }
 }

@@ -9,7 +9,6 @@ package struct SpoolCredential: Sendable {
     package let kind: CredentialKind
     package let secret: Secret
     package let createdAt: WallTime
-    /// `nil` when the application named none.
     package var clientID: String?
     /// The provider's own name for the user: personal, hence a ``Secret``.
     package var subject: Secret?
@@ -48,7 +47,6 @@ package enum SpoolCredentialReceipt: Hashable, Sendable {
 
 /// What became of a submission of the spool; durable when the spool sees it.
 package enum SpoolRequestReceipt: Hashable, Sendable {
-    /// A new request.
     case accepted(RequestID)
     /// It joined one that exists, or was imported before.
     case same(RequestID)
@@ -77,14 +75,8 @@ package struct SpoolBatch: Sendable {
     /// Rows of `requests` that break the public schema: to be remembered as refused.
     package let refused: [RefusedRow]
 
-    package init(
-        credentials: [SpoolCredential],
-        requests: [Submission],
-        refused: [RefusedRow]
-    ) {
-        self.credentials = credentials
-        self.requests = requests
-        self.refused = refused
+    package init(credentials: [SpoolCredential], requests: [Submission], refused: [RefusedRow]) {
+        (self.credentials, self.requests, self.refused) = (credentials, requests, refused)
     }
 }
 

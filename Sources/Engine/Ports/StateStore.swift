@@ -14,7 +14,6 @@ package struct SealedCredential: Hashable, Sendable {
     /// Keyed hash of the secret as it was stored; checked after opening and before sending.
     package let fingerprint: [UInt8]
     package let userKey: WrappedKey
-    /// What the provider calls the user, where it is known.
     package var subject: LearnedSubject?
 
     package init(
@@ -47,7 +46,6 @@ package struct SealedCredential: Hashable, Sendable {
 /// An open request as the engine works on it.
 package struct LoadedRequest: Hashable, Sendable {
     package var request: Request
-    /// Who it is about; known while the request is open.
     package let user: UserID
     package let userHash: [UInt8]
     package var credentials: [CredentialID: SealedCredential]
@@ -110,15 +108,12 @@ package struct SealedToken: Hashable, Sendable {
 
 /// What an exchange told about the subject of the identity.
 package struct LearnedSubject: Hashable, Sendable {
-    /// Keyed hash, to find equal subjects.
     package let hash: [UInt8]
     package let rowNonce: [UInt8]
     package let sealed: [UInt8]
 
     package init(hash: [UInt8], rowNonce: [UInt8], sealed: [UInt8]) {
-        self.hash = hash
-        self.rowNonce = rowNonce
-        self.sealed = sealed
+        (self.hash, self.rowNonce, self.sealed) = (hash, rowNonce, sealed)
     }
 }
 
@@ -150,7 +145,6 @@ package enum StateChange: Sendable {
     case tendRenewals([ProviderName: KeepAlivePolicy], at: WallTime)
     /// The intent to refresh a token that would die unused; nothing when it is not due any more.
     case beginRenewal(CredentialID, KeepAlivePolicy, at: WallTime)
-    /// What that refresh brought.
     case endRenewal(EndedRenewal, at: WallTime)
     /// `by` is the operator who asked for it; without one it never replaces another reason.
     case pauseProvider(ProviderName, reason: String, by: UInt32? = nil, at: WallTime)
@@ -166,7 +160,6 @@ package enum StateChange: Sendable {
     /// Corrects what was dated by a clock that was wrong, and makes open requests due that are
     /// waiting for an implausible time.
     case reclock(ClockStep, at: WallTime)
-    /// Counts purges that an override of the mass-deletion guard let pass.
     case useGuardOverride(purges: Int, at: WallTime)
 }
 
@@ -187,7 +180,6 @@ package enum ChangeUpdate: Sendable {
 package struct IdentityUpdate: Hashable, Sendable {
     package let snapshot: IdentitySnapshot
     package let credentials: [CredentialID: SealedCredential]
-    /// The open request of the user, if any.
     package let openRequests: [RequestID]
     /// The exchange brought tokens of another subject than the pinned one; they were not stored.
     package var isSubjectMismatch = false
@@ -208,10 +200,7 @@ package struct GuardAllowance: Hashable, Sendable {
     package let purges: Int
     package let until: WallTime
 
-    package init(purges: Int, until: WallTime) {
-        self.purges = purges
-        self.until = until
-    }
+    package init(purges: Int, until: WallTime) { (self.purges, self.until) = (purges, until) }
 }
 
 /// What was paused by us or by an operator, and why; survives restarts.
@@ -269,7 +258,6 @@ package protocol StateStore: Sendable {
     /// Open requests by id; ended and unknown ones are left out.
     func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest]
 
-    /// Exchanges that are not final, oldest code first.
     func openExchanges(limit: Int) async throws -> [LoadedExchange]
 
     /// Tokens whose time to be refreshed has come, at most `limit` of each provider.

@@ -8,3 +8,15 @@ package enum UsersAnswer: Sendable {
     case unknown(String)
     case failure(EffectFailure)
 }
+
+extension PurgeTarget {
+    /// What the store lists of wanted users, if it can list any.
+    func listedUsers(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        guard let store = self as? any UserListing ?? store as? any UserListing else {
+            return .unknown("a store of this kind does not list its users")
+        }
+        return await store.users(where: isWanted)
+    }
+}

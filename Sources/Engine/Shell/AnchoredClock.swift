@@ -5,7 +5,6 @@ import Synchronization
 
 /// Reads the clocks of the machine.
 package struct MachineClocks: Sendable {
-    /// What the system's clock shows.
     let wall: @Sendable () -> WallTime
     /// Time since the machine started, suspended time included.
     let uptime: @Sendable () -> Duration
@@ -44,10 +43,7 @@ package final class AnchoredClock: EngineClock {
         package let wall: WallTime
         package let uptime: Duration
 
-        package init(wall: WallTime, uptime: Duration) {
-            self.wall = wall
-            self.uptime = uptime
-        }
+        package init(wall: WallTime, uptime: Duration) { (self.wall, self.uptime) = (wall, uptime) }
     }
 
     /// A time of the service, and which clock it is of.
@@ -56,11 +52,13 @@ package final class AnchoredClock: EngineClock {
         package let reading: Anchor
         /// Since when the clock had not jumped, by its own time.
         package let epoch: WallTime
-        /// How often the clock had jumped.
         package let stepCount: Int
     }
 
     fileprivate struct State {
+        /// Steps that are remembered, to correct what an application dated before them.
+        static let stepsMax = 16
+
         var anchor: Anchor
         /// What the clock showed after its last step, or at the start.
         var epoch: WallTime
@@ -79,8 +77,6 @@ package final class AnchoredClock: EngineClock {
         var body: (@Sendable (ClockStep) -> Void)?
     }
 
-    /// Steps that are remembered, to correct what an application dated before them.
-    private static let stepsMax = 16
     /// Readings of both clocks that lie further apart are taken again: the thread was held up.
     private static let readingMax = Duration.milliseconds(100)
 
@@ -151,12 +147,12 @@ package final class AnchoredClock: EngineClock {
 
     /// Inside the lock, so that no thread takes over a reading of before another one's.
     private func read(_ state: inout State) -> Stamp {
-        let (time, step) = state.take(Self.read(clocks), Self.stepsMax)
+        let (time, step) = state.take(Self.read(clocks))
         if let step {
             if let body = listener.withLock({ $0 }).body {
                 body(step)
             } else {
-                state.postpone(step, Self.stepsMax)
+                state.postpone(step)
             }
             for sleeper in state.sleepers.values { sleeper.yield() }
         }
@@ -175,8 +171,7 @@ package final class AnchoredClock: EngineClock {
         }
     }
 
-    /// Takes over a jump that happened before the start.
-    package func learn(_ step: ClockStep) { state.withLock { $0.remember(step, Self.stepsMax) } }
+    package func learn(_ step: ClockStep) { state.withLock { $0.remember(step) } }
 
     /// A clock shows some times twice: only those after its last jump are known to be its own.
     package func isSteady(since time: WallTime) -> Bool {
@@ -216,14 +211,14 @@ package final class AnchoredClock: EngineClock {
 }
 
 extension AnchoredClock.State {
-    fileprivate mutating func remember(_ step: ClockStep, _ stepsMax: Int) {
+    fileprivate mutating func remember(_ step: ClockStep) {
         steps.append(step)
-        if steps.count > stepsMax { steps.removeFirst() }
+        if steps.count > Self.stepsMax { steps.removeFirst() }
     }
 
     /// Steps without end become one.
-    fileprivate mutating func postpone(_ step: ClockStep, _ stepsMax: Int) {
-        guard unheard.count >= stepsMax, let last = unheard.popLast() else {
+    fileprivate mutating func postpone(_ step: ClockStep) {
+        guard unheard.count >= Self.stepsMax, let last = unheard.popLast() else {
             unheard.append(step)
             return
         }
@@ -233,10 +228,7 @@ extension AnchoredClock.State {
     }
 
     /// The time, and the step if the clock has jumped.
-    fileprivate mutating func take(
-        _ reading: AnchoredClock.Anchor,
-        _ stepsMax: Int
-    ) -> (WallTime, ClockStep?) {
+    fileprivate mutating func take(_ reading: AnchoredClock.Anchor) -> (WallTime, ClockStep?) {
         let expected = anchor.wall + (reading.uptime - anchor.uptime)
         let difference = reading.wall.since(expected)
         guard abs(difference.milliseconds) >= Limits.clockStepMin.milliseconds else {
@@ -252,7 +244,7 @@ extension AnchoredClock.State {
             by: difference,
             number: stepCount
         )
-        remember(step, stepsMax)
+        remember(step)
         (anchor, epoch, last) = (reading, step.epochAfter, reading.wall)
         steadySince = step.noticedAt
         return (last, step)

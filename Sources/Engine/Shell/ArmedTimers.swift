@@ -11,11 +11,7 @@ package struct ArmedTimers: Sendable {
     package init() {}
 
     /// Whether the caller must set a timer for a time: none fires at it or before.
-    package mutating func arm(
-        _ time: WallTime?,
-        at now: WallTime,
-        stepCount: Int = 0
-    ) -> Bool {
+    package mutating func arm(_ time: WallTime?, at now: WallTime, stepCount: Int = 0) -> Bool {
         if self.stepCount != stepCount { (self.stepCount, times) = (stepCount, []) }
         while let next = times.last, next <= now { times.removeLast() }
         guard let time, times.last.map({ time < $0 }) ?? true else { return false }

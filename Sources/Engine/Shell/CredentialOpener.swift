@@ -11,7 +11,7 @@ struct CredentialOpener: Sendable {
         let secret = try vault.open(
             sealed.sealedSecret,
             under: sealed.userKey,
-            context: context(.secret, of: sealed)
+            context: context(.secret, sealed.rowNonce, of: sealed)
         )
         guard hasher.hash(secret.exposeText(), domain: .credential) == sealed.fingerprint else {
             throw VaultError(kind: .broken)
@@ -21,7 +21,7 @@ struct CredentialOpener: Sendable {
             verifier = try vault.open(
                 sealedVerifier,
                 under: sealed.userKey,
-                context: context(.codeVerifier, of: sealed)
+                context: context(.codeVerifier, sealed.rowNonce, of: sealed)
             )
         }
         var credential = OpenCredential(
@@ -40,12 +40,7 @@ struct CredentialOpener: Sendable {
         return try vault.open(
             subject.sealed,
             under: sealed.userKey,
-            context: SealContext(
-                field: SealField.subject.rawValue,
-                rowNonce: subject.rowNonce,
-                provider: sealed.provider,
-                userHash: sealed.userHash
-            )
+            context: context(.subject, subject.rowNonce, of: sealed)
         )
     }
 
@@ -78,12 +73,7 @@ struct CredentialOpener: Sendable {
                 sealed: try vault.seal(
                     told,
                     under: code.userKey,
-                    context: SealContext(
-                        field: SealField.subject.rawValue,
-                        rowNonce: nonce,
-                        provider: code.provider,
-                        userHash: code.userHash
-                    )
+                    context: context(.subject, nonce, of: code)
                 )
             )
         }
@@ -97,12 +87,7 @@ struct CredentialOpener: Sendable {
         from code: SealedCredential
     ) throws(VaultError) -> SealedToken {
         let nonce = makeRowNonce()
-        let context = SealContext(
-            field: SealField.secret.rawValue,
-            rowNonce: nonce,
-            provider: code.provider,
-            userHash: code.userHash
-        )
+        let context = context(.secret, nonce, of: code)
         return SealedToken(
             kind: kind,
             rowNonce: nonce,
@@ -112,10 +97,14 @@ struct CredentialOpener: Sendable {
         )
     }
 
-    private func context(_ field: SealField, of sealed: SealedCredential) -> SealContext {
+    private func context(
+        _ field: SealField,
+        _ rowNonce: [UInt8],
+        of sealed: SealedCredential
+    ) -> SealContext {
         SealContext(
             field: field.rawValue,
-            rowNonce: sealed.rowNonce,
+            rowNonce: rowNonce,
             provider: sealed.provider,
             userHash: sealed.userHash
         )

@@ -21,7 +21,6 @@ package struct DeadlineWatch: Sendable {
 
     /// Once an hour is often enough for a clock of weeks, and costs nothing.
     static let period = Duration.seconds(3600)
-    /// How long before the deadline the warning comes.
     static let warning = Duration.seconds(7 * 86_400)
     /// The most requests told about at once; the journal is no list.
     static let rowsMax = 500

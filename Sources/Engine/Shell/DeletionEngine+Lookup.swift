@@ -23,9 +23,7 @@ extension DeletionEngine {
     }
 
     private func answer(_ id: RequestID, _ answer: LookupAnswer, from name: ProviderName) {
-        var failure: EffectFailure?
-        if case .failure(let known) = answer { failure = known }
-        post(.answered(id, .lookedUp(answer), name, failure))
+        post(.answered(id, .lookedUp(answer), name, answer.failure))
     }
 
     private func newIdentity() -> IdentityID {

@@ -8,7 +8,7 @@ extension DeletionEngine {
 
     /// Called where the loop turns: the window still has the users.
     func erasures(in changes: [StateChange]) -> [Erasure] {
-        guard ports.cases != nil else { return [] }
+        guard ports.rechecks != nil else { return [] }
         let ended = changes.compactMap { change -> Request? in
             guard case .save(let now, let was, _) = change, now.phase == .completed,
                 was.phase != .completed, now.kind == .deleteAccount, !now.purges.isEmpty
@@ -22,11 +22,10 @@ extension DeletionEngine {
         }
     }
 
-    /// The changes that go with the ends, sealed outside of every lock.
     func openRechecks(of erasures: [Erasure]) -> [StateChange] {
-        guard let cases = ports.cases else { return [] }
+        guard let rechecks = ports.rechecks else { return [] }
         return erasures.compactMap { erasure in
-            cases.open(erasure.request, of: erasure.user).map(StateChange.openRecheck)
+            rechecks.open(erasure.request, of: erasure.user).map(StateChange.openRecheck)
         }
     }
 }

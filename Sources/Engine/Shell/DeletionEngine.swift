@@ -11,8 +11,7 @@ package struct EnginePorts: Sendable {
     /// Random bytes that bind a sealed value to its row.
     package let makeRowNonce: @Sendable () -> [UInt8]
     /// `nil` when completed deletions are not looked at again.
-    package let cases: (any RecheckOpener)?
-    /// `nil` when there is no spool.
+    package let rechecks: (any RecheckOpener)?
     package let spool: (any SpoolReader)?
 
     package init(
@@ -22,7 +21,7 @@ package struct EnginePorts: Sendable {
         observer: any EngineObserver,
         clock: any EngineClock,
         makeRowNonce: @escaping @Sendable () -> [UInt8],
-        cases: (any RecheckOpener)? = nil,
+        rechecks: (any RecheckOpener)? = nil,
         spool: (any SpoolReader)? = nil
     ) {
         self.store = store
@@ -31,7 +30,7 @@ package struct EnginePorts: Sendable {
         self.observer = observer
         self.clock = clock
         self.makeRowNonce = makeRowNonce
-        self.cases = cases
+        self.rechecks = rechecks
         self.spool = spool
     }
 }
@@ -290,24 +289,9 @@ extension DeletionEngine {
         }
     }
 
-    /// A full disk is waited out; anything else that a commit answers leaves the truth unknown.
     private func commit(_ changes: [StateChange]) async throws {
-        while true {
-            do {
-                post(.committed(try await ports.store.commit(changes)))
-                return
-            } catch let failure as any StoreFailure where failure.isRetryable {
-                try await ports.clock.sleep(until: ports.clock.now() + EngineLimits.fullDiskPause)
-            }
-        }
+        post(.committed(try await ports.clock.persist { try await ports.store.commit(changes) }))
     }
-}
-
-/// Bounds of the shell.
-enum EngineLimits {
-    /// Between two tries of a commit that a full disk refused: recovery within five seconds,
-    /// without a busy loop.
-    static let fullDiskPause = Duration.seconds(1)
 }
 
 // MARK: - Calls
@@ -323,25 +307,13 @@ extension DeletionEngine {
         let service = RotationService(ports, opener, of: sealed) { self.post(.update($0)) }
         switch effect {
         case .check(let identity, let credential):
-            let answer = await ask(provider, sealed, service.keeper) {
-                await $0.check($1)
-            } failed: {
-                .failure($0)
-            }
+            let answer = await ask(provider, sealed, service.keeper) { await $0.check($1) }
             post(.answered(id, .checked(identity, credential, answer), name, answer.failure))
         case .revoke(let identity, let credential):
-            let answer = await ask(provider, sealed, service.keeper) {
-                await $0.revoke($1)
-            } failed: {
-                .failure($0)
-            }
+            let answer = await ask(provider, sealed, service.keeper) { await $0.revoke($1) }
             post(.answered(id, .revoked(identity, credential, answer), name, answer.failure))
         case .confirm(let identity, let credential):
-            let answer = await ask(provider, sealed, service.keeper) {
-                await $0.check($1)
-            } failed: {
-                .failure($0)
-            }
+            let answer = await ask(provider, sealed, service.keeper) { await $0.check($1) }
             post(.answered(id, .confirmed(identity, credential, answer), name, answer.failure))
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             preconditionFailure("only provider effects are calls")
@@ -349,31 +321,26 @@ extension DeletionEngine {
         try service.check()
     }
 
-    private func ask<Answer: Sendable>(
+    private func ask<Answer: EffectAnswer>(
         _ provider: (any IdentityProvider)?,
         _ sealed: SealedCredential,
         _ keeper: TokenKeeper? = nil,
-        _ body: (any IdentityProvider, OpenCredential) async -> Answer,
-        failed: (EffectFailure) -> Answer
+        _ body: (any IdentityProvider, OpenCredential) async -> Answer
     ) async -> Answer {
-        guard let provider else { return failed(.misconfigured) }
+        guard let provider else { return .failure(.misconfigured) }
         do {
             var credential = try opener.open(sealed)
             credential.keeper = keeper
             return await body(provider, credential)
         } catch {
-            return failed(error.failure)
+            return .failure(error.failure)
         }
     }
 
     private func renew(_ sealed: SealedCredential) async throws {
         let provider = adapters.withLock { $0.providers[sealed.provider] }
         let service = RotationService(ports, opener, of: sealed) { self.post(.update($0)) }
-        let answer = await ask(provider, sealed, service.keeper) {
-            await $0.renew($1)
-        } failed: {
-            .failure($0)
-        }
+        let answer = await ask(provider, sealed, service.keeper) { await $0.renew($1) }
         post(.renewed(sealed.id, answer))
         try service.check()
     }
@@ -381,11 +348,7 @@ extension DeletionEngine {
     private func exchange(_ loaded: LoadedExchange) async {
         let name = loaded.exchange.provider
         let provider = adapters.withLock { $0.providers[name] }
-        let answer = await ask(provider, loaded.credential) {
-            await $0.exchange($1)
-        } failed: {
-            .failure($0)
-        }
+        let answer = await ask(provider, loaded.credential) { await $0.exchange($1) }
         post(.exchanged(loaded.exchange.credential, result(of: answer, for: loaded)))
     }
 
@@ -419,17 +382,5 @@ extension DeletionEngine {
         let answers = await target?.verify(orders) ?? orders.map { _ in .failure(.misconfigured) }
         let events = zip(orders, answers).map { ($0.request, RequestEvent.verified(name, $1)) }
         post(.targetAnswered(name, Array(events)))
-    }
-}
-
-extension CheckAnswer {
-    fileprivate var failure: EffectFailure? {
-        if case .failure(let failure) = self { failure } else { nil }
-    }
-}
-
-extension RevokeAnswer {
-    fileprivate var failure: EffectFailure? {
-        if case .failure(let failure) = self { failure } else { nil }
     }
 }

@@ -2,9 +2,6 @@ package import Lifecycle
 
 /// Performs what a ``Lifecycle/RecheckRun`` decides, and tells it what happened.
 package struct RecheckDriver: Sendable {
-    /// Between two tries of the state, as for commits of requests.
-    private static let statePause = EngineLimits.fullDiskPause
-
     private let ports: RecheckPorts
 
     package init(_ ports: RecheckPorts) { self.ports = ports }
@@ -70,7 +67,8 @@ package struct RecheckDriver: Sendable {
                 return try await ports.state.perform(effect)
             } catch let failure as any StoreFailure where failure.isRetryable {
                 if case .replay = kind { return .failed("state_unavailable") }
-                try await ports.clock.sleep(until: ports.clock.now() + Self.statePause)
+                let delay = RetryPolicy.fullDisk.delay(failures: 1)
+                try await ports.clock.sleep(until: ports.clock.now() + delay)
             }
         }
     }
@@ -106,7 +104,7 @@ package struct RecheckDriver: Sendable {
                 await target?.purge(
                     orders.map { order in
                         var purge = order.purge
-                        (purge.holds, purge.round, purge.gate) = (holds, attempt, gate)
+                        (purge.holds, purge.attempt, purge.gate) = (holds, attempt, gate)
                         return purge
                     }
                 )
@@ -141,7 +139,7 @@ package struct RecheckDriver: Sendable {
         let hash: @Sendable (UserID) -> [UInt8] = { user in
             keyed?.tombstone(of: user) ?? hasher.hash(user.exposeText(), domain: .user)
         }
-        switch await target.users(where: { tombstones[hash($0)] != nil }) {
+        switch await target.listedUsers(where: { tombstones[hash($0)] != nil }) {
         case .found(let users): return .found(users.map { ($0, hash($0)) })
         case .unknown(let why): return .unknown(why)
         case .failure(let failure): return .failure(failure)

@@ -50,14 +50,8 @@ final class RotationService: Sendable {
 
     /// A full disk is waited out: without the commit the only token of the grant is lost.
     private func commit(_ change: StateChange) async throws -> IdentityUpdate? {
-        while true {
-            do {
-                let update = try await ports.store.commit([change])
-                guard case .identity(let identity)? = update.first ?? nil else { return nil }
-                return identity
-            } catch let error as any StoreFailure where error.isRetryable {
-                try await ports.clock.sleep(until: ports.clock.now() + EngineLimits.fullDiskPause)
-            }
-        }
+        let update = try await ports.clock.persist { try await ports.store.commit([change]) }
+        guard case .identity(let identity)? = update.first ?? nil else { return nil }
+        return identity
     }
 }

@@ -4,10 +4,7 @@ package struct BegunErasure: Hashable, Sendable {
     /// Of the tombstone; empty where rows of another target led there, for all that these named.
     package let hash: [UInt8]
 
-    package init(request: RequestID, hash: [UInt8]) {
-        self.request = request
-        self.hash = hash
-    }
+    package init(request: RequestID, hash: [UInt8]) { (self.request, self.hash) = (request, hash) }
 }
 
 /// A ``BegunErasure`` of which nothing is left that had to be erased.
@@ -19,8 +16,6 @@ package struct EndedErasure: Hashable, Sendable {
     package let isResumed: Bool
 
     package init(_ begun: BegunErasure, rows: Int, isResumed: Bool) {
-        self.begun = begun
-        self.rows = rows
-        self.isResumed = isResumed
+        (self.begun, self.rows, self.isResumed) = (begun, rows, isResumed)
     }
 }

@@ -3,10 +3,7 @@ package struct KeyName: Hashable, Sendable, CustomStringConvertible {
     package let target: TargetName
     package let key: String
 
-    package init(target: TargetName, key: String) {
-        self.target = target
-        self.key = key
-    }
+    package init(target: TargetName, key: String) { (self.target, self.key) = (target, key) }
 
     package var description: String { "\(target).\(key)" }
 }

@@ -2,22 +2,18 @@
 package struct Recheck: Hashable, Sendable {
     /// The result.
     package enum Outcome: String, Sendable, CaseIterable {
-        /// Nothing of the user is there.
         case clean
-        /// Data is back.
         case returned
         /// None of its stores can be asked any more, or not the one that had data again.
         case unverified
         /// Its vault key is lost, or its bits are damaged: nothing can be rechecked.
         case unreadable
-        /// An operator ended the rechecks.
         case abandoned
     }
 
     /// What was found in one store.
     package struct Found: Hashable, Sendable {
         package let target: TargetName
-        /// Rows, objects or whatever the store counts.
         package let rowCount: Int
 
         package init(target: TargetName, rowCount: Int) {

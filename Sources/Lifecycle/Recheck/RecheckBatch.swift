@@ -9,11 +9,10 @@ package struct ErasureOrder: Hashable, Sendable {
 package struct RecheckBatch: Hashable, Sendable {
     /// What is done with them.
     package enum Purpose: Hashable, Sendable {
-        /// Purged and verified.
         case erase
-        /// Only looked for.
-        case look
-        /// Looked for and left, since what has no date may be of a later life of the user.
+        /// Only counted.
+        case examine
+        /// Counted and left, since what has no date may be of a later life of the user.
         case leave
     }
 
@@ -82,10 +81,7 @@ package struct RecheckBatch: Hashable, Sendable {
 
     /// Noted before the purge; without a hash where rows led here, for all that these named.
     func begun(_ work: Work) -> BegunErasure {
-        BegunErasure(
-            request: work.order.request,
-            hash: led == nil ? work.tombstone.hash : []
-        )
+        BegunErasure(request: work.order.request, hash: led == nil ? work.tombstone.hash : [])
     }
 
     func resuming(_ known: Set<BegunErasure>) -> RecheckBatch {

@@ -18,22 +18,17 @@ package indirect enum RecheckPhase: Hashable, Sendable {
     /// Finds what an earlier replay began there; it is over for whom the store does not list.
     case findingBegun(TargetName, besides: Set<[UInt8]>)
     case endingBegun(TargetName, [EndedErasure])
-    /// Right before each purge.
     case checkingHolds(RecheckBatch)
     /// Notes what is about to be purged, durably.
     case noting(RecheckBatch)
     case purging(RecheckBatch)
     case verifying(RecheckBatch)
-    /// Verifies the deletions whose recheck is due.
-    case looking(RecheckLooks)
+    case rechecking(RecheckGroup)
     case waiting(until: WallTime, then: RecheckPhase)
-    /// Records what was purged and verified.
     case recording(RecheckBatch, [EndedErasure])
     /// Destroys the ids that led to other stores.
     case forgetting([Tombstone])
-    /// Records the outcome of rechecks.
     case closing([EndedRecheck])
-    /// Records what a sample found.
     case reopening(Reopening)
     /// With when the next recheck is due.
     case ended(next: WallTime?)
@@ -70,12 +65,9 @@ package enum RecheckEvent: Sendable {
     case purged([PurgeAnswer])
     case verified([VerifyAnswer])
     case recorded
-    /// Those that were recorded.
     case closed([EndedRecheck])
     case reopened([(RequestID, [Recheck.Found])])
-    /// The time for which it waited has come.
     case due
-    /// The state is not available.
     case failed(String)
 }
 
@@ -102,7 +94,6 @@ package struct DuePage: Sendable {
 package enum ListAnswer: Sendable {
     /// Erased ones, with the hash of their tombstones.
     case found([(user: UserID, hash: [UInt8])])
-    /// The store cannot list them; why.
     case unknown(String)
     case failure(EffectFailure)
 }
@@ -161,11 +152,8 @@ package enum RecheckAnnouncement: Sendable {
     case rechecked(EndedRecheck)
     /// A sample found data, and the deletion has rechecks again.
     case reopened(RequestID, [Recheck.Found])
-    /// A sample found users in a store.
     case sampled(StoreReport)
-    /// A sample could not search a store.
     case unsearched(TargetName, String)
-    /// A store answers a recheck.
     case answered(TargetName)
     /// A store cannot be rechecked for longer than ``RecheckRun/overdueAfter``.
     case overdue(TargetName)
@@ -173,12 +161,10 @@ package enum RecheckAnnouncement: Sendable {
 
 /// How a run sees a store.
 package enum StoreView: Hashable, Sendable {
-    /// As a first erasure sees it.
     case usual
     /// By the ids that it lists itself.
     case own
     /// By the ids that restored rows of another store name.
     case led
-    /// A copy of it.
     case copy
 }

@@ -1,6 +1,5 @@
 /// What the rechecks of a completed deletion need: the user id, under a key of its own.
 package struct SealedRecheck: Hashable, Sendable {
-    /// The deletion.
     package let request: RequestID
     /// The vault key without which ``recheckKey`` opens nothing.
     package let keyID: String
@@ -20,13 +19,10 @@ package struct SealedRecheck: Hashable, Sendable {
 package struct OpenedRecheck: Hashable, Sendable {
     package let sealed: SealedRecheck
     package let openedAt: WallTime
-    /// When its stores are first rechecked.
     package let dueAt: WallTime
 
     package init(sealed: SealedRecheck, openedAt: WallTime, dueAt: WallTime) {
-        self.sealed = sealed
-        self.openedAt = openedAt
-        self.dueAt = dueAt
+        (self.sealed, self.openedAt, self.dueAt) = (sealed, openedAt, dueAt)
     }
 }
 
@@ -40,9 +36,7 @@ package struct DueRecheck: Hashable, Sendable {
     package let dueAt: WallTime
     /// Only rows not newer than this are meant: the cutoff of the purge.
     package let cutoff: WallTime
-    /// What the deletion purged, and where data returned.
     package let targets: [TargetName]
-    /// Where data is back, as far as is known.
     package let suspects: [Recheck.Found]
     /// After the last recheck: ids of other stores are gone, except those found again.
     package let isReopened: Bool
@@ -76,12 +70,12 @@ package struct DueRecheck: Hashable, Sendable {
 
 /// A page of recheck records that are due.
 package struct DueRechecks: Sendable {
-    package let cases: [DueRecheck]
+    package let rechecks: [DueRecheck]
     /// When the next one becomes due that was not due yet; `nil` when there is none.
     package let nextDueAt: WallTime?
 
-    package init(cases: [DueRecheck], nextDueAt: WallTime?) {
-        (self.cases, self.nextDueAt) = (cases, nextDueAt)
+    package init(rechecks: [DueRecheck], nextDueAt: WallTime?) {
+        (self.rechecks, self.nextDueAt) = (rechecks, nextDueAt)
     }
 }
 
@@ -100,8 +94,46 @@ package struct EndedRecheck: Hashable, Sendable {
     package let next: Next
 
     package init(_ due: DueRecheck, _ recheck: Recheck?, next: Next) {
-        self.due = due
-        self.recheck = recheck
-        self.next = next
+        (self.due, self.recheck, self.next) = (due, recheck, next)
+    }
+}
+
+/// What is known of a completed deletion whose data returned.
+package struct KnownRecheck: Hashable, Sendable {
+    private let rechecks: [Recheck]
+    private let isOpen: Bool
+    private let isReopened: Bool
+    private let isNameless: Bool
+    private let isReturned: Bool
+
+    package init(
+        rechecks: [Recheck],
+        isOpen: Bool,
+        isReopened: Bool,
+        isNameless: Bool,
+        isReturned: Bool
+    ) {
+        (self.rechecks, self.isOpen, self.isReopened) = (rechecks, isOpen, isReopened)
+        (self.isNameless, self.isReturned) = (isNameless, isReturned)
+    }
+
+    /// What the reopened record says was found, with what is still to be checked.
+    ///
+    /// `nil` leaves the record: further rechecks find it, an operator ended them, or all is known.
+    package func found(
+        with found: [Recheck.Found],
+        isNameless: Bool,
+        hasNewKeys: Bool,
+        canReopen: Bool
+    ) -> [Recheck.Found]? {
+        guard rechecks.last?.outcome != .abandoned else { return nil }
+        guard isOpen else { return found }
+        let last = rechecks.last { $0.outcome == .returned }?.found ?? []
+        let before = isReturned ? last : []
+        let isNew =
+            hasNewKeys || (self.isNameless && !isNameless)
+            || !found.allSatisfy { found in before.contains { $0.target == found.target } }
+        guard isReopened, isNew, canReopen else { return nil }
+        return found + before.filter { old in !found.contains { $0.target == old.target } }
     }
 }

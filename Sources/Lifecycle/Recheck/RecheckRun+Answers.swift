@@ -4,53 +4,51 @@ extension RecheckRun {
         _ batch: RecheckBatch,
         _ holds: [TargetHold],
         _ users: UsersOnHold,
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
+        _ context: inout RecheckContext
     ) -> Step {
         var batch = batch
         let ours = holds.filter { $0.target == batch.target }
         // A hold on rows of a source holds what they name, and here nothing says which that is.
         let isNamed = batch.view == .own || batch.led?.isLate == true
-        let sources = isNamed ? environment.sources(of: batch.target) : []
+        let sources = isNamed ? context.environment.sources(of: batch.target) : []
         guard ours.allSatisfy({ $0.rows != nil }),
             !holds.contains(where: { sources.contains($0.target) })
         else {
             batch.failure = ParkReason.onHold.rawValue
-            return finish(batch, &context, environment)
+            return finish(batch, &context)
         }
         batch.holds = ours
         batch.held += batch.open.filter { users.includes($0.tombstone) }
         batch.open.removeAll { users.includes($0.tombstone) }
         if !batch.held.isEmpty { batch.failure = ParkReason.onHold.rawValue }
-        guard !batch.open.isEmpty else { return finish(batch, &context, environment) }
+        guard !batch.open.isEmpty else { return finish(batch, &context) }
         return .enter(batch.retry.failures == 0 && !isDrill ? .noting(batch) : .purging(batch))
     }
 
     mutating func verified(
         _ batch: RecheckBatch,
         _ answers: [VerifyAnswer],
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
+        _ context: inout RecheckContext
     ) -> Step {
         switch batch.purpose {
-        case .look:
+        case .examine:
             for (work, answer) in zip(batch.open, answers) {
-                look(work.order, batch.target, answer, environment)
+                examine(work.order, batch.target, answer, context)
             }
             return .next
         case .leave:
-            leave(batch, answers, environment)
+            leave(batch, answers, context)
             return .next
         case .erase:
-            return erased(batch, answers, &context, environment)
+            return erased(batch, answers, &context)
         }
     }
 
-    private mutating func look(
+    private mutating func examine(
         _ order: ErasureOrder,
         _ name: TargetName,
         _ answer: VerifyAnswer,
-        _ environment: RecheckEnvironment
+        _ context: RecheckContext
     ) {
         switch answer {
         case .clean, .notLookedFor: break
@@ -61,22 +59,19 @@ extension RecheckRun {
                 store.rows += count
             }
             guard case .sample = kind else { return }
-            let key = environment.store(name)?.keyName
-            findings.append(
-                RecheckFinding(order: order, target: name, rowCount: count, key: key)
-            )
+            let key = context.store(name)?.keyName
+            findings.append(RecheckFinding(order: order, target: name, rowCount: count, key: key))
         }
     }
 
-    /// Counts what may be of a later life of the account.
     private mutating func leave(
         _ batch: RecheckBatch,
         _ answers: [VerifyAnswer],
-        _ environment: RecheckEnvironment
+        _ context: RecheckContext
     ) {
         // What the rows of its source led to, and was left, was counted then.
         let known = counted[batch.target] ?? []
-        let reason = environment.store(batch.target)?.withoutTimestamps ?? ""
+        let reason = context.store(batch.target)?.withoutTimestamps ?? ""
         let advice =
             terms.restoredAt == nil
             ? ", so this may be of an account that was registered anew; if all was restored, say"
@@ -101,8 +96,7 @@ extension RecheckRun {
     private mutating func erased(
         _ batch: RecheckBatch,
         _ answers: [VerifyAnswer],
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
+        _ context: inout RecheckContext
     ) -> Step {
         var batch = batch
         var left: [RecheckBatch.Work] = []
@@ -116,15 +110,14 @@ extension RecheckRun {
         }
         batch.open = left
         batch.answers = []
-        batch.retry.failures += 1
+        let until = batch.retry.fail(.replay, at: context.now)
         guard !left.isEmpty, batch.retry.failures < Self.triesMax else {
-            return finish(batch, &context, environment)
+            return finish(batch, &context)
         }
         let again: RecheckPhase = batch.view == .copy ? .purging(batch) : .checkingHolds(batch)
-        return .enter(.waiting(until: context.now + Self.triesPause, then: again))
+        return .enter(.waiting(until: until, then: again))
     }
 
-    /// Why an order is not done; `nil` when it is.
     private static func failure(_ purged: PurgeAnswer, _ verified: VerifyAnswer) -> String? {
         switch (purged, verified) {
         case (.failure(let cause), _), (_, .failure(let cause)): cause.code
@@ -134,18 +127,14 @@ extension RecheckRun {
         }
     }
 
-    private mutating func finish(
-        _ ended: RecheckBatch,
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
-    ) -> Step {
+    private mutating func finish(_ ended: RecheckBatch, _ context: inout RecheckContext) -> Step {
         var batch = ended
         batch.open += batch.held
         batch.held = []
         let name = batch.target
         let leftBehind = batch.open + batch.done.filter { $0.newer > 0 }
         let isKeyed =
-            batch.led == nil && batch.view != .usual && environment.store(name)?.keyName != nil
+            batch.led == nil && batch.view != .usual && context.store(name)?.keyName != nil
         // What the rows of its source led to, and was left, is found again where the store lists
         // it.
         let known = isKeyed ? counted[name] ?? [] : []
@@ -161,7 +150,7 @@ extension RecheckRun {
             }
             if !batch.open.isEmpty { store.error = batch.failure }
         }
-        guard !isDrill, !batch.done.isEmpty else { return follow(batch, &context, environment) }
+        guard !isDrill, !batch.done.isEmpty else { return follow(batch, &context) }
         let records = batch.done.map { work in
             EndedErasure(
                 batch.begun(work),
@@ -171,8 +160,6 @@ extension RecheckRun {
         }
         return .enter(.recording(batch, records))
     }
-
-    // MARK: A sample
 
     var returned: [ReturnedUser] {
         let byRequest = Dictionary(grouping: findings, by: \.order.request)

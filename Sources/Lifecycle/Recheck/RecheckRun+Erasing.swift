@@ -5,24 +5,16 @@ extension RecheckRun {
     /// Of ten million tombstones, each comes up within four years of weekly samples; more would
     /// only take memory, since the stores are read as a whole either way.
     package static let sampleMax = 50_000
-    /// Tries of a store that is busy or away, ``triesPause`` apart.
+    /// Tries of a store that is busy or away.
     static let triesMax = 5
-    static let triesPause = Duration.seconds(1)
-    /// Open deletions that are restored at once.
     static let restoredMax = 128
 
     /// The call that a phase needs; `nil` for a phase with nothing to do.
-    func effect(
-        of phase: RecheckPhase,
-        _ now: WallTime,
-        _ environment: RecheckEnvironment
-    ) -> RecheckEffect? {
+    func effect(of phase: RecheckPhase, _ context: RecheckContext) -> RecheckEffect? {
         switch phase {
         case .idle, .ended: return nil
         case .learning:
-            return .state(
-                .learnTombstones(since: terms.since, isAlarmIgnored: terms.isDrill)
-            )
+            return .state(.learnTombstones(since: terms.since, isAlarmIgnored: terms.isDrill))
         case .findingOpen(let names): return .state(.findOpen(names))
         case .restoring(let requests, let names):
             let some = Array(requests.prefix(Self.restoredMax))
@@ -36,7 +28,7 @@ extension RecheckRun {
         case .endingBegun(let name, let ended): return .state(.record(ended, name))
         case .checkingHolds(let batch):
             guard !batch.open.isEmpty else { return nil }
-            let isKeyed = batch.view == .own && environment.store(batch.target)?.keyName != nil
+            let isKeyed = batch.view == .own && context.store(batch.target)?.keyName != nil
             return .state(.readHolds(withTombstones: isKeyed))
         case .noting(let batch):
             return .state(.note(batch.open.map(batch.begun), batch.target))
@@ -50,13 +42,13 @@ extension RecheckRun {
         case .verifying(let batch):
             return batch.open.isEmpty
                 ? nil : .store(batch.target, batch.view, .verify(batch.orders))
-        case .looking(let looks): return looks.effect
+        case .rechecking(let group): return group.effect
         case .waiting(let time, _): return .wait(until: time)
         case .recording(let batch, let ended): return .state(.record(ended, batch.target))
         case .forgetting(let erased): return erased.isEmpty ? nil : .state(.forgetLate(erased))
         case .closing(let ended): return .state(.close(ended))
         case .reopening(.returned):
-            let dueAt = now + (environment.intervals.first ?? Self.againAfter)
+            let dueAt = context.now + (context.environment.intervals.first ?? Self.againAfter)
             return findings.isEmpty ? nil : .state(.reopen(returned, dueAt: dueAt))
         case .reopening(.sampled(let store)): return .state(.recordSample(store))
         }
@@ -73,21 +65,19 @@ extension RecheckRun {
 
     private var view: StoreView { terms.copy == nil ? .own : .copy }
 
-    // MARK: Listing
-
     mutating func listed(
         _ answer: ListAnswer,
         in name: TargetName,
         _ tries: Int,
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
+        _ context: inout RecheckContext
     ) -> Step {
         switch answer {
         case .failure(let failure):
             // A store whose file was replaced under an open connection notices that now.
             guard tries >= Self.triesMax else {
                 let again = RecheckPhase.listing(name, tries: tries + 1)
-                return .enter(.waiting(until: context.now + Self.triesPause, then: again))
+                let until = context.now + RetryPolicy.replay.delay(failures: tries)
+                return .enter(.waiting(until: until, then: again))
             }
             report.change(name) { $0.error = failure.code }
             return .next
@@ -96,7 +86,7 @@ extension RecheckRun {
             return .next
         case .found(let users):
             let works = users.compactMap { work(for: $0.user, $0.hash) }
-            agenda.insert(contentsOf: batches(works, in: name, &context, environment), at: 0)
+            agenda.insert(contentsOf: batches(works, in: name, &context), at: 0)
             guard !isDrill else { return .next }
             return .enter(.findingBegun(name, besides: Set(works.map(\.tombstone.hash))))
         }
@@ -113,8 +103,7 @@ extension RecheckRun {
     private func batches(
         _ works: [RecheckBatch.Work],
         in name: TargetName,
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
+        _ context: inout RecheckContext
     ) -> [RecheckPhase] {
         var rest = works.sorted { $0.order.request < $1.order.request }[...]
         var phases: [RecheckPhase] = []
@@ -123,9 +112,9 @@ extension RecheckRun {
             let last = some.last?.order.request
             some += rest.dropFirst(some.count).prefix { $0.order.request == last }
             rest = rest.dropFirst(some.count)
-            let sure = some.filter { isSure($0, in: name, environment) }
+            let sure = some.filter { isSure($0, in: name, context) }
             phases.append(begin(sure, in: name, &context))
-            let unsure = some.filter { !isSure($0, in: name, environment) }
+            let unsure = some.filter { !isSure($0, in: name, context) }
             phases.append(.verifying(RecheckBatch(name, view, .leave, unsure)))
         }
         return phases
@@ -134,15 +123,15 @@ extension RecheckRun {
     private func begin(
         _ works: [RecheckBatch.Work],
         in name: TargetName,
-        _ context: inout StepContext
+        _ context: inout RecheckContext
     ) -> RecheckPhase {
         guard !isDrill || terms.copy != nil else {
-            return .verifying(RecheckBatch(name, view, .look, works))
+            return .verifying(RecheckBatch(name, view, .examine, works))
         }
         return erase(RecheckBatch(name, view, .erase, works), &context)
     }
 
-    private func erase(_ batch: RecheckBatch, _ context: inout StepContext) -> RecheckPhase {
+    private func erase(_ batch: RecheckBatch, _ context: inout RecheckContext) -> RecheckPhase {
         var batch = batch
         batch.attempt = String(UInt64.random(in: .min ... .max, using: &context.random), radix: 36)
         // A copy may go, whatever is on hold.
@@ -153,22 +142,20 @@ extension RecheckRun {
     private func isSure(
         _ work: RecheckBatch.Work,
         in name: TargetName,
-        _ environment: RecheckEnvironment
+        _ context: RecheckContext
     ) -> Bool {
-        guard case .replay(let terms) = kind, environment.store(name)?.withoutTimestamps != nil
+        guard case .replay(let terms) = kind, context.store(name)?.withoutTimestamps != nil
         else { return true }
         return terms.restoredAt.map { work.tombstone.erasedAt <= $0 } ?? false
     }
-
-    // MARK: What an earlier replay left
 
     mutating func foundBegun(
         _ begun: [BegunErasure],
         in name: TargetName,
         besides listed: Set<[UInt8]>,
-        _ environment: RecheckEnvironment
+        _ context: RecheckContext
     ) -> Step {
-        let isKeyed = environment.store(name)?.keyName != nil
+        let isKeyed = context.store(name)?.keyName != nil
         var gone = begun.filter {
             tombstones[$0.hash]?.isKey == isKeyed && !listed.contains($0.hash)
         }[...]
@@ -184,28 +171,21 @@ extension RecheckRun {
     }
 
     /// Ends what an earlier replay left: its rows are gone, what they named is not.
-    mutating func foundLate(
-        _ tombstones: [Tombstone],
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
-    ) -> Step {
-        let sources = Set(environment.stores.filter(\.hasKeys).map(\.name))
+    mutating func foundLate(_ tombstones: [Tombstone], _ context: inout RecheckContext) -> Step {
+        let sources = Set(context.environment.stores.filter(\.hasKeys).map(\.name))
         // What is kept is all that is used; the id itself is gone with the rows.
         let works = tombstones.map { RecheckBatch.Work($0, .nobody(), cutoff: $0.cutoff) }
-        let targets = environment.dependents(of: sources)
+        let targets = context.environment.dependents(of: sources)
         guard !targets.isEmpty else { return .next }
         let led = RecheckBatch.Led(rest: targets, isLate: true)
-        return goOn(works, led, &context, environment)
+        return goOn(works, led, &context)
     }
-
-    // MARK: Where rows lead
 
     /// What was found is kept until all stores are done with it, for a replay after a crash.
     private func goOn(
         _ works: [RecheckBatch.Work],
         _ led: RecheckBatch.Led,
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
+        _ context: inout RecheckContext
     ) -> Step {
         var led = led
         guard !works.isEmpty, !led.rest.isEmpty else {
@@ -215,7 +195,8 @@ extension RecheckRun {
         var open = works.map { $0.begun(cutoff: $0.order.cutoff) }
         if led.isLate {
             // What the operator says of one store says nothing of the others.
-            let restored = environment.dependents(of: Set([terms.target].compactMap(\.self)))
+            let named = Set([terms.target].compactMap(\.self))
+            let restored = context.environment.dependents(of: named)
             let isRestored = terms.target == nil || restored.contains(name)
             let restoredAt = isRestored ? terms.restoredAt ?? .distantPast : .distantPast
             open = open.map { $0.begun(cutoff: max($0.tombstone.cutoff, restoredAt)) }
@@ -225,21 +206,17 @@ extension RecheckRun {
         return .enter(erase(batch, &context))
     }
 
-    func follow(
-        _ batch: RecheckBatch,
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
-    ) -> Step {
+    func follow(_ batch: RecheckBatch, _ context: inout RecheckContext) -> Step {
         guard batch.view != .copy else { return .next }
         let left = Set(batch.open.map(\.order.request))
         let done = batch.done.filter { !left.contains($0.order.request) }
-        if let led = batch.led { return goOn(done, led, &context, environment) }
-        let targets = environment.dependents(of: [batch.target])
+        if let led = batch.led { return goOn(done, led, &context) }
+        let targets = context.environment.dependents(of: [batch.target])
         guard !done.isEmpty, !targets.isEmpty else { return .next }
         // Several ids of one request lead to the same.
         var requests: Set<RequestID> = []
         let first = done.filter { requests.insert($0.order.request).inserted }
         let led = RecheckBatch.Led(rest: targets, isLate: false)
-        return goOn(first, led, &context, environment)
+        return goOn(first, led, &context)
     }
 }

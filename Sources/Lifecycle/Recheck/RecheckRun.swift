@@ -1,7 +1,16 @@
+/// What a decision of a ``RecheckRun`` reads.
+struct RecheckContext {
+    let now: WallTime
+    var random: SeededGenerator
+    let environment: RecheckEnvironment
+
+    func store(_ name: TargetName) -> RecheckStore? { environment.store(name) }
+}
+
 /// One run through the stores that looks for data of erased users: a pure state machine.
 ///
 /// ```
-/// rechecks:  loading → verifying → closing → loading … → ended
+/// rechecks:  loading → rechecking → closing → loading … → ended
 /// sample:    loading → listing → verifying → reopening → ended
 /// drill:     learning → loading → listing → verifying → ended
 /// replay:    learning → findingOpen → restoring → loading → findingLate → listing → findingBegun
@@ -14,7 +23,6 @@
 package struct RecheckRun: Sendable {
     /// What a run is for.
     package enum Kind: Hashable, Sendable {
-        /// Verifies the deletions whose recheck is due.
         case rechecks
         /// Looks for users who were erased long ago, from a position of the tombstones on.
         case sample(after: Int)
@@ -22,12 +30,17 @@ package struct RecheckRun: Sendable {
         case replay(ReplayTerms)
     }
 
+    enum Step {
+        case enter(RecheckPhase)
+        /// The first phase of the agenda.
+        case next
+        case end(next: WallTime?)
+    }
+
     package let kind: Kind
     package internal(set) var phase = RecheckPhase.idle
     package internal(set) var report = RecheckReport()
-    /// What comes after the present phase, in order.
     var agenda: [RecheckPhase] = []
-    /// The tombstones of the page, by hash.
     var tombstones: [[UInt8]: Tombstone] = [:]
     /// The requests of which something was left and counted.
     var counted: [TargetName: Set<RequestID>] = [:]
@@ -54,41 +67,42 @@ package struct RecheckRun: Sendable {
         _ context: inout StepContext,
         in environment: RecheckEnvironment
     ) -> [RecheckEffect] {
+        var decision = RecheckContext(
+            now: context.now,
+            random: context.random,
+            environment: environment
+        )
+        defer { context.random = decision.random }
         if case .failed(let code) = event {
             guard phase != .idle, !phase.isEnded else { return [] }
             report.change(TargetName("state")) { $0.error = code }
             agenda = []
-            return end(next: nil, environment, isBroken: true)
+            return end(next: nil, decision, isBroken: true)
         }
-        guard let step = take(event, &context, environment) else { return [] }
-        return advance(step, context.now, environment)
+        guard let step = take(event, &decision) else { return [] }
+        return advance(step, decision)
     }
 
-    /// Enters phases until one of them needs a call.
-    private mutating func advance(
-        _ step: Step,
-        _ now: WallTime,
-        _ environment: RecheckEnvironment
-    ) -> [RecheckEffect] {
+    private mutating func advance(_ step: Step, _ context: RecheckContext) -> [RecheckEffect] {
         var next: RecheckPhase?
         switch step {
         case .enter(let phase): next = phase
         case .next: next = agenda.isEmpty ? nil : agenda.removeFirst()
-        case .end(let time): return end(next: time, environment)
+        case .end(let time): return end(next: time, context)
         }
         while let entered = next {
-            if let effect = effect(of: entered, now, environment) {
+            if let effect = effect(of: entered, context) {
                 phase = entered
                 return takeAnnouncements() + [effect]
             }
             next = agenda.isEmpty ? nil : agenda.removeFirst()
         }
-        return end(next: nil, environment)
+        return end(next: nil, context)
     }
 
     private mutating func end(
         next: WallTime?,
-        _ environment: RecheckEnvironment,
+        _ context: RecheckContext,
         isBroken: Bool = false
     ) -> [RecheckEffect] {
         phase = .ended(next: next)
@@ -98,7 +112,7 @@ package struct RecheckRun: Sendable {
             }
         }
         if case .replay(let terms) = kind {
-            if !isBroken, terms.restoredAt == nil { report.judgeNewer(environment) }
+            if !isBroken, terms.restoredAt == nil { report.judgeNewer(context.environment) }
             announcements.append(.replayEnded(isComplete: report.isComplete, report.erasedCount))
         }
         return takeAnnouncements()
@@ -110,24 +124,12 @@ package struct RecheckRun: Sendable {
     }
 }
 
-/// What an answer leads to.
-enum Step {
-    case enter(RecheckPhase)
-    /// The first phase of the agenda.
-    case next
-    case end(next: WallTime?)
-}
-
 extension RecheckRun {
     /// `nil` for an event that does not fit the phase.
-    private mutating func take(
-        _ event: RecheckEvent,
-        _ context: inout StepContext,
-        _ environment: RecheckEnvironment
-    ) -> Step? {
+    private mutating func take(_ event: RecheckEvent, _ context: inout RecheckContext) -> Step? {
         switch (phase, event) {
-        case (.idle, .begin), (.ended, .begin): return begin(environment)
-        case (.learning, .learned(let alarm)): return learned(alarm, environment)
+        case (.idle, .begin), (.ended, .begin): return begin()
+        case (.learning, .learned(let alarm)): return learned(alarm, context)
         case (.findingOpen(let names), .foundOpen(let found)):
             report.reopened = found.values.count { $0 }
             return .enter(.restoring(found.keys.sorted(), in: names))
@@ -142,18 +144,18 @@ extension RecheckRun {
             }
             return .next
         case (.loading(let position), .loaded(let page, let next)):
-            return loaded(page, next, after: position, environment)
+            return loaded(page, next, after: position, context)
         case (.loading, .loadedDue(let page)):
             guard !page.opened.isEmpty || !page.unopened.isEmpty else {
                 return .end(next: page.next)
             }
-            return goOn(RecheckLooks(page, at: context.now), context.now, environment)
+            return goOn(RecheckGroup(page, at: context.now), context)
         case (.findingLate(let known), .foundLate(let requests)):
-            return foundLate(requests.compactMap { known[$0] }, &context, environment)
+            return foundLate(requests.compactMap { known[$0] }, &context)
         case (.listing(let name, let tries), .listed(let answer)):
-            return listed(answer, in: name, tries, &context, environment)
+            return listed(answer, in: name, tries, &context)
         case (.findingBegun(let name, let listed), .foundBegun(let begun)):
-            return foundBegun(begun, in: name, besides: listed, environment)
+            return foundBegun(begun, in: name, besides: listed, context)
         case (.waiting(_, let then), .due):
             return .enter(then)
         case (.endingBegun(let name, let ended), .recorded):
@@ -163,17 +165,17 @@ extension RecheckRun {
             }
             return .next
         case (.checkingHolds(let batch), .readHolds(let holds, let users)):
-            return checkHolds(batch, holds, users, &context, environment)
+            return checkHolds(batch, holds, users, &context)
         case (.noting(let batch), .noted(let known)):
             return .enter(.purging(batch.resuming(known)))
         case (.purging(let batch), .purged(let answers)):
             return .enter(.verifying(batch.noting(answers)))
         case (.verifying(let batch), .verified(let answers)):
-            return verified(batch, answers, &context, environment)
-        case (.looking(let looks), .verified(let answers)):
-            return looked(looks, answers, context.now, environment)
+            return verified(batch, answers, &context)
+        case (.rechecking(let group), .verified(let answers)):
+            return rechecked(group, answers, context)
         case (.recording(let batch, _), .recorded):
-            return follow(batch, &context, environment)
+            return follow(batch, &context)
         case (.forgetting, .recorded): return .next
         case (.reopening(.sampled(let store)), .recorded): return announce(.sampled(store))
         case (.closing(let ended), .closed(let recorded)):
@@ -195,25 +197,24 @@ extension RecheckRun {
         return .next
     }
 
-    private mutating func begin(_ environment: RecheckEnvironment) -> Step {
+    private mutating func begin() -> Step {
         switch kind {
-        case .rechecks, .sample: return .enter(.loading(after: startPosition))
+        case .rechecks: return .enter(.loading(after: 0))
+        case .sample(let position): return .enter(.loading(after: position))
         case .replay(let terms):
             announcements.append(.replayBegan(isDrill: terms.isDrill))
             return .enter(.learning)
         }
     }
 
-    private var startPosition: Int { if case .sample(let position) = kind { position } else { 0 } }
-
-    private mutating func learned(_ alarm: String?, _ environment: RecheckEnvironment) -> Step {
+    private mutating func learned(_ alarm: String?, _ context: RecheckContext) -> Step {
         if let alarm {
             report.change(TargetName("state")) { $0.error = alarm }
             return .end(next: nil)
         }
-        let names = environment.names(of: terms)
+        let names = context.environment.names(of: terms)
         if !terms.isDrill {
-            let restored = Set(names).union(environment.dependents(of: Set(names)))
+            let restored = Set(names).union(context.environment.dependents(of: Set(names)))
             agenda.append(.findingOpen(restored))
         }
         if let name = terms.target, let place = terms.copy {
@@ -236,7 +237,7 @@ extension RecheckRun {
         _ page: [Tombstone],
         _ next: Int,
         after position: Int,
-        _ environment: RecheckEnvironment
+        _ context: RecheckContext
     ) -> Step {
         report.position = next
         guard !page.isEmpty else {
@@ -256,7 +257,7 @@ extension RecheckRun {
             }
             agenda.append(.findingLate(known))
         }
-        agenda += environment.names(of: terms).map { .listing($0, tries: 1) }
+        agenda += context.environment.names(of: terms).map { .listing($0, tries: 1) }
         if case .sample = kind {
             agenda.append(.reopening(.returned))
         } else {

@@ -1,6 +1,5 @@
 /// Which erasures a replay repeats, and where.
 package struct ReplayTerms: Hashable, Sendable {
-    /// Erasures from then on are repeated.
     package var since: WallTime
     /// One store alone; all without it.
     package var target: TargetName?
@@ -8,7 +7,6 @@ package struct ReplayTerms: Hashable, Sendable {
     package var restoredAt: WallTime?
     /// Only reports; with ``copy``, erases there.
     package var isDrill = false
-    /// Where a copy of the store is.
     package var copy: String?
     /// The caller's own name for the replay.
     package var id: String?
@@ -18,9 +16,7 @@ package struct ReplayTerms: Hashable, Sendable {
 
 /// What a run found, and what it left.
 package struct RecheckReport: Hashable, Sendable {
-    /// Erasures that are repeated.
     package var tombstones = 0
-    /// Open deletions that purge again what they had purged.
     package var reopened = 0
     package var stores: [StoreReport] = []
     /// Of the tombstones: where the run ended.
@@ -66,7 +62,6 @@ package struct StoreReport: Hashable, Sendable {
     package var rows = 0
     /// Rows that were left, since they are newer than the cutoff or have no date.
     package var newer = 0
-    /// Why it is not complete.
     package var error: String?
     package var detail: String?
 
@@ -93,7 +88,6 @@ package struct RecheckEnvironment: Sendable {
 
     func store(_ name: TargetName) -> RecheckStore? { stores.first { $0.name == name } }
 
-    /// The stores that a replay is about.
     func names(of terms: ReplayTerms) -> [TargetName] {
         stores.map(\.name).filter { terms.target == nil || terms.target == $0 }
     }
@@ -127,11 +121,9 @@ package struct RecheckStore: Hashable, Sendable {
     package var withoutTimestamps: String?
     /// It dates what it has by its restoration.
     package var isDatedByRestoration = false
-    /// The store whose rows name the ids by which this one knows users.
     package var keyedBy: TargetName?
     /// The name under which these ids are kept; `nil` where users have their own id.
     package var keyName: KeyName?
-    /// Its rows name ids of other stores.
     package var hasKeys = false
 
     package init(name: TargetName) { self.name = name }

@@ -8,7 +8,6 @@ package struct Tombstone: Hashable, Sendable {
     package let request: RequestID
     /// Only rows not newer than this are meant; ``erasedAt`` where the request's own is not known.
     package let cutoff: WallTime
-    /// Of an id of a store, and no user.
     package let isKey: Bool
 
     package init(

@@ -77,7 +77,7 @@ struct RunTableTests {
             kind: .replay(drill),
             events: ["begin", "learned", "loaded", "listed"]
         ),
-        Row(name: "looking", kind: .rechecks, events: ["begin", "loadedDue"]),
+        Row(name: "rechecking", kind: .rechecks, events: ["begin", "loadedDue"]),
         Row(name: "closing", kind: .rechecks, events: ["begin", "loadedDue", "verified"]),
         Row(
             name: "reopening",

@@ -88,7 +88,7 @@ struct StateRenewalTests {
     private static func isInDoubt(_ fixture: StateFixture, _ user: String) async throws -> Bool {
         let open = try await fixture.open(user)
         let works = open.request.revocations.flatMap(\.credentials)
-        return works.contains(where: \.isInDoubt)
+        return works.contains(where: \.rotation.isInDoubt)
     }
 
     @Test func `credentials are enrolled page by page, and only those whose clock runs`()
@@ -184,7 +184,7 @@ struct StateRenewalTests {
         let request = try await fixture.open("u").request.id
         func doubts() async throws -> [Bool] {
             let loaded = try await fixture.database.openRequests([request])
-            return loaded[0].unseen.flatMap(\.credentials).map(\.isInDoubt)
+            return loaded[0].unseen.flatMap(\.credentials).map(\.rotation.isInDoubt)
         }
         #expect(try await doubts().isEmpty)
         _ = try await Self.begin(fixture, id, policy, day: 81)
@@ -197,7 +197,7 @@ struct StateRenewalTests {
             begunOn: 81,
             day: 81.1
         )
-        #expect(update?.snapshot.credentials.first?.isInDoubt == true)
+        #expect(update?.snapshot.credentials.first?.rotation.isInDoubt == true)
         #expect(update?.openRequests == [request])
         _ = try await Self.begin(fixture, id, policy, day: 83)
         // The refusal is of a token that may be used up: it clears nothing.

@@ -213,7 +213,7 @@ struct StateNotificationTests {
         let works = open.request.revocations[0].credentials
         // The token was live before the cut only, and the code may have opened another grant.
         #expect(works.filter { $0.step == .stored }.map(\.lastLiveAt) == [nil])
-        #expect(works.filter { $0.step == .lost }.map(\.isInDoubt) == [true])
+        #expect(works.filter { $0.step == .lost }.map(\.rotation.isInDoubt) == [true])
     }
 
     @Test func `a new sign-in mends the link`() async throws {

@@ -36,12 +36,16 @@ struct StateApprovalTests {
         )
     }
 
+    private static let first = Approval.Given(hash: "7", at: StateFixture.start, by: 17)
+
     private static var approval: Approval {
         var approval = Approval()
-        approval.plan = plan(7)
+        approval.state = .approved(
+            plan(7),
+            by: Approval.Given(hash: "7", at: StateFixture.start, by: 4_294_967_290),
+            first: first
+        )
         approval.earlier = plan(6)
-        approval.given = Approval.Given(hash: "7", at: StateFixture.start, by: 4_294_967_290)
-        approval.first = Approval.Given(hash: "7", at: StateFixture.start, by: 17)
         approval.failures = 3
         approval.retryAt = StateFixture.start + .seconds(5)
         approval.lastFailure = "unreachable"
@@ -53,7 +57,7 @@ struct StateApprovalTests {
         let loaded = try await fixture.open("alice")
         var now = loaded.request
         now.approval = Self.approval
-        now.approval?.isBusy = true
+        now.approval?.planning = .underWay(asked: [], isStale: false)
         try await fixture.save(now, was: loaded.request)
         let read = try #require(try await fixture.database.openRequests([now.id]).first)
         #expect(read.request.approval == Self.approval)
@@ -111,15 +115,13 @@ struct StateApprovalTests {
         let loaded = try await fixture.open("carol")
         var begun = loaded.request
         begun.approval = Self.approval
-        begun.approval?.given = nil
+        begun.approval?.state = .shown(Self.plan(7), first: Self.first)
         try await fixture.save(begun, was: loaded.request)
         var approved = begun
         approved.approval = Self.approval
         try await fixture.save(approved, was: begun)
         var changed = approved
-        changed.approval?.plan = Self.plan(8)
-        changed.approval?.given = nil
-        changed.approval?.first = nil
+        changed.approval?.state = .shown(Self.plan(8), first: nil)
         try await fixture.save(changed, was: approved)
         let leaves = try await fixture.database.ledgerRows(from: 0).flatMap(\.leaves).map {
             String(decoding: $0, as: UTF8.self)

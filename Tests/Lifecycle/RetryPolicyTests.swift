@@ -1,7 +1,7 @@
 import Lifecycle
 import Testing
 
-struct BackoffTests {
+struct RetryPolicyTests {
     /// Failures, and the longest delay that they allow.
     static let ceilings: [(Int, Duration)] = [
         (.min, .milliseconds(500)), (0, .milliseconds(500)), (1, .milliseconds(500)),
@@ -12,7 +12,7 @@ struct BackoffTests {
 
     @Test("delays use the whole range up to the ceiling", arguments: ceilings)
     func ceiling(_ failures: Int, _ ceiling: Duration) throws {
-        let delays = sample { Backoff.delay(failures: failures, random: &$0) }
+        let delays = sample { RetryPolicy.effect.delay(failures: failures, random: &$0) }
         #expect(try #require(delays.min()) >= .milliseconds(1))
         #expect(try #require(delays.max()) <= ceiling)
         // Full jitter: 2,000 throws that miss a tenth at either end would be a wonder.
@@ -26,7 +26,8 @@ struct BackoffTests {
             + [(.seconds(-5), .milliseconds(1))]
     )
     func cap(_ cap: Duration, _ longest: Duration) {
-        for delay in sample({ Backoff.delay(failures: 30, cap: cap, random: &$0) }) {
+        let policy = RetryPolicy(first: Limits.backoffBase, cap: cap)
+        for delay in sample({ policy.delay(failures: 30, random: &$0) }) {
             #expect(delay >= .milliseconds(1))
             #expect(delay <= longest)
         }
@@ -44,7 +45,8 @@ struct BackoffTests {
 
     @Test("Retry-After is clamped and never undercut", arguments: hints)
     func hint(_ hint: Duration, _ least: Duration, _ most: Duration) {
-        for delay in sample({ Backoff.delay(failures: 1, retryAfter: hint, random: &$0) }) {
+        let policy = RetryPolicy.effect
+        for delay in sample({ policy.delay(failures: 1, retryAfter: hint, random: &$0) }) {
             #expect(delay >= least)
             #expect(delay <= most)
         }
@@ -52,15 +54,37 @@ struct BackoffTests {
 
     @Test func `everybody who was told the same comes back at another time`() {
         let delays = sample { random in
-            Backoff.delay(failures: 9, retryAfter: .seconds(60), random: &random)
+            RetryPolicy.effect.delay(failures: 9, retryAfter: .seconds(60), random: &random)
         }
         #expect(Set(delays).count > 1000)
         #expect(delays.allSatisfy { $0 <= .seconds(120) })
     }
 
+    /// A policy with its first and its longest delay.
+    static let policies: [(RetryPolicy, Duration, Duration)] = [
+        (.effect, .milliseconds(500), .seconds(86_400)),
+        (.exchange, .milliseconds(500), .seconds(5)),
+        (.renewal, .seconds(3600), .seconds(86_400)),
+        (.breaker, .seconds(1), .seconds(300)),
+        (.recheck, .seconds(60), .seconds(21_600)),
+        (.replay, .seconds(1), .seconds(1)),
+        (.fullDisk, .seconds(1), .seconds(1)),
+        (.pausedComponent, .seconds(15), .seconds(960)),
+        (.restart, .milliseconds(20), .seconds(1)),
+        (.poll(every: .seconds(30)), .seconds(30), .seconds(3600)),
+        (.poll(every: .seconds(7200)), .seconds(7200), .seconds(7200)),
+    ]
+
+    @Test("delays double up to the cap", arguments: policies)
+    func policy(_ policy: RetryPolicy, _ first: Duration, _ longest: Duration) {
+        #expect(policy.delay(failures: 1) == first)
+        #expect(policy.delay(failures: 2) == min(first * 2, longest))
+        #expect(policy.delay(failures: .max) == longest)
+    }
+
     @Test func `one seed gives one sequence`() {
-        let first = sample { Backoff.delay(failures: 12, random: &$0) }
-        let second = sample { Backoff.delay(failures: 12, random: &$0) }
+        let first = sample { RetryPolicy.effect.delay(failures: 12, random: &$0) }
+        let second = sample { RetryPolicy.effect.delay(failures: 12, random: &$0) }
         #expect(first == second)
     }
 
