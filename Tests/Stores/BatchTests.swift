@@ -95,7 +95,7 @@ import Testing
             (6...40).map { order("u\($0)") }
         )
         #expect(rests.withLock { $0.count } > 0)
-        #expect(rests.withLock { $0 }.allSatisfy { $0 <= TargetLimits.rest })
+        #expect(rests.withLock { $0 }.allSatisfy { $0 <= SQLiteLimits.rest })
     }
 
     @Test("a user with many rows leaves gaps at least as long as the slow transactions before them")

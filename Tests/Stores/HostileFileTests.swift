@@ -187,7 +187,7 @@ import Testing
         ]
     )
     func resultCodes(code: Int32, failure: EffectFailure) {
-        let error = TargetError(resultCode: code, target: TargetName("app-db"))
+        let error = SQLError(resultCode: code, target: TargetName("app-db"))
         #expect(error.failure == failure)
         #expect(
             error.description.hasPrefix("cannot purge target at 'app-db' (\(error.kind.rawValue))")

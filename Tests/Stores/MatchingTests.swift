@@ -124,7 +124,7 @@ import Testing
             if !isAlone { try app.execute("INSERT INTO p VALUES (\(good))") }
             let rule = TableRule(table: "p", column: "u", idType: idType, action: .delete)
             let target = app.target(rule)
-            let found = await target.inspect()
+            let found = await target.inspect(withOutages: true)
             #expect(found.problems == [])
             #expect(found.advice.contains { $0.contains("never matches") }, "\(found.advice)")
             for user in held {
@@ -140,7 +140,7 @@ import Testing
 
     /// As many rows as make a column out of it.
     private func repeated(_ insert: String) -> String {
-        Array(repeating: insert, count: TargetLimits.strangeRows).joined(separator: "; ")
+        Array(repeating: insert, count: SQLLimits.strangeRows).joined(separator: "; ")
     }
 
     private func values(_ list: String) -> String {

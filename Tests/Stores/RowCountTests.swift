@@ -44,7 +44,7 @@ import Testing
     private static func count(
         _ app: AppDatabase,
         _ action: TableAction,
-        _ way: RowCount.Way,
+        _ way: SQLiteRowCount.Way,
         _ clock: TargetClock
     ) throws -> (item: PlanItem, pieces: Int) {
         let name = TargetName("app-db")
@@ -57,24 +57,26 @@ import Testing
             creation: creation
         )
         let configuration = SQLiteTargetPlan(name: name, path: app.path, rules: [rule])
-        let queue = try TargetConnection.open(
+        let queue = try SQLiteConnection.open(
             configuration,
             hasher: StandInHasher(),
             clock: clock
         )
         return try queue.writeWithoutTransaction { db in
-            let plan = try Diagnosis.plan(
-                db,
-                rules: configuration.workRules(),
-                now: present,
-                target: name
-            )
-            let transaction = PlanTransaction(db: db, plan: plan, target: name, clock: clock)
-            var count = RowCount(way)
+            let reader = SQLiteReader(db: db, target: name)
+            let rules = configuration.workRules()
+            let plan = try #require(try SQLiteDiagnosis(reader, rules, at: present).plan)
+            let transaction = SQLiteCountTransaction(reader: reader, plan: plan, clock: clock)
+            var count = SQLiteRowCount(way)
             var pieces = 0
             while !count.isAtEnd {
                 let table = plan.tables[0]
-                count = try transaction.advance(count, of: table, table.counting, for: order("a"))
+                count = try transaction.advance(
+                    count,
+                    of: table,
+                    table.work.counting,
+                    for: order("a")
+                )
                 pieces += 1
             }
             return (count.item(of: plan.tables[0]), pieces)
@@ -84,9 +86,9 @@ import Testing
     @Test(
         "each row once, whatever index there is and however small the pieces are",
         arguments: tables,
-        [RowCount.Way.whole, .byUser, .byTable]
+        [SQLiteRowCount.Way.whole, .byUser, .byTable]
     )
-    func everyRow(table: String, way: RowCount.Way) throws {
+    func everyRow(table: String, way: SQLiteRowCount.Way) throws {
         let app = try AppDatabase("CREATE TABLE t" + table + Self.fill)
         let own = "SELECT count(*) FROM t WHERE u = 'a' COLLATE BINARY"
         let newer = " AND made > 8000000000"
@@ -140,14 +142,14 @@ import Testing
 
     @Test("a piece that is cut off is counted in smaller ones")
     func cutOff() {
-        var count = RowCount()
-        #expect(count.deadline == TargetLimits.transaction)
+        var count = SQLiteRowCount()
+        #expect(count.deadline == SQLiteLimits.transaction)
         count.cutOff(behind: [])
         #expect(count.way == .byUser)
         count.cutOff(behind: [.integer(1)])
         #expect(count.way == .byUser)
         // Not one row in all that time.
         count.cutOff(behind: [])
-        #expect(count.way == .byTable && count.deadline == TargetLimits.statementDeadline)
+        #expect(count.way == .byTable && count.deadline == SQLiteLimits.statementDeadline)
     }
 }

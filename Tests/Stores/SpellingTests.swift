@@ -154,8 +154,10 @@ struct SpellingTry: Sendable, CustomStringConvertible {
         for (column, idType) in columns {
             let rule = TableRule(table: "t", column: column, idType: idType, action: .delete)
             let steps = try app.queue.read { db in
-                db.add(function: DatabaseFunction(TablePlan.readingFunction) { _ in false })
-                var maker = PlanMaker(rules: WorkRules(tables: [rule]), schema: try LiveSchema(db))
+                db.add(function: DatabaseFunction(SQLiteDialect.readingFunction) { _ in false })
+                let rules = WorkRules(tables: [rule])
+                let schema = try SQLiteCatalog(db: db).read()
+                var maker = SQLPlanMaker<SQLiteDialect>(rules, schema)
                 let plan = try #require(maker.make()?.tables.first)
                 #expect(plan.nonCanonicalSQL != nil)
                 return try [plan.nonCanonicalSQL, plan.literalSQL].compactMap(\.self).flatMap {

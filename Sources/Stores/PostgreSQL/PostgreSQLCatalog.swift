@@ -1,108 +1,110 @@
-internal import Lifecycle
+import Lifecycle
 
-/// The application's tables at one moment, from the system catalogs.
-struct PostgreSQLCatalog: Sendable {
-    /// By ``PostgreSQLTable/name``.
-    let tables: [String: PostgreSQLTable]
-    private let schemas: [String]
+/// Reads the application's tables from the system catalogs, by four statements.
+struct PostgreSQLCatalog {
+    let session: PostgreSQLSession
+    /// The tables of the first one are named without it.
+    let schemas: [String]
 
-    /// Finds the table that a rule names, with or without its schema.
-    func table(_ name: String) -> PostgreSQLTable? {
-        for schema in schemas {
-            if let table = tables[Self.name(schema, name, first: schemas.first)] { return table }
+    func read() throws(SQLError) -> SQLSchema {
+        var found: [String: TableShape] = [:]
+        var aliases: [(alias: String, table: String)] = []
+        for row in try rows(Self.tableSQL) {
+            let (schema, table, isTable) = (row[1], row[2], ["r", "p"].contains(row[3]))
+            let name = schema == schemas.first ? table : "\(schema).\(table)"
+            let place = [schema, table].map(PostgreSQLDialect.quoted).joined(separator: ".")
+            var shape = TableShape(name: name, reference: place)
+            if !isTable { shape.problem = "'\(name)' is a view or a foreign table, not a table" }
+            shape.isOwn = schemas.contains(schema)
+            shape.canSelect = row[4] == "t"
+            shape.canDelete = row[5] == "t"
+            shape.canLock = row[6] == "t"
+            found[row[0]] = shape
+            aliases.append((alias: "\(schema).\(table)", table: name))
         }
-        return tables[name]
-            ?? tables.values.first { "\($0.schema).\($0.table)" == name }
+        try readColumns(&found)
+        try readForeignKeys(&found)
+        // A table that is named without its schema is in the first listed schema that has it.
+        let names = Set(found.values.map(\.name))
+        for schema in schemas.dropFirst() {
+            aliases += names.filter { $0.hasPrefix(schema + ".") }
+                .map { (alias: String($0.dropFirst(schema.count + 1)), table: $0) }
+        }
+        return SQLSchema(Array(found.values), aliases: aliases, ignoresCase: false)
     }
 
-    /// What the coverage check looks through: the configured schemas.
-    var ownTables: [SchemaCoverage.Table] {
-        tables.values.filter { schemas.contains($0.schema) && ["r", "p"].contains($0.kind) }
-            .map { table in
-                SchemaCoverage.Table(
-                    name: table.name,
-                    columns: table.columns.map(\.name),
-                    foreignKeys: table.foreignKeys
+    private func rows(_ sql: String) throws(SQLError) -> [[String]] {
+        try session.query(sql).rows.map { $0.map { $0 ?? "" } }
+    }
+
+    private func readColumns(_ found: inout [String: TableShape]) throws(SQLError) {
+        var marks: [String: (isIndexed: Bool, isUnique: Bool, isPrimaryKey: Bool)] = [:]
+        for row in try rows(Self.indexSQL) {
+            let key = row[0] + "." + row[1]
+            var mark = marks[key] ?? (isIndexed: false, isUnique: false, isPrimaryKey: false)
+            mark.isIndexed = true
+            if row[2] == "t" { mark.isUnique = true }
+            if row[3] == "t" { mark.isPrimaryKey = true }
+            marks[key] = mark
+        }
+        for row in try rows(Self.columnSQL) {
+            let (type, mark) = (row[2], marks[row[0] + "." + row[1]])
+            let isEqual = type == "citext" || row[7] == "f"
+            found[row[0]]?.columns.append(
+                ColumnShape(
+                    name: row[1],
+                    type: type,
+                    typeText: "is of type '\(type)'",
+                    typeSchema: row[3],
+                    idTypes: Self.idTypes[type] ?? [],
+                    units: Self.units[type] ?? [],
+                    holdsText: Self.idTypes[type] == [.text],
+                    comparison: isEqual ? "takes different texts for equal" : nil,
+                    lengthMax: Int(row[4]),
+                    isNotNull: row[5] == "t",
+                    isGenerated: row[6] == "t",
+                    isIndexed: mark?.isIndexed ?? false,
+                    isUnique: mark?.isUnique ?? false,
+                    isPrimaryKey: mark?.isPrimaryKey ?? false,
+                    canUpdate: row[8] == "t"
                 )
-            }
-    }
-
-    private static func name(_ schema: String, _ table: String, first: String?) -> String {
-        schema == first ? table : "\(schema).\(table)"
-    }
-
-    /// Reads all user tables; four statements.
-    init(
-        _ session: PostgreSQLSession,
-        schemas: [String],
-        within limit: Duration
-    ) throws(PostgreSQLError) {
-        self.schemas = schemas
-        var found: [String: PostgreSQLTable] = [:]
-        for row in try session.query(Self.tableSQL, within: limit).rows {
-            let values = row.map { $0 ?? "" }
-            found[values[0]] = PostgreSQLTable(
-                schema: values[1],
-                table: values[2],
-                name: Self.name(values[1], values[2], first: schemas.first),
-                kind: values[3],
-                canSelect: values[4] == "t",
-                canDelete: values[5] == "t",
-                canLock: values[6] == "t"
             )
         }
-        for row in try session.query(Self.columnSQL, within: limit).rows {
-            let values = row.map { $0 ?? "" }
-            found[values[0]]?.columns.append(
-                PostgreSQLColumn(
-                    name: values[1],
-                    type: values[2],
-                    typeSchema: values[3],
-                    lengthMax: Int(values[4]),
-                    isNotNull: values[5] == "t",
-                    isGenerated: values[6] == "t",
-                    isDeterministic: values[7] == "t",
-                    canUpdate: values[8] == "t"
-                )
-            )
-        }
-        for row in try session.query(Self.indexSQL, within: limit).rows {
-            let values = row.map { $0 ?? "" }
-            found[values[0]]?.indexedColumns.insert(values[1])
-            if values[2] == "t" { found[values[0]]?.uniqueColumns.insert(values[1]) }
-            if values[3] == "t" { found[values[0]]?.primaryKey.insert(values[1]) }
-        }
-        try Self.readForeignKeys(session, within: limit, &found)
-        tables = Dictionary(found.values.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    private static func readForeignKeys(
-        _ session: PostgreSQLSession,
-        within limit: Duration,
-        _ found: inout [String: PostgreSQLTable]
-    ) throws(PostgreSQLError) {
-        var keys: [(id: String, child: String, parent: String, action: String)] = []
-        var columns: [String: [(child: String, parent: String)]] = [:]
-        for row in try session.query(foreignKeySQL, within: limit).rows {
-            let values = row.map { $0 ?? "" }
-            if columns[values[0]] == nil {
-                keys.append((values[0], values[1], values[2], values[3]))
+    private static let idTypes: [String: Set<IDType>] = [
+        "text": [.text], "varchar": [.text], "citext": [.text], "int2": [.integer],
+        "int4": [.integer], "int8": [.integer], "bytea": [.blob], "uuid": [.uuid],
+    ]
+
+    private static let units: [String: Set<CreationColumn.Unit>] = [
+        "int2": numbers, "int4": numbers, "int8": numbers, "numeric": numbers, "float8": numbers,
+        "timestamptz": [.timestamp], "timestamp": [.timestamp], "date": [.timestamp],
+    ]
+    private static let numbers: Set<CreationColumn.Unit> = [.unixSeconds, .unixMilliseconds]
+
+    private static let actions = [
+        "a": "NO ACTION", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT",
+    ]
+
+    /// Of one key, the pairs of columns follow each other.
+    private func readForeignKeys(_ found: inout [String: TableShape]) throws(SQLError) {
+        var groups: [[[String]]] = []
+        for row in try rows(Self.foreignKeySQL) {
+            if groups.last?.last?[0] == row[0] {
+                groups[groups.count - 1].append(row)
+            } else {
+                groups.append([row])
             }
-            columns[values[0], default: []].append((child: values[4], parent: values[5]))
         }
-        let actions = [
-            "a": "NO ACTION", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL",
-            "d": "SET DEFAULT",
-        ]
-        for key in keys {
-            guard let parent = found[key.parent] else { continue }
-            let pairs = columns[key.id] ?? []
-            found[key.child]?.foreignKeys.append(
+        for group in groups {
+            guard let parent = found[group[0][2]] else { continue }
+            found[group[0][1]]?.foreignKeys.append(
                 ForeignKey(
                     parent: parent.name,
-                    childColumns: pairs.map(\.child),
-                    parentColumns: pairs.map(\.parent),
-                    onDelete: actions[key.action] ?? key.action
+                    childColumns: group.map { $0[4] },
+                    parentColumns: group.map { $0[5] },
+                    onDelete: Self.actions[group[0][3]] ?? group[0][3]
                 )
             )
         }

@@ -19,13 +19,13 @@ struct PostgreSQLConninfo {
 
     /// Reads the credential.
     ///
-    /// - Throws: ``PostgreSQLError`` of kind `badConninfo`, without a word of the text.
-    init(_ plan: PostgreSQLTargetPlan) throws(PostgreSQLError) {
+    /// - Throws: ``SQLError`` of kind `badConninfo`, without a word of the text.
+    init(_ plan: PostgreSQLTargetPlan) throws(SQLError) {
         guard let given = Self.parse(plan.conninfo) else {
-            throw PostgreSQLError(.badConninfo, target: plan.name)
+            throw SQLError(.badConninfo, target: plan.name)
         }
         guard given.allSatisfy({ !Self.reserved.contains($0.key) }) else {
-            throw PostgreSQLError(.badConninfo, target: plan.name)
+            throw SQLError(.badConninfo, target: plan.name)
         }
         var options = given.filter { $0.key != "application_name" }
         if let database = plan.database {
@@ -39,7 +39,7 @@ struct PostgreSQLConninfo {
         if plan.tls == .off {
             let loopback: Set<Substring> = ["localhost", "127.0.0.1", "::1"]
             guard !isRemote || hosts.allSatisfy({ loopback.contains($0) || $0.hasPrefix("/") })
-            else { throw PostgreSQLError(.badConninfo, target: plan.name) }
+            else { throw SQLError(.badConninfo, target: plan.name) }
         }
         options += [
             (key: "sslmode", value: isRemote && plan.tls != .off ? plan.tls.rawValue : "disable"),

@@ -6,10 +6,26 @@ internal import Lifecycle
 struct PostgreSQLRows {
     /// Values as text; `nil` for NULL.
     let rows: [[String?]]
+    /// The types of the columns, of `pg_type`.
+    let types: [Oid]
     /// Rows that were changed.
     let changedCount: Int
 
-    /// A value of the first row as a number; 0 for NULL and when there is none.
+    /// Values of numbers and bytes by their types, all others as text.
+    var typed: [[BoundValue?]] {
+        rows.map { row in zip(row, types).map { $0.flatMap { [type = $1] in Self.value($0, type) } }
+        }
+    }
+
+    private static func value(_ text: String, _ type: Oid) -> BoundValue? {
+        switch type {
+        case 20, 21, 23: Int64(text).map { .integer($0) }
+        case 17: IDType.decodeHexadecimal(Array(text.utf8.dropFirst(2))).map { .blob($0) }
+        default: .text(Array(text.utf8))
+        }
+    }
+
+    /// A value of the first row; 0 for NULL and when there is none.
     func integer(_ column: Int) -> Int {
         guard let row = rows.first, column < row.count, let text = row[column] else { return 0 }
         return Int(text) ?? 0
@@ -22,7 +38,7 @@ struct PostgreSQLRows {
 /// resolution of a host name may take as long as resolv.conf(5) allows.
 @safe final class PostgreSQLSession {
     private let handle: OpaquePointer
-    private let target: TargetName
+    let configuration: PostgreSQLTargetPlan
     private let uptime: @Sendable () -> Duration
     /// Wakes the waits of the present call.
     var signal: CancelSignal?
@@ -31,32 +47,31 @@ struct PostgreSQLRows {
 
     private init(
         handle: OpaquePointer,
-        target: TargetName,
+        configuration: PostgreSQLTargetPlan,
         uptime: @escaping @Sendable () -> Duration
     ) {
         unsafe self.handle = handle
-        self.target = target
+        self.configuration = configuration
         self.uptime = uptime
     }
 
     deinit { unsafe PQfinish(handle) }
 
+    private var target: TargetName { configuration.name }
+
     // MARK: Connecting
 
-    /// Connects, logs in and sets what every statement relies on.
-    ///
-    /// - Throws: ``PostgreSQLError`` when no session came about in time.
     static func open(
         _ plan: PostgreSQLTargetPlan,
         proofKey: String = "",
         signal: CancelSignal?,
         uptime: @escaping @Sendable () -> Duration
-    ) throws(PostgreSQLError) -> PostgreSQLSession {
+    ) throws(SQLError) -> PostgreSQLSession {
         let options = try PostgreSQLConninfo(plan).options
         guard let handle = unsafe start(options) else {
-            throw PostgreSQLError(.unreachable, target: plan.name)
+            throw SQLError(.unreachable, target: plan.name)
         }
-        let session = unsafe PostgreSQLSession(handle: handle, target: plan.name, uptime: uptime)
+        let session = unsafe PostgreSQLSession(handle: handle, configuration: plan, uptime: uptime)
         session.signal = signal
         try session.finishConnecting()
         try session.prepare(plan, proofKey: proofKey)
@@ -83,7 +98,7 @@ struct PostgreSQLRows {
         unsafe free(text)
     }
 
-    private func finishConnecting() throws(PostgreSQLError) {
+    private func finishConnecting() throws(SQLError) {
         // The default prints notices, which quote values, on standard error.
         _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
         _ = unsafe PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
@@ -99,24 +114,24 @@ struct PostgreSQLRows {
             state = unsafe PQconnectPoll(handle)
         }
         guard unsafe PQsetnonblocking(handle, 1) == 0 else {
-            throw PostgreSQLError(.lost, target: target)
+            throw SQLError(.lost, target: target)
         }
     }
 
     /// libpq has no code for a connection that failed: its text ends with the SQLSTATE when the
     /// server said one (`PQERRORS_SQLSTATE`), and names what went wrong with TLS.
-    private var connectError: PostgreSQLError {
+    private var connectError: SQLError {
         let text = unsafe String(cString: PQerrorMessage(handle))
         let state = text.split(whereSeparator: \.isWhitespace).last.map(String.init) ?? ""
         if state.utf8.count == 5, state.utf8.allSatisfy({ $0.isDigitOrCapital }) {
-            return PostgreSQLError(sqlState: state, target: target)
+            return SQLError(sqlState: state, target: target)
         }
         let isTLS = ["SSL", "certificate", "TLS"].contains { text.contains($0) }
         if text.contains("session is read-only") || text.contains("in hot standby mode") {
-            return PostgreSQLError(.readOnly, target: target)
+            return SQLError(.readOnly, target: target)
         }
         let isOurs = text.contains("no password supplied") || text.contains("authentication")
-        return PostgreSQLError(
+        return SQLError(
             isTLS ? .tls : isOurs ? .refused : .unreachable,
             target: target
         )
@@ -128,9 +143,9 @@ struct PostgreSQLRows {
     private func prepare(
         _ plan: PostgreSQLTargetPlan,
         proofKey: String
-    ) throws(PostgreSQLError) {
+    ) throws(SQLError) {
         guard unsafe PQserverVersion(handle) >= PostgreSQLLimits.serverVersion else {
-            throw PostgreSQLError(.failed, target: target)
+            throw SQLError(.failed, target: target)
         }
         // An empty search path: no function or operator of the application's stands in for one of
         // the server's (CVE-2018-1058). A commit is on disk when it is acknowledged, whatever suits
@@ -142,6 +157,7 @@ struct PostgreSQLRows {
                 set_config('lock_timeout', $2, false),
                 set_config('idle_in_transaction_session_timeout', '30s', false),
                 set_config('standard_conforming_strings', 'on', false),
+                set_config('bytea_output', 'hex', false),
                 set_config('TimeZone', 'UTC', false), set_config('row_security', 'off', false),
                 set_config('synchronous_commit', CASE current_setting('synchronous_commit')
                     WHEN 'off' THEN 'local' ELSE current_setting('synchronous_commit') END, false),
@@ -151,7 +167,7 @@ struct PostgreSQLRows {
                 "\(plan.statementTimeout.milliseconds)", "\(plan.lockTimeout.milliseconds)",
                 proofKey,
             ],
-            within: .seconds(5)
+            within: PostgreSQLLimits.setUp
         )
         // A request to cancel may reach the server before the statement does, which then waits for
         // nobody; from 14 on the server itself looks whether we are still there.
@@ -160,36 +176,31 @@ struct PostgreSQLRows {
             SELECT set_config(name, '1s', false) FROM pg_settings
             WHERE name = 'client_connection_check_interval'
             """,
-            within: .seconds(5)
+            within: PostgreSQLLimits.setUp
         )
     }
 
     // MARK: Statements
 
-    /// Runs one statement.
+    /// Runs one statement with parameters as text.
     ///
-    /// - Parameters:
-    ///   - sql: The statement, which takes its parameters as text.
-    ///   - values: The parameters; secret.
-    ///   - limit: The server's own limit; an answer later than that and ``PostgreSQLLimits/grace``
-    ///     ends the session.
-    /// - Returns: Rows and changes.
-    /// - Throws: ``PostgreSQLError``; a transaction that was open is still to be rolled back.
+    /// `limit` is the server's own, `nil` for the configured one; an answer later than that and
+    /// ``PostgreSQLLimits/grace`` ends the session.
     func query(
         _ sql: String,
         _ values: [String?] = [],
-        within limit: Duration
-    ) throws(PostgreSQLError) -> PostgreSQLRows {
+        within limit: Duration? = nil
+    ) throws(SQLError) -> PostgreSQLRows {
         if let beforeStatement, !beforeStatement(sql) {
-            throw PostgreSQLError(.lost, target: target)
+            throw SQLError(.lost, target: target)
         }
-        let deadline = uptime() + limit + PostgreSQLLimits.grace
-        guard !isCancelled else { throw PostgreSQLError(.cancelled, target: target) }
-        guard send(sql, values) else { throw PostgreSQLError(.lost, target: target) }
+        let deadline = uptime() + (limit ?? configuration.statementTimeout) + PostgreSQLLimits.grace
+        guard !isCancelled else { throw SQLError(.cancelled, target: target) }
+        guard send(sql, values) else { throw SQLError(.lost, target: target) }
         do {
             return try answer(until: deadline)
         } catch {
-            if error.kind == .cancelled || error.kind == .timeout && error.sqlState.isEmpty {
+            if error.kind == .cancelled || error.kind == .timeout && error.code == .none {
                 cancel()
             }
             throw error
@@ -226,31 +237,31 @@ struct PostgreSQLRows {
         return code == 1
     }
 
-    private func answer(until deadline: Duration) throws(PostgreSQLError) -> PostgreSQLRows {
+    private func answer(until deadline: Duration) throws(SQLError) -> PostgreSQLRows {
         while unsafe PQflush(handle) == 1 {
             try wait(POLLIN | POLLOUT, until: deadline)
             _ = unsafe PQconsumeInput(handle)
         }
-        var first: Result<PostgreSQLRows, PostgreSQLError>?
+        var first: Result<PostgreSQLRows, SQLError>?
         while true {
             while unsafe PQisBusy(handle) == 1 {
                 try wait(POLLIN, until: deadline)
                 guard unsafe PQconsumeInput(handle) == 1 else {
-                    throw PostgreSQLError(.lost, target: target)
+                    throw SQLError(.lost, target: target)
                 }
             }
             guard let result = unsafe PQgetResult(handle) else { break }
             defer { unsafe PQclear(result) }
             if first == nil { first = unsafe outcome(result) }
         }
-        guard let first else { throw PostgreSQLError(.lost, target: target) }
+        guard let first else { throw SQLError(.lost, target: target) }
         return try first.get()
     }
 
-    private func outcome(_ result: OpaquePointer) -> Result<PostgreSQLRows, PostgreSQLError> {
+    private func outcome(_ result: OpaquePointer) -> Result<PostgreSQLRows, SQLError> {
         let status = unsafe PQresultStatus(result)
         guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
-            return .failure(unsafe PostgreSQLError(result, target: target))
+            return .failure(unsafe SQLError(result, target: target))
         }
         let columns = unsafe 0..<PQnfields(result)
         let rows = unsafe (0..<PQntuples(result)).map { row in
@@ -260,7 +271,8 @@ struct PostgreSQLRows {
             }
         }
         let changed = unsafe Int(String(cString: PQcmdTuples(result))) ?? 0
-        return .success(PostgreSQLRows(rows: rows, changedCount: changed))
+        let types = columns.map { unsafe PQftype(result, $0) }
+        return .success(PostgreSQLRows(rows: rows, types: types, changedCount: changed))
     }
 
     private var isCancelled: Bool {
@@ -279,19 +291,19 @@ struct PostgreSQLRows {
         unsafe PQfreeCancel(request)
     }
 
-    private func wait(_ events: Int32, until deadline: Duration) throws(PostgreSQLError) {
+    private func wait(_ events: Int32, until deadline: Duration) throws(SQLError) {
         let socket = unsafe PQsocket(handle)
-        guard socket >= 0 else { throw PostgreSQLError(.lost, target: target) }
+        guard socket >= 0 else { throw SQLError(.lost, target: target) }
         while true {
             let rest = deadline - uptime()
-            guard rest > .zero else { throw PostgreSQLError(.timeout, target: target) }
+            guard rest > .zero else { throw SQLError(.timeout, target: target) }
             var entries = [
                 pollfd(fd: socket, events: Int16(events), revents: 0),
                 pollfd(fd: signal?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
             ]
             let count = unsafe poll(&entries, 2, Int32(clamping: rest.milliseconds + 1))
-            if count < 0, errno != EINTR { throw PostgreSQLError(.lost, target: target) }
-            if entries[1].revents != 0 { throw PostgreSQLError(.cancelled, target: target) }
+            if count < 0, errno != EINTR { throw SQLError(.lost, target: target) }
+            if entries[1].revents != 0 { throw SQLError(.cancelled, target: target) }
             if entries[0].revents != 0 { return }
         }
     }

@@ -4,10 +4,12 @@ import Lifecycle
 package import Settings
 
 /// A database of a PostgreSQL server, 12 or later.
-package struct PostgreSQLStore: TableStore {
+package struct PostgreSQLStore: TableStore, DrillCopying {
     package static let name = "postgresql"
     package static let summary = "a database of a PostgreSQL server, 12 or later"
     package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
         residualCopies: "dead rows of PostgreSQL until VACUUM and its log until it is recycled"
     )
 
@@ -100,7 +102,9 @@ package struct PostgreSQLStore: TableStore {
     }
 
     /// Reads the connection string, which holds the password, from its credential.
-    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+    package func open(
+        _ environment: StoreEnvironment
+    ) throws -> some KeySource & UserListing & RowHolding & CoverageSearching {
         var plan = PostgreSQLTargetPlan(
             name: environment.name,
             conninfo: try environment.adapters.credential(

@@ -1,6 +1,6 @@
 package import Lifecycle
 
-/// What one PostgreSQL target is told to do: which database, which tables, in which way.
+/// Which database a PostgreSQL target purges, and how.
 package struct PostgreSQLTargetPlan: Sendable {
     /// How the server proves who it is over TCP; a Unix socket needs no proof.
     package enum TLS: String, Hashable, Sendable, CaseIterable {
@@ -21,11 +21,8 @@ package struct PostgreSQLTargetPlan: Sendable {
     /// without it.
     package let schemas: [String]
     package let rules: [TableRule]
-    /// What its rows hold for other targets.
     package var keys: [KeyRule] = []
-    /// How long its files hold what was deleted; `nil` when nobody said.
     package var residualCopiesKept: Duration?
-    /// What other targets do in the same store; the coverage check counts it.
     package var neighbours = SchemaClaims()
     package let tls: TLS
     /// The authorities; `nil` for the system's.
@@ -53,12 +50,4 @@ package struct PostgreSQLTargetPlan: Sendable {
     }
 }
 
-extension PostgreSQLTargetPlan {
-    /// What is dealt with in the store, by whichever target.
-    var claims: SchemaClaims { SchemaClaims(rules: rules, keys: keys).joined(with: neighbours) }
-
-    /// What plans are made of.
-    func workRules(holds: [RowFilter] = []) -> WorkRules {
-        WorkRules(tables: rules, keys: keys, holds: holds)
-    }
-}
+extension PostgreSQLTargetPlan: SQLConfiguration {}

@@ -4,16 +4,16 @@ enum ChunkPace {
     ///
     /// It at most doubles, since the next rows may be larger, and shrinks at once.
     static func rows(after rows: Int, took: Duration) -> Int {
-        let goal = TargetLimits.chunkGoal
+        let goal = SQLLimits.chunkGoal
         let fitting = took <= .zero ? rows * 2 : Int(Double(rows) * (goal / took))
-        let range = TargetLimits.chunkRowsRange
+        let range = SQLLimits.chunkRowsRange
         return min(max(min(fitting, rows * 2), range.lowerBound), range.upperBound)
     }
 
     /// Whether to commit after `elapsed`: another chunk and the commit, which took so long the last
     /// time, would hold the lock for too long.
     static func isOver(after elapsed: Duration, chunk: Duration, commit: Duration) -> Bool {
-        elapsed >= TargetLimits.chunkTransactionSoft
-            || elapsed + chunk + commit > TargetLimits.transactionSoft
+        elapsed >= SQLiteLimits.chunkTransactionSoft
+            || elapsed + chunk + commit > SQLiteLimits.transactionSoft
     }
 }

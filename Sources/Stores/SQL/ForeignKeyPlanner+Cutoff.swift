@@ -1,31 +1,25 @@
-internal import Lifecycle
+import Lifecycle
 
 /// What the time cutoff protects.
 extension ForeignKeyPlanner {
-    /// What protects a row: its own time, or a newer row that refers to it and would go with it.
-    ///
-    /// - Parameters:
-    ///   - rule: The rule.
-    ///   - table: Its table, spelled as in the schema.
-    /// - Returns: An expression, or `nil` when nothing protects.
-    func cutoff(of rule: TableRule, in table: String) -> String? {
+    /// What protects a row: its own time, or a newer row that refers to it and would go with it;
+    /// `nil` when nothing does.
+    func cutoff(of rule: TableRule, in table: TableShape) -> String? {
         var terms: [String] = []
-        let reference = dialect.reference(table)
         if let creation = rule.creation {
-            terms.append(dialect.hasTimestamps(creation, of: table, as: reference))
+            terms.append(Dialect.isNewer(creation, in: table, as: table.reference))
         }
         if rule.action == .delete {
             let dated = rules.filter { $0.creation != nil }.map(\.table)
-            terms += childCutoffs(of: [table], as: reference, withParents(dated))
+            terms += childCutoffs(of: [table.name], as: table.reference, withParents(dated))
         }
         return terms.isEmpty ? nil : "(" + terms.joined(separator: " OR ") + ")"
     }
 
-    /// - Parameters:
-    ///   - path: Tables from the one that is asked for to the one whose children are looked at.
-    ///   - reference: The last of them in SQL.
-    ///   - referred: The only tables worth following.
-    /// - Returns: Expressions, any of which protects a row.
+    /// Expressions, any of which protects a row.
+    ///
+    /// `path` leads from the rule's table to the one whose children are followed, `reference` is
+    /// the last of them in SQL, and only `referred` tables are worth following.
     private func childCutoffs(
         of path: [String],
         as reference: String,
@@ -33,19 +27,20 @@ extension ForeignKeyPlanner {
     ) -> [String] {
         var terms: [String] = []
         for (child, key) in children(of: path[path.count - 1])
-        where (key.cascades || key.restricts) && referred.contains(dialect.key(child.name)) {
+        where (key.cascades || key.restricts) && referred.contains(child.name) {
             guard key.childColumns.count == key.parentColumns.count else { continue }
-            let isSelf = isSame(key.parent, child.name)
-            let isCircle = path.contains { isSame($0, child.name) } || path.count >= Self.depthMax
-            guard isSelf || !isCircle else { continue }
+            let isSelf = key.parent == child.name
+            guard isSelf || !path.contains(child.name) && path.count < Self.depthMax else {
+                continue
+            }
             // A table that refers to itself is followed one level deep.
             let alias = "newer\(path.count)"
             var inner = isSelf ? [] : childCutoffs(of: path + [child.name], as: alias, referred)
             if let creation = rules(of: child.name).compactMap(\.creation).first {
-                inner.append(dialect.hasTimestamps(creation, of: child.name, as: alias))
+                inner.append(Dialect.isNewer(creation, in: child, as: alias))
             }
             guard !inner.isEmpty else { continue }
-            terms.append(refers(child.name, as: alias, by: key, to: reference, whereAny: inner))
+            terms.append(refers(child, as: alias, by: key, to: reference, whereAny: inner))
         }
         return terms
     }

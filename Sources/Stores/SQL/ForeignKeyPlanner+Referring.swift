@@ -1,4 +1,4 @@
-internal import Lifecycle
+import Lifecycle
 
 /// A foreign key that can keep rows of a table from being deleted.
 struct ReferringKey {
@@ -11,21 +11,13 @@ struct ReferringKey {
 
 extension ForeignKeyPlanner {
     /// The keys that can keep a rule's rows from going, those of other tables first.
-    ///
-    /// - Parameters:
-    ///   - rule: The rule.
-    ///   - table: Its table, spelled as in the schema.
-    /// - Returns: None for a rule that deletes nothing.
-    func referring(to rule: TableRule, in table: String) -> [ReferringKey] {
+    func referring(to rule: TableRule, in table: TableShape) -> [ReferringKey] {
         guard rule.action == .delete else { return [] }
-        let found = referring(along: [table], as: dialect.reference(table))
-        return found.filter { !isSame($0.table, table) } + found.filter { isSame($0.table, table) }
+        let found = referring(along: [table.name], as: table.reference)
+        return found.filter { $0.table != table.name } + found.filter { $0.table == table.name }
     }
 
-    /// - Parameters:
-    ///   - path: Tables from the one that is asked for to the one whose children are looked at.
-    ///   - reference: The last of them in SQL.
-    /// - Returns: Keys that restrict, also those behind cascades.
+    /// Keys that restrict, also those behind cascades; the parameters are those of the cutoffs.
     private func referring(along path: [String], as reference: String) -> [ReferringKey] {
         var found: [ReferringKey] = []
         for (child, key) in children(of: path[path.count - 1])
@@ -36,24 +28,18 @@ extension ForeignKeyPlanner {
                     ReferringKey(
                         table: child.name,
                         columns: key.childColumns,
-                        condition: refers(
-                            child.name,
-                            as: alias,
-                            by: key,
-                            to: reference,
-                            whereAny: ["1"]
-                        )
+                        condition: refers(child, as: alias, by: key, to: reference)
                     )
                 )
             }
-            let isCircle = path.contains { isSame($0, child.name) } || path.count >= Self.depthMax
+            let isCircle = path.contains(child.name) || path.count >= Self.depthMax
             guard key.cascades, !isCircle else { continue }
             found += referring(along: path + [child.name], as: alias).map { inner in
                 ReferringKey(
                     table: inner.table,
                     columns: inner.columns,
                     condition: refers(
-                        child.name,
+                        child,
                         as: alias,
                         by: key,
                         to: reference,

@@ -1,16 +1,16 @@
+import Lifecycle
+
 /// Order, cutoffs and dangers of a set of rules, by the foreign keys of the live schema.
 ///
-/// Every rule's table exists and is spelled so that the dialect's ``SQLDialect/key(_:)`` finds it.
+/// Every rule's table exists, and rules, holds and foreign keys name tables as the schema does.
 struct ForeignKeyPlanner<Dialect: SQLDialect> {
-    /// What it has to know of a table.
-    struct Table {
-        let name: String
-        let foreignKeys: [ForeignKey]
-    }
+    /// Deeper than any schema that is worked with by hand; beyond it everything stays.
+    static var depthMax: Int { 16 }
 
-    let tables: [Table]
+    private let schema: SQLSchema
     let rules: [TableRule]
-    let dialect: Dialect
+    /// Rows that are left alone.
+    let holds: [RowFilter]
     /// One sentence for each thing that forbids to purge.
     private(set) var problems: [String] = []
     /// One sentence for each thing that an operator should know.
@@ -18,62 +18,52 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     /// Tables with rules refer to each other in a circle, so that no order is children first.
     private(set) var isCircular = false
 
-    init(tables: [Table], rules: [TableRule], dialect: Dialect) {
-        self.tables = tables.sorted { $0.name < $1.name }
+    init(_ schema: SQLSchema, rules: [TableRule], holds: [RowFilter]) {
+        self.schema = schema
         self.rules = rules
-        self.dialect = dialect
+        self.holds = holds
     }
 
-    /// Whether later rows, mostly the children, have to go first.
-    func isSelfReferencing(_ table: String) -> Bool {
-        children(of: table).contains { isSame($0.table.name, table) }
+    func shape(_ table: String) -> TableShape {
+        schema.table(table) ?? TableShape(name: table, reference: Dialect.quoted(table))
     }
 
-    func isSame(_ one: String, _ other: String) -> Bool {
-        dialect.key(one) == dialect.key(other)
+    func isSelfReferencing(_ table: TableShape) -> Bool {
+        table.foreignKeys.contains { $0.parent == table.name }
     }
 
-    func children(of table: String) -> [(table: Table, key: ForeignKey)] {
-        tables.flatMap { child in
-            child.foreignKeys.filter { isSame($0.parent, table) }.map { (table: child, key: $0) }
+    func children(of table: String) -> [(table: TableShape, key: ForeignKey)] {
+        schema.tables.flatMap { child in
+            child.foreignKeys.filter { $0.parent == table }.map { (table: child, key: $0) }
         }
     }
 
-    func rules(of table: String) -> [TableRule] {
-        rules.filter { isSame($0.table, table) }
-    }
+    func rules(of table: String) -> [TableRule] { rules.filter { $0.table == table } }
 
-    /// These tables and those that their rows refer to, directly or through others; as keys.
+    /// These tables and those that their rows refer to, directly or through others.
     func withParents(_ names: [String]) -> Set<String> {
         var found: Set<String> = []
         var open = names
         while let next = open.popLast() {
-            guard found.insert(dialect.key(next)).inserted else { continue }
-            open += tables.filter { isSame($0.name, next) }.flatMap(\.foreignKeys).map(\.parent)
+            guard found.insert(next).inserted else { continue }
+            open += schema.table(next)?.foreignKeys.map(\.parent) ?? []
         }
         return found
     }
 
-    /// Whether any of the rows that refer to a row is one of some kind.
-    ///
-    /// - Parameters:
-    ///   - child: The table that refers.
-    ///   - alias: Its name in the expression.
-    ///   - key: Its key.
-    ///   - reference: The row that is referred to, in SQL.
-    ///   - kinds: Expressions over `alias`.
-    /// - Returns: An expression.
+    /// Whether any of the rows that refer to the row `reference` is one of `kinds`, which are
+    /// expressions over `alias`.
     func refers(
-        _ child: String,
+        _ child: TableShape,
         as alias: String,
         by key: ForeignKey,
         to reference: String,
-        whereAny kinds: [String]
+        whereAny kinds: [String] = ["1 = 1"]
     ) -> String {
         let join = zip(key.childColumns, key.parentColumns).map { column, parent in
-            "\(alias).\(dialect.quoted(column)) = \(reference).\(dialect.quoted(parent))"
+            "\(Dialect.column(column, of: alias)) = \(Dialect.column(parent, of: reference))"
         }
-        return "EXISTS (SELECT 1 FROM \(dialect.reference(child)) AS \(alias) WHERE "
+        return "EXISTS (SELECT 1 FROM \(child.reference) AS \(alias) WHERE "
             + join.joined(separator: " AND ")
             + " AND (\(kinds.joined(separator: " OR "))))"
     }
@@ -82,14 +72,17 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     ///
     /// Fills in ``problems``, ``advice`` and ``isCircular``.
     mutating func order() -> [TableRule] {
-        check()
+        for rule in rules where rule.action == .delete {
+            var visited: Set<String> = [rule.table]
+            checkChildren(of: rule.table, deletedFor: rule.table, &visited)
+        }
         var rest = rules
         var result: [TableRule] = []
         while !rest.isEmpty {
             let next = rest.firstIndex { rule in
                 !children(of: rule.table).contains { child in
-                    !isSame(child.table.name, rule.table)
-                        && rest.contains { isSame($0.table, child.table.name) }
+                    child.table.name != rule.table
+                        && rest.contains { $0.table == child.table.name }
                 }
             }
             if next == nil, let first = rest.first, first.action == .delete {
@@ -105,11 +98,10 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     /// `RESTRICT` acts at once, whatever is deferred (sqlite.org/foreignkeys.html, 4.3).
     private mutating func noteCircle(at table: String, among rest: [TableRule]) {
         isCircular = true
-        let blockers = children(of: table).filter { child in
-            child.key.onDelete == "RESTRICT"
-                && rest.contains { isSame($0.table, child.table.name) }
-        }
-        for (child, _) in blockers where !isSame(child.name, table) {
+        for (child, key) in children(of: table)
+        where key.onDelete == "RESTRICT" && child.name != table
+            && rest.contains(where: { $0.table == child.name })
+        {
             problems.append(
                 "'\(child.name)' refers to '\(table)' with ON DELETE RESTRICT and '\(table)' to it,"
                     + " so that neither can be deleted first"
@@ -122,14 +114,6 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     }
 
     // MARK: Dangers
-
-    /// Finds what deleting a table's rows would do to the rows that refer to them.
-    private mutating func check() {
-        for rule in rules where rule.action == .delete {
-            var visited: Set<String> = [dialect.key(rule.table)]
-            checkChildren(of: rule.table, deletedFor: rule.table, &visited)
-        }
-    }
 
     private mutating func checkChildren(
         of table: String,
@@ -157,39 +141,34 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
             } else {
                 adviseOthers(child.name, key, childRules)
             }
-            if key.cascades && visited.insert(dialect.key(child.name)).inserted {
+            if key.cascades && visited.insert(child.name).inserted {
                 checkChildren(of: child.name, deletedFor: origin, &visited)
             }
         }
     }
 
-    /// Tells of rows that no rule deals with for the user who is deleted: whose they are is said by
-    /// another column than the key.
+    /// Advises of rows that may be other users': no rule of the child is about the key's column.
     private mutating func adviseOthers(_ child: String, _ key: ForeignKey, _ rules: [TableRule]) {
-        let columns = key.childColumns.map(dialect.key)
-        guard !rules.contains(where: { columns.contains(dialect.key($0.column)) }) else { return }
+        let isRuled = rules.contains { rule in
+            key.childColumns.contains { Dialect.isSame($0, rule.column) }
+        }
+        guard !isRuled, key.cascades || key.restricts else { return }
         let named = key.childColumns.joined(separator: "', '")
         let sentence =
-            if key.cascades {
-                "deleting from '\(key.parent)' cascades into '\(child)' by '\(named)': rows there"
-                    + " that are of other users go with it and are not counted, also while such a"
-                    + " user is held"
-            } else if key.restricts {
-                "rows of other users in '\(child)' refer to '\(key.parent)' by '\(named)' and can"
-                    + " stop the deletion of a user"
-            } else {
-                ""
-            }
-        if !sentence.isEmpty, !advice.contains(sentence) { advice.append(sentence) }
+            key.cascades
+            ? "deleting from '\(key.parent)' cascades into '\(child)' by '\(named)': rows there"
+                + " that are of other users go with it and are not counted, also while such a"
+                + " user is held"
+            : "rows of other users in '\(child)' refer to '\(key.parent)' by '\(named)' and can"
+                + " stop the deletion of a user"
+        if !advice.contains(sentence) { advice.append(sentence) }
     }
 
     /// Whether the rule itself takes the reference away before the parent goes.
     private func clears(_ key: ForeignKey, _ rule: TableRule) -> Bool {
         guard case .anonymize(let masks) = rule.action else { return false }
         return key.childColumns.contains { child in
-            masks.contains {
-                dialect.key($0.column) == dialect.key(child) && $0.strategy == .null
-            }
+            masks.contains { Dialect.isSame($0.column, child) && $0.strategy == .null }
         }
     }
 }

@@ -2,6 +2,7 @@ internal import Lifecycle
 
 /// Ids of another store that one user's rows hold.
 package struct KeyRule: Hashable, Sendable {
+    /// What other targets call the ids.
     package let name: String
     package let table: String
     /// The column that holds the user id.
@@ -13,15 +14,9 @@ package struct KeyRule: Hashable, Sendable {
     package let valueType: IDType
     /// Several users' rows may name one id.
     package let isShared: Bool
-    /// Rows newer than the cutoff are another life's.
     package let creation: CreationColumn?
 
-    /// - Parameters:
-    ///   - name: What other targets call the ids.
-    ///   - user: How the user's rows are found; its action counts for nothing.
-    ///   - value: The column that holds the ids.
-    ///   - valueType: How it stores them.
-    ///   - isShared: Several users' rows may name one id.
+    /// The action of `user` counts for nothing.
     package init(
         name: String,
         user: TableRule,

@@ -14,26 +14,24 @@ enum MaskText {
     static let bodyBytes = 10
     /// Bytes of proof behind them: whoever guesses needs 2^47 tries.
     static let tagBytes = 6
-    /// Characters of such a mask.
     static let length = marker.utf8.count + (bodyBytes + tagBytes) * 2
-    /// What ends a text that was cut; alone, in the place of one too short to be cut.
+    /// Ends a text that was cut, or replaces one too short to be cut.
     static let cut = "*"
 
     /// The key of the proofs, in hexadecimal.
     ///
-    /// It is made of the key of the hashes, and tells nothing about that: a database may know it.
+    /// Derived from the key of the hashes, which it does not reveal: a database may know it.
     static func proofKey(_ hasher: any KeyedHasher) -> String {
         // No label begins with a zero byte.
         Hexadecimal.text(hasher.hash("\u{0}proof", domain: .mask)[...])
     }
 
-    /// A keyed hash; the label keeps equal values of two columns apart.
+    /// The label keeps equal values of two columns apart.
     static func hash(_ value: String, label: String, _ hasher: any KeyedHasher) -> String {
         let digest = hasher.hash("\(label)\u{0}\(value)", domain: .mask)
         return proven(Hexadecimal.text(digest.prefix(bodyBytes)), key: proofKey(hasher))
     }
 
-    /// Whether it is a mask that we wrote.
     static func isMask(_ text: String, key: String) -> Bool {
         // Once for each row of a user that is verified: bytes, no characters.
         let bytes = Array(text.utf8)
@@ -52,9 +50,8 @@ enum MaskText {
     }
 
     /// The problem of a hash in a unique column: it would meet the one of an earlier deletion.
-    static func repeats(_ place: String) -> String {
-        "\(place) is unique, and the hash of a value that comes again is the same; use random"
-    }
+    static let repeats =
+        "is unique, and the hash of a value that comes again is the same; use random"
 
     static func random(_ entropy: () -> UInt64, _ hasher: any KeyedHasher) -> String {
         let bytes = [entropy(), entropy()].flatMap { half in

@@ -4,7 +4,7 @@ internal import Lifecycle
 /// Keeps a database from being asked for users whose ids its columns spell otherwise: it would find
 /// nothing, and that would be called erased.
 struct NonCanonicalID {
-    /// What has rows erased: one rule for each type of column.
+    /// One rule that erases for each type of column.
     private let rules: [IDType: TableRule]
 
     init(_ rules: [TableRule]) {
@@ -17,23 +17,15 @@ struct NonCanonicalID {
         rules.keys.contains { $0.isNonCanonical(order.user) }
     }
 
-    /// What such an order is answered.
     func failure(_ order: PurgeOrder) -> EffectFailure {
         let rule = IDType.allCases.filter { $0.isNonCanonical(order.user) }
             .compactMap { rules[$0] }.first
         return .blocked(rule?.nonCanonical ?? Obstacle(.spelling))
     }
 
-    /// Those that can be worked on.
     func fit(_ orders: [PurgeOrder]) -> [PurgeOrder] { orders.filter { !concerns($0) } }
 
-    /// An answer for each order.
-    ///
-    /// - Parameters:
-    ///   - answers: Of those that ``fit(_:)``, in their order.
-    ///   - orders: All.
-    ///   - answer: Makes an answer of the failure of one of the others.
-    /// - Returns: As many as there are orders.
+    /// An answer for each order, from the answers of those that ``fit(_:)``.
     func merged<Answer>(
         _ answers: [Answer],
         _ orders: [PurgeOrder],
@@ -45,9 +37,7 @@ struct NonCanonicalID {
 }
 
 extension TableRule {
-    /// Rows of the table may be the user's, in another spelling.
     var nonCanonical: Obstacle { Obstacle(.spelling, at: table, name: column) }
 
-    /// Rows of the user have times that the clock has not shown yet.
     var future: Obstacle { Obstacle(.future, at: table, name: creation?.column) }
 }

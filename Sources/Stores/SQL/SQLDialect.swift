@@ -1,29 +1,120 @@
-internal import Lifecycle
+import Lifecycle
 
-/// What the SQL of a plan has of its own in each kind of database.
-protocol SQLDialect {
-    /// By what two spellings of a table's or column's name are the same.
-    func key(_ name: String) -> String
-    /// An identifier in SQL.
-    func quoted(_ identifier: String) -> String
-    /// A table in SQL, named as in its shape.
-    func reference(_ table: String) -> String
-    /// 1 or true for a row that is newer than the order's cutoff or of no readable time, never
-    /// null.
-    ///
-    /// - Parameters:
-    ///   - creation: The column that tells.
-    ///   - table: The table, named as in its shape.
-    ///   - reference: The table or its alias in SQL.
-    /// - Returns: An expression.
-    func hasTimestamps(_ creation: CreationColumn, of table: String, as reference: String) -> String
+/// What the SQL of one kind of database has of its own.
+///
+/// Each statement has the same parameters: 1 is the user id, 2 a time in Unix milliseconds, 3 a
+/// number of rows, 4 an id of another store or the place where a page begins.
+///
+/// Conditions are true or false (1 or 0), never NULL.
+protocol SQLDialect: SendableMetatype {
+    /// The statements that change rows of a table.
+    associatedtype Work: Sendable
 
-    /// 1 or true for a row that a filter fits, never null.
+    /// Two spellings of a table or column are the same whatever their ASCII case.
+    static var ignoresCase: Bool { get }
+    /// Why a table may not be found, behind `does not exist`.
+    static var absence: String { get }
+    /// What else keeps rows whose time is not plausible.
+    static var unreadableTimes: String { get }
+    /// Rows after which the count before the work stops.
+    static func countLimit(_ rule: TableRule) -> Int?
+
+    static var user: String { get }
+    static var time: String { get }
+    static var limit: String { get }
+    static var key: String { get }
+
+    /// An identifier.
+    static func quoted(_ identifier: String) -> String
+
+    /// True for a row that is newer than the time of parameter 2, or has no readable time.
     ///
-    /// - Parameters:
-    ///   - filter: Whose values are written into the SQL as literals.
-    ///   - table: The table, named as in its shape.
-    ///   - reference: The table or its alias in SQL.
-    /// - Returns: An expression.
-    func isHeld(_ filter: RowFilter, of table: String, as reference: String) -> String
+    /// `reference` is the table or its alias.
+    static func isNewer(
+        _ creation: CreationColumn,
+        in table: TableShape,
+        as reference: String
+    ) -> String
+
+    /// True for a readable time that begins later than `time`, in milliseconds.
+    static func isLater(
+        _ creation: CreationColumn,
+        in table: TableShape,
+        than time: String
+    ) -> String
+
+    /// True for a time that is only a day; `nil` when no time of the column is.
+    static func isDay(_ creation: CreationColumn, in table: TableShape) -> String?
+
+    /// The order that begins with the newest rows, as far as it costs nothing; else empty.
+    static func newestFirst(_ table: TableShape) -> String
+
+    /// True for a row that a filter fits, whose values are written as literals.
+    static func isHeld(
+        _ filter: RowFilter,
+        in table: TableShape,
+        as reference: String
+    ) -> String
+
+    /// Finds the rows of an id: by index whatever the collation, then byte for byte and by type.
+    static func match(_ rule: TableRule, _ table: TableShape, id: String) -> String
+
+    /// Finds them in another way.
+    static func check(_ rule: TableRule, _ table: TableShape) -> String
+
+    /// Finds rows that ``match(_:_:id:)`` passes over, though the column or a lenient program takes
+    /// their id for equal; `nil` where there can be none.
+    static func nonCanonical(_ rule: TableRule, _ table: TableShape) -> String?
+
+    /// Finds rows with the id as it was submitted, as text; `nil` where the match has them all.
+    static func literal(_ rule: TableRule, _ table: TableShape) -> String?
+
+    /// A value that is an id of another store, as the connection reads it.
+    static func idText(_ column: String, _ type: IDType) -> String
+
+    /// Pages of a table's user ids: the place, the id, and whether it is of the rule's type.
+    static func pages(_ rule: TableRule, _ table: TableShape) -> (first: String, next: String)
+
+    /// How a column is masked, and how a masked one is recognised.
+    ///
+    /// `computed` gets masks whose values the service has to compute.
+    static func mask(
+        _ mask: ColumnMask,
+        in table: TableShape,
+        computed: inout [ColumnMask]
+    ) -> (value: String, test: String)
+
+    static func work(_ rows: RowConditions) -> Work
+
+    /// All statements of the work, to be tried at the check.
+    static func statements(of work: Work) -> [String]
+}
+
+extension SQLDialect {
+    static func column(_ name: String, of reference: String) -> String {
+        "\(reference).\(quoted(name))"
+    }
+
+    static func shape(_ name: String, in table: TableShape) -> ColumnShape? {
+        table.column(name, ignoringCase: ignoresCase)
+    }
+
+    static func isSame(_ one: String, _ other: String) -> Bool {
+        one == other || ignoresCase && one.lowercased() == other.lowercased()
+    }
+
+    /// A text as a literal, without zero bytes.
+    static func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+
+    /// Counts rows up to a limit.
+    static func count(
+        in table: TableShape,
+        where condition: String,
+        limit: String = "\(SQLLimits.remainingRows)"
+    ) -> String {
+        """
+        SELECT count(*) FROM (SELECT 1 FROM \(table.reference) WHERE \(condition) LIMIT \(limit)) \
+        AS q
+        """
+    }
 }

@@ -7,11 +7,8 @@ extension SchemaClaims {
         self.init()
         let tables = section.children.filter { $0.scope == .table }
         if tables.isEmpty, !problems.isReported("table") {
-            problems.report(
-                .missingKey,
-                "table",
-                "a target needs at least one [[target.table]] below it"
-            )
+            let cause = "a target needs at least one [[target.table]] below it"
+            problems.report(.missingKey, "table", cause)
         }
         var lines: [String: Int] = [:]
         for table in tables {
@@ -22,13 +19,8 @@ extension SchemaClaims {
             // SQLite compares names without regard to ASCII case (sqlite.org/lang_keywords.html).
             let pair = "\(name)\u{0}\(column)".lowercased()
             if let first = lines[pair] {
-                problems.report(
-                    .duplicate,
-                    "column",
-                    in: table.place,
-                    value: column,
-                    "line \(first) deals with the same column of the same table"
-                )
+                let cause = "line \(first) deals with the same column of the same table"
+                problems.report(.duplicate, "column", in: table.place, value: column, cause)
             }
             lines[pair] = lines[pair] ?? problems.line(in: table.place)
         }
@@ -45,15 +37,28 @@ extension SchemaClaims {
             let place = section.children[index].place
             guard let name = section.children[index].text("name") else { continue }
             if let first = lines[name] {
-                problems.report(
-                    .duplicate,
-                    "name",
-                    in: place,
-                    value: name,
+                let cause =
                     "line \(first) has the same name; keys of a target have names of their own"
-                )
+                problems.report(.duplicate, "name", in: place, value: name, cause)
             }
             lines[name] = lines[name] ?? problems.line("name", in: place)
+        }
+    }
+}
+
+extension SectionProblems {
+    /// Reports a key that is missing though it is needed, or given though it means nothing.
+    fileprivate mutating func require(
+        _ key: String,
+        in section: SettingsSection,
+        if isNeeded: Bool,
+        missing: String,
+        needless: String
+    ) {
+        switch (isWritten(key, in: section.place), isNeeded) {
+        case (false, true): report(.missingKey, key, in: section.place, missing)
+        case (true, false): report(.contradiction, key, in: section.place, needless)
+        case (true, true), (false, false): break
         }
     }
 }
@@ -61,7 +66,22 @@ extension SchemaClaims {
 extension TableRule {
     fileprivate init(_ section: SettingsSection, _ problems: inout SectionProblems) {
         let name: TableAction.Name? = section.choice("action")
-        if let name { Self.check(name, section, &problems) }
+        if let name {
+            problems.require(
+                "keep_reason",
+                in: section,
+                if: name != .delete,
+                missing: "action \"\(name.rawValue)\" leaves rows; say why, for the receipt",
+                needless: "action \"delete\" keeps nothing"
+            )
+            problems.require(
+                "set",
+                in: section,
+                if: name == .anonymize,
+                missing: "action \"anonymize\" needs set = { COLUMN = { strategy = \"null\" } }",
+                needless: "only action \"anonymize\" changes columns"
+            )
+        }
         var masks: [ColumnMask] = []
         for column in section.children {
             let strategy = MaskStrategy(column, &problems)
@@ -82,67 +102,18 @@ extension TableRule {
             creation: CreationColumn(section, &problems)
         )
     }
-
-    private static func check(
-        _ name: TableAction.Name,
-        _ section: SettingsSection,
-        _ problems: inout SectionProblems
-    ) {
-        let hasReason = problems.isWritten("keep_reason", in: section.place)
-        if hasReason, name == .delete {
-            problems.report(
-                .contradiction,
-                "keep_reason",
-                in: section.place,
-                "action \"delete\" keeps nothing"
-            )
-        } else if !hasReason, name != .delete {
-            problems.report(
-                .missingKey,
-                "keep_reason",
-                in: section.place,
-                "action \"\(name.rawValue)\" leaves rows; say why, for the receipt"
-            )
-        }
-        let hasSet = problems.isWritten("set", in: section.place)
-        if name == .anonymize, !hasSet {
-            problems.report(
-                .missingKey,
-                "set",
-                in: section.place,
-                "action \"anonymize\" needs set = { COLUMN = { strategy = \"null\" } }"
-            )
-        } else if name != .anonymize, hasSet {
-            problems.report(
-                .contradiction,
-                "set",
-                in: section.place,
-                "only action \"anonymize\" changes columns"
-            )
-        }
-    }
 }
 
 extension CreationColumn {
     fileprivate init?(_ section: SettingsSection, _ problems: inout SectionProblems) {
-        let hasColumn = problems.isWritten("created_at_column", in: section.place)
-        let hasUnit = problems.isWritten("created_at_unit", in: section.place)
-        if hasColumn && !hasUnit {
-            problems.report(
-                .missingKey,
-                "created_at_unit",
-                in: section.place,
-                "created_at_column needs it; it must be "
-                    + SettingType.choice(Unit.allCases.map(\.rawValue)).range
-            )
-        } else if hasUnit && !hasColumn {
-            problems.report(
-                .contradiction,
-                "created_at_unit",
-                in: section.place,
-                "it says nothing without created_at_column"
-            )
-        }
+        let units = SettingType.choice(Unit.allCases.map(\.rawValue)).range
+        problems.require(
+            "created_at_unit",
+            in: section,
+            if: problems.isWritten("created_at_column", in: section.place),
+            missing: "created_at_column needs it; it must be \(units)",
+            needless: "it says nothing without created_at_column"
+        )
         guard let column = section.text("created_at_column"),
             let unit: Unit = section.choice("created_at_unit")
         else { return nil }
@@ -162,22 +133,14 @@ extension MaskStrategy {
             return
         }
         for (key, owner) in [("value", Name.constant), ("length", .truncate)] {
-            let isGiven = problems.isWritten(key, in: section.place)
-            if name == owner && !isGiven {
-                problems.report(
-                    .missingKey,
-                    key,
-                    in: section.place,
-                    "strategy \"\(owner.rawValue)\" needs it"
-                )
-            } else if name != owner && isGiven {
-                problems.report(
-                    .contradiction,
-                    key,
-                    in: section.place,
+            problems.require(
+                key,
+                in: section,
+                if: name == owner,
+                missing: "strategy \"\(owner.rawValue)\" needs it",
+                needless:
                     "strategy \"\(name.rawValue)\" has no \(key); \"\(owner.rawValue)\" has"
-                )
-            }
+            )
         }
         self =
             switch name {
@@ -213,23 +176,16 @@ extension KeyRule {
                 ("id_type", idType == rule.idType),
                 ("created_at_column", creation == rule.creation),
             ] where !isSame && problems.isWritten(key, in: section.place) {
-                problems.report(
-                    .contradiction,
-                    key,
-                    in: section.place,
-                    "the [[target.table]] of the same table and column says otherwise"
-                )
+                let cause = "the [[target.table]] of the same table and column says otherwise"
+                problems.report(.contradiction, key, in: section.place, cause)
             }
             (idType, creation) = (rule.idType, rule.creation)
             section.values["id_type"] = .text(idType.rawValue)
             if isShared, rule.action != .delete {
-                problems.report(
-                    .contradiction,
-                    "shared",
-                    in: section.place,
+                let cause =
                     "action \"\(rule.planAction.rawValue)\" leaves the rows, so that no id would"
-                        + " ever be without owners"
-                )
+                    + " ever be without owners"
+                problems.report(.contradiction, "shared", in: section.place, cause)
             }
         }
         self.init(

@@ -2,11 +2,9 @@ internal import Lifecycle
 
 /// Looks through a schema for what looks like user data, and whether a rule deals with it.
 ///
-/// Names and foreign keys are all it goes by. It cannot see a user's data under a name that says
-/// nothing, and it may suspect a column that holds none: an operator then says `keep` with a
-/// reason.
+/// By names and foreign keys alone: it misses data under other names, and may suspect a column that
+/// holds none, for which an operator writes a rule with `keep`.
 struct SchemaCoverage {
-    /// What it has to know of a table.
     struct Table {
         let name: String
         let columns: [String]
@@ -25,9 +23,7 @@ struct SchemaCoverage {
     /// Tables whose rows go with rows that are deleted.
     private var cascaded: Set<String> = []
 
-    /// - Parameters:
-    ///   - tables: The live schema.
-    ///   - claims: The configuration; its tables are spelled as in `tables`, but for case.
+    /// Claims spell tables as the schema does, but for case.
     init(tables: [Table], claims: SchemaClaims) {
         let rules = claims.rules
         keyColumns = Set(claims.keys.map { "\($0.table).\($0.value)".lowercased() })

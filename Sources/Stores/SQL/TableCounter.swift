@@ -9,7 +9,6 @@ struct TableCounter {
     var undatedCount = 0
     var newerCount = 0
 
-    /// One entry, and one more for rows without a time.
     var entries: [PurgeCounts.Entry] {
         let undated = min(undatedCount, rowCount)
         var entries = [

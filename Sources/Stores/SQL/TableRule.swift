@@ -33,14 +33,13 @@ extension TableRule {
     /// Rows go that no time of theirs protects.
     var hasNoTimestamps: Bool { creation == nil && action != .keep }
 
-    /// What the receipt says, such as `delete, cutoff: none`.
+    /// For the receipt, such as `delete, cutoff: none`.
     var receiptAction: String {
         let reason = reason.map { ": \($0)" } ?? ""
         let cutoff = hasNoTimestamps ? ", cutoff: none" : ""
         return planAction.rawValue + reason + cutoff
     }
 
-    /// What a plan says.
     var planAction: PlanItem.Action {
         switch action {
         case .delete: .delete
@@ -60,22 +59,6 @@ package enum IDType: String, Hashable, Sendable, CaseIterable {
     case blob
     /// The id must be a UUID with its four dashes, all of it in one case; PostgreSQL only.
     case uuid
-}
-
-extension CreationColumn {
-    /// What to know of rows in which it is `NULL`.
-    func undatedAdvice(_ table: String) -> String {
-        "column '\(column)' of table '\(table)' is NULL in some rows; rows without a time count as"
-            + " old and are purged"
-    }
-}
-
-extension CreationColumn {
-    /// What to know of rows that only a day dates.
-    func dayAdvice(_ table: String) -> String {
-        "column '\(column)' of table '\(table)' holds days without a time of day: rows of the day"
-            + " of a request count as newer and stay"
-    }
 }
 
 /// What is done to the rows of a table.

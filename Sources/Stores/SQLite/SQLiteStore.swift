@@ -1,13 +1,15 @@
-package import Engine
+import Engine
 import HTTP
 import Lifecycle
 package import Settings
 
 /// A SQLite database on this machine.
-package struct SQLiteStore: TableStore {
+package struct SQLiteStore: TableStore, DrillCopying {
     package static let name = "sqlite"
     package static let summary = "a SQLite database on this machine"
     package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
         residualCopies: "the write-ahead log of SQLite until a checkpoint and its reuse",
         uniqueKey: "path"
     )
@@ -67,7 +69,7 @@ package struct SQLiteStore: TableStore {
         (other as? Self)?.path == path
     }
 
-    package func open(_ environment: StoreEnvironment) -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) -> SQLiteTarget {
         var plan = SQLiteTargetPlan(
             name: environment.name,
             path: path,

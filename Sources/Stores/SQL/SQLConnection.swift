@@ -1,0 +1,147 @@
+import Engine
+import Lifecycle
+
+/// The parameters of a statement, see ``SQLDialect``.
+struct SQLParameters {
+    var user: BoundValue?
+    var time: WallTime?
+    var limit: Int?
+    var key: BoundValue?
+
+    /// In their order.
+    var values: [BoundValue?] {
+        [
+            user, time.map { .integer($0.unixMilliseconds) }, limit.map { .integer(Int64($0)) },
+            key,
+        ]
+    }
+}
+
+/// What reads a database by the statements of a plan.
+protocol SQLConnection: SendableMetatype {
+    associatedtype Dialect: SQLDialect
+
+    /// All rows; values are typed, or texts.
+    func rows(
+        _ sql: String,
+        _ parameters: SQLParameters
+    ) throws(SQLError) -> [[BoundValue?]]
+}
+
+extension SQLConnection {
+    /// The numbers of the first row, NULL as 0; as many zeros as there are columns without one.
+    func integers(
+        _ sql: String,
+        _ parameters: SQLParameters = SQLParameters()
+    ) throws(SQLError) -> [Int] {
+        let row = try rows(sql, parameters).first ?? []
+        return row.map { $0?.number ?? 0 }
+    }
+
+    func count(
+        _ sql: String,
+        _ parameters: SQLParameters = SQLParameters()
+    ) throws(SQLError) -> Int {
+        try integers(sql, parameters).first ?? 0
+    }
+
+    // MARK: Verification
+
+    /// Counts what is left of an order's rows, and finds what forbids to call them erased.
+    func verify(
+        _ order: PurgeOrder,
+        _ plan: SQLPlan<Dialect>,
+        at now: WallTime
+    ) throws(SQLError) -> VerifyAnswer {
+        var remaining = 0
+        var obstacle: Obstacle?
+        for table in plan.tables {
+            if let sql = table.remainingSQL, let user = table.rule.idType.key(for: order.user) {
+                remaining += try count(sql, SQLParameters(user: user, time: order.cutoff))
+            }
+            guard obstacle == nil else { continue }
+            obstacle = try self.obstacle(order, table, at: now)
+        }
+        guard remaining == 0 else { return .remaining(remaining) }
+        return obstacle.map { .failure(.blocked($0)) } ?? .clean
+    }
+
+    /// What forbids to call a user's rows of a table erased though the purge would take none.
+    func obstacle(
+        _ order: PurgeOrder,
+        _ table: TablePlan<Dialect>,
+        at now: WallTime
+    ) throws(SQLError) -> Obstacle? {
+        let user = table.rule.idType.key(for: order.user)
+        let text = BoundValue.text(Array(order.user.exposeText().utf8))
+        let datesUpTo = min(order.datesUpTo ?? now, now)
+        for (sql, user, time, obstacle) in [
+            (table.nonCanonicalSQL, user, order.cutoff, table.rule.nonCanonical),
+            (table.literalSQL, text, order.cutoff, table.rule.nonCanonical),
+            (table.futureSQL, user, datesUpTo, table.rule.future),
+        ] {
+            guard let sql, let user else { continue }
+            if try count(sql, SQLParameters(user: user, time: time)) > 0 { return obstacle }
+        }
+        return nil
+    }
+
+    /// What stays of a user under holds.
+    func held(
+        _ order: PurgeOrder,
+        _ plan: SQLPlan<Dialect>
+    ) throws(SQLError) -> [PurgeCounts.Entry] {
+        var entries: [PurgeCounts.Entry] = []
+        for table in plan.tables {
+            guard let sql = table.heldSQL, let user = table.rule.idType.key(for: order.user)
+            else { continue }
+            let count = try count(sql, SQLParameters(user: user, time: order.cutoff))
+            guard count > 0 else { continue }
+            entries.append(
+                .init(name: table.table, action: PurgeCounts.heldAction, rowCount: count)
+            )
+        }
+        return entries
+    }
+
+    // MARK: Keys
+
+    /// The ids of another store in a user's rows.
+    func ids(_ key: KeyPlan, of order: PurgeOrder) throws(SQLError) -> KeysAnswer {
+        guard let user = key.rule.idType.key(for: order.user) else { return .found([]) }
+        let found = try rows(key.findSQL, SQLParameters(user: user, time: order.cutoff))
+        return key.rule.valueType.ids(from: found.map { $0.first ?? nil })
+    }
+
+    /// Whether more rows name an id than are the orders' own.
+    func isNamed(
+        _ id: UserID,
+        _ key: KeyPlan,
+        besides orders: [PurgeOrder]
+    ) throws(SQLError) -> Bool {
+        guard let value = key.rule.valueType.key(for: id) else { return false }
+        var parameters = SQLParameters(key: value)
+        parameters.limit = orders.isEmpty ? 1 : SQLLimits.ownerRows + 1
+        let all = try count(key.namedSQL, parameters)
+        guard !orders.isEmpty, all <= SQLLimits.ownerRows else { return all > 0 }
+        var ownCount = 0
+        for order in orders {
+            guard let user = key.rule.idType.key(for: order.user) else { continue }
+            (parameters.user, parameters.time) = (user, order.cutoff)
+            ownCount += try count(key.ownSQL, parameters)
+        }
+        return all > ownCount
+    }
+}
+
+extension BoundValue {
+    /// A number, also one that a server wrote as text.
+    var number: Int {
+        switch self {
+        case .integer(let number): Int(number)
+        case .real(let number): Int(exactly: number.rounded()) ?? 0
+        case .text(let bytes): Int(String(decoding: bytes, as: UTF8.self)) ?? 0
+        case .blob: 0
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Lifecycle
+
+/// Bounds of every database with tables, each with its reason.
+enum SQLLimits {
+    /// Rows of a first chunk; a few milliseconds with three indexes and no slow trigger.
+    static let chunkRows = 500
+
+    /// Rows of a later chunk: rows with large blobs, and rows of two integers.
+    static let chunkRowsRange = 10...4000
+
+    /// What a chunk is to take, well below ``SQLiteLimits/chunkTransactionSoft``.
+    static let chunkGoal = Duration.milliseconds(4)
+
+    /// Chunks of one table and user after which a trigger must have undone our changes.
+    static let chunks = 1_000_000
+
+    /// Shortest gap between the transactions of one user: other writers, the disk and replicas
+    /// catch up.
+    static let restBetweenChunks = Duration.milliseconds(15)
+
+    /// Rows read to see whether a creation column holds plausible times.
+    static let sampleRows = 1000
+
+    /// A creation time later than now by more is not plausible: the cutoff keeps such rows forever.
+    static let clockSkew = Duration.seconds(86_400)
+
+    /// A creation time from 2200 on is one of another unit, whatever the clock shows.
+    ///
+    /// Rows of a clock that was ahead must not pause the target: they are the ones to be erased.
+    static let unitHorizon = WallTime(unixMilliseconds: 7_258_118_400_000)
+
+    /// No creation time is older than 1990.
+    static let unitStart = WallTime(unixMilliseconds: 631_152_000_000)
+
+    /// Rows with ids of another type, and none of the right one, that make the rule wrong.
+    ///
+    /// Fewer are odd rows, which must not stop all users.
+    static let strangeRows = 10
+
+    /// Times a plan is made again in one call because the application changed its schema.
+    static let schemaRetries = 3
+
+    /// Remaining rows counted per table; "at least so many" is enough to purge again.
+    static let remainingRows = 10_000
+
+    /// Rows that name one shared id and are compared with the user's own: by an index some 30 ms,
+    /// in which a SQLite database with a rollback journal cannot be written.
+    static let ownerRows = 100_000
+
+    /// User ids of a page; some milliseconds.
+    static let pageRows = 2000
+}

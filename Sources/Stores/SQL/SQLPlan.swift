@@ -1,0 +1,200 @@
+import Lifecycle
+
+/// What a plan is made of.
+struct WorkRules: Sendable {
+    let tables: [TableRule]
+    var keys: [KeyRule] = []
+    /// Rows that are left alone.
+    var holds: [RowFilter] = []
+}
+
+/// All rules of a target in the order of work, for one version of the schema.
+struct SQLPlan<Dialect: SQLDialect>: Sendable {
+    let schemaVersion: Int64
+    let tables: [TablePlan<Dialect>]
+    let keys: [KeyPlan]
+    /// Tables refer to each other in a circle, so that no order of work is children first: the
+    /// database checks foreign keys at the end of each transaction.
+    let isCircular: Bool
+
+    func key(_ name: String) -> KeyPlan? { keys.first { $0.rule.name == name } }
+}
+
+/// The conditions of one rule's rows.
+struct RowConditions {
+    let rule: TableRule
+    let table: TableShape
+    /// Finds the user's rows.
+    let match: String
+    /// True for a row that the cutoff protects; `nil` when it protects none.
+    let cutoff: String?
+    /// True for a row without a time.
+    let undated: String
+    /// Rows that are not masked yet; begins with AND, or is empty.
+    let unmasked: String
+    /// Rows that want work and are not held, newer ones included.
+    let todo: String
+    /// Rows that the cutoff does not protect; begins with AND, or is empty.
+    let open: String
+    /// `"column" = value`, separated by commas; `nil` when the rule masks nothing.
+    let assignments: String?
+    /// Masks whose values the service computes, in their order in ``assignments``.
+    let computed: [ColumnMask]
+    /// Foreign keys that can keep rows from going.
+    let referring: [ReferringKey]
+    /// Later rows, mostly the children, have to go first.
+    let isSelfReferencing: Bool
+
+    /// Rows that are worked on.
+    var work: String { match + todo + open }
+
+    init<Dialect: SQLDialect>(_ rule: TableRule, _ planner: ForeignKeyPlanner<Dialect>) {
+        let table = planner.shape(rule.table)
+        (self.rule, self.table) = (rule, table)
+        match = Dialect.match(rule, table, id: Dialect.user)
+        cutoff = planner.cutoff(of: rule, in: table)
+        undated =
+            rule.creation.map { Dialect.column($0.column, of: table.reference) + " IS NULL" }
+            ?? "1 = 0"
+        var masks: [ColumnMask] = []
+        var parts: [(value: String, test: String)] = []
+        if case .anonymize(let columns) = rule.action {
+            for mask in columns {
+                let (value, test) = Dialect.mask(mask, in: table, computed: &masks)
+                parts.append((value: "\(Dialect.quoted(mask.column)) = \(value)", test: test))
+            }
+        }
+        computed = masks
+        assignments = parts.isEmpty ? nil : parts.map(\.value).joined(separator: ", ")
+        let isMasked = parts.map(\.test).joined(separator: " AND ")
+        unmasked = parts.isEmpty ? "" : " AND NOT (\(isMasked))"
+        let hold = planner.hold(of: rule, in: table)
+        todo = unmasked + (hold.map { " AND NOT \($0)" } ?? "")
+        open = cutoff.map { " AND NOT \($0)" } ?? ""
+        referring = planner.referring(to: rule, in: table)
+        isSelfReferencing = planner.isSelfReferencing(table)
+    }
+}
+
+/// One rule, compiled to the statements that carry it out.
+struct TablePlan<Dialect: SQLDialect>: Sendable {
+    let rule: TableRule
+    /// The receipt's name.
+    let table: String
+    /// Rows that want work or are kept, newer ones, undated ones that are not newer, up to
+    /// ``SQLDialect/countLimit(_:)``.
+    let countSQL: String
+    /// The same of all rows.
+    let planSQL: String
+    /// What is left, in another form than the work; `nil` for kept rows.
+    let remainingSQL: String?
+    /// Rows in which the id is spelled otherwise; `nil` where there can be none.
+    let nonCanonicalSQL: String?
+    /// Rows with the id as it was submitted; `nil` where the work finds all.
+    let literalSQL: String?
+    /// Rows dated later than the time; `nil` where nothing is dated or all are kept.
+    let futureSQL: String?
+    /// Rows that want work and stay under a hold; `nil` without one.
+    let heldSQL: String?
+    /// Goes through the users of the table.
+    let users: UserScan
+    let work: Dialect.Work
+
+    init(_ rule: TableRule, _ planner: ForeignKeyPlanner<Dialect>) {
+        let rows = RowConditions(rule, planner)
+        let shape = rows.table
+        self.rule = rule
+        table = rule.table
+        users = UserScan(rule.idType, Dialect.pages(rule, shape))
+        let counted = { (limit: String) in
+            """
+            SELECT count(*), sum(CASE WHEN f THEN 1 ELSE 0 END), \
+            sum(CASE WHEN u AND NOT f THEN 1 ELSE 0 END) FROM (SELECT \(rows.cutoff ?? "1 = 0") \
+            AS f, \(rows.undated) AS u FROM \(shape.reference) \
+            WHERE \(rows.match)\(rows.todo)\(limit)) AS q
+            """
+        }
+        countSQL = counted(Dialect.countLimit(rule).map { " LIMIT \($0)" } ?? "")
+        planSQL = counted("")
+        let hold = planner.hold(of: rule, in: shape)
+        heldSQL = hold.map {
+            Dialect.count(in: shape, where: "\(rows.match)\(rows.unmasked)\(rows.open) AND \($0)")
+        }
+        work = Dialect.work(rows)
+        guard rule.action != .keep else {
+            (remainingSQL, nonCanonicalSQL, literalSQL, futureSQL) = (nil, nil, nil, nil)
+            return
+        }
+        let left = { (condition: String) in
+            Dialect.count(in: shape, where: "(\(condition))\(rows.todo)\(rows.open)")
+        }
+        remainingSQL = left(Dialect.check(rule, shape))
+        nonCanonicalSQL = Dialect.nonCanonical(rule, shape).map(left)
+        literalSQL = Dialect.literal(rule, shape).map(left)
+        futureSQL = rule.creation.map {
+            let isLater = Dialect.isLater($0, in: shape, than: Dialect.time)
+            return Dialect.count(in: shape, where: "\(rows.match) AND \(isLater)\(rows.todo)")
+        }
+    }
+
+    /// To be tried at the check.
+    var statements: [String] {
+        [countSQL, planSQL]
+            + [remainingSQL, nonCanonicalSQL, literalSQL, futureSQL, heldSQL].compactMap(\.self)
+            + Dialect.statements(of: work)
+    }
+
+    /// The line of a plan.
+    func item(found: Int, newer: Int, undated: Int) -> PlanItem {
+        let isKept = rule.action == .keep
+        return PlanItem(
+            name: table,
+            action: rule.planAction,
+            reason: rule.reason,
+            count: isKept ? found : found - newer,
+            newerCount: isKept ? 0 : newer,
+            undatedCount: isKept ? 0 : undated,
+            hasNoTimestamps: rule.hasNoTimestamps
+        )
+    }
+}
+
+/// One key, compiled to the statements that find its ids and ask for their owners.
+struct KeyPlan: Sendable {
+    let rule: KeyRule
+    /// As the schema names it.
+    let table: String
+    /// The ids in a user's rows that the cutoff does not protect, NULL left out.
+    let findSQL: String
+    /// Rows that name an id, up to a limit.
+    let namedSQL: String
+    /// Those of them that are a user's and not protected by the cutoff, up to a limit.
+    let ownSQL: String
+
+    init<Dialect: SQLDialect>(
+        _ key: KeyRule,
+        _ shape: TableShape,
+        cutoff: String?,
+        _ dialect: Dialect.Type
+    ) {
+        rule = key
+        table = shape.name
+        let value = Dialect.column(key.value, of: shape.reference)
+        let open = cutoff.map { " AND NOT \($0)" } ?? ""
+        let match = Dialect.match(key.userRule, shape, id: Dialect.user)
+        let named = Dialect.match(key.valueRule, shape, id: Dialect.key)
+        findSQL = """
+            SELECT DISTINCT \(Dialect.idText(value, key.valueType)) FROM \(shape.reference) \
+            WHERE \(match) AND \(value) IS NOT NULL\(open) LIMIT \(Limits.keysMax + 1)
+            """
+        namedSQL = Dialect.count(in: shape, where: named, limit: Dialect.limit)
+        ownSQL = Dialect.count(
+            in: shape,
+            where: "\(named) AND \(match)\(open)",
+            limit: Dialect.limit
+        )
+    }
+
+    /// To be tried at the check.
+    var statements: [String] { [findSQL, namedSQL, ownSQL] }
+}

@@ -1,0 +1,73 @@
+import Lifecycle
+
+/// The application's tables at one moment.
+struct SQLSchema: Sendable {
+    /// By name.
+    let tables: [TableShape]
+    /// Changes with every change of the schema; 0 where a server has no such number.
+    let version: Int64
+    private let places: [String: Int]
+    private let ignoresCase: Bool
+
+    /// `aliases` are more names that rules may use, each with the table's.
+    init(
+        _ tables: [TableShape],
+        aliases: [(alias: String, table: String)] = [],
+        version: Int64 = 0,
+        ignoresCase: Bool
+    ) {
+        self.tables = tables.sorted { $0.name < $1.name }
+        self.version = version
+        self.ignoresCase = ignoresCase
+        let key = { (name: String) in ignoresCase ? name.lowercased() : name }
+        let names = self.tables.enumerated().map { (key($1.name), $0) }
+        var places = Dictionary(names) { first, _ in first }
+        for (alias, table) in aliases {
+            places[key(alias)] = places[key(alias)] ?? places[key(table)]
+        }
+        self.places = places
+    }
+
+    func table(_ name: String) -> TableShape? {
+        places[ignoresCase ? name.lowercased() : name].map { tables[$0] }
+    }
+
+    /// The same claims, with tables named as here.
+    func resolved(_ claims: SchemaClaims) -> SchemaClaims {
+        SchemaClaims(
+            rules: claims.rules.map(resolved),
+            keys: claims.keys.map { key in
+                KeyRule(
+                    name: key.name,
+                    user: resolved(key.userRule),
+                    value: key.value,
+                    valueType: key.valueType,
+                    isShared: key.isShared
+                )
+            }
+        )
+    }
+
+    private func resolved(_ rule: TableRule) -> TableRule {
+        TableRule(
+            table: table(rule.table)?.name ?? rule.table,
+            column: rule.column,
+            idType: rule.idType,
+            action: rule.action,
+            reason: rule.reason,
+            creation: rule.creation
+        )
+    }
+
+    /// What looks like user data in the application's own tables.
+    func findings(_ claims: SchemaClaims) -> [CoverageFinding] {
+        let own = tables.filter { $0.isOwn && $0.problem == nil }.map { table in
+            SchemaCoverage.Table(
+                name: table.name,
+                columns: table.columns.map(\.name),
+                foreignKeys: table.foreignKeys
+            )
+        }
+        return SchemaCoverage(tables: own, claims: resolved(claims)).findings()
+    }
+}

@@ -1,0 +1,397 @@
+import Engine
+import Lifecycle
+
+/// A database of the application at a server, purged in short transactions beside its owner.
+///
+/// Every problem is an answer. A constraint or trigger that stops one order is that order's failure
+/// alone; what concerns the server ends the call for the orders not yet answered.
+actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSearching,
+    KeySource
+{
+    nonisolated let name: TargetName
+    private let configuration: Session.Configuration
+    private let nonCanonical: NonCanonicalID
+    private let hasher: any KeyedHasher
+    private let clock: TargetClock
+    private let queue: BlockingQueue
+    private let beforeStatement: (@Sendable (String) -> Bool)?
+
+    private var session: Session?
+    private var usedAt = Duration.zero
+    private var plan: SQLPlan<Session.Dialect>?
+    private var plannedAt = Duration.zero
+    /// What the plan leaves alone.
+    private var plannedHolds: [RowFilter] = []
+
+    /// The queue on which everything here runs: waiting for a server holds no thread of others.
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe queue.asUnownedSerialExecutor()
+    }
+
+    init(plan: Session.Configuration, hasher: any KeyedHasher, clock: TargetClock) {
+        self.init(plan: plan, hasher: hasher, clock: clock, beforeStatement: nil)
+    }
+
+    /// The same; `beforeStatement` answers false to cut the connection instead of the statement.
+    init(
+        plan: Session.Configuration,
+        hasher: any KeyedHasher,
+        clock: TargetClock,
+        beforeStatement: (@Sendable (String) -> Bool)?
+    ) {
+        name = plan.name
+        configuration = plan
+        nonCanonical = NonCanonicalID(plan.rules)
+        self.hasher = hasher
+        self.clock = clock
+        self.beforeStatement = beforeStatement
+        queue = BlockingQueue(label: "expunged.\(Session.kind).\(plan.name)")
+    }
+
+    func shutdown() async {}
+
+    // MARK: Purge
+
+    /// Deletes and masks, one user after the other.
+    func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        let answers = await purgeSpelled(nonCanonical.fit(orders))
+        return nonCanonical.merged(answers, orders) { .failure($0) }
+    }
+
+    private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await cancellable { signal in
+            var answers: [PurgeAnswer] = []
+            var tries = 0
+            while answers.count < orders.count {
+                guard !orders[answers.count].isStopped else {
+                    answers.append(.stopped)
+                    continue
+                }
+                let hadSession = session != nil
+                do {
+                    answers.append(try await purge(orders[answers.count], signal))
+                    tries = 0
+                } catch {
+                    let error = forget(after: error)
+                    tries += 1
+                    // A session that stood idle may be gone; a plan may be older than the schema.
+                    if tries == 1, error.kind == .schemaChanged || error.kind == .lost && hadSession
+                    {
+                        continue
+                    }
+                    guard error.concernsOneOrder else {
+                        let missing = orders.count - answers.count
+                        return answers.map { $0.noting([residualCopies, .replicasUnknown]) }
+                            + Array(repeating: .failure(error.failure), count: missing)
+                    }
+                    answers.append(.failure(error.failure))
+                    tries = 0
+                }
+            }
+            let copies = [residualCopies] + [await replicas(signal)].compactMap(\.self)
+            return answers.map { $0.noting(copies) }
+        }
+    }
+
+    private func purge(_ order: PurgeOrder, _ signal: CancelSignal) async throws -> PurgeAnswer {
+        let (session, plan) = try ready(signal, order.holds.compactMap(\.rows))
+        var purge = SQLServerPurge(
+            session: session,
+            plan: plan,
+            order: order,
+            target: name,
+            uptime: clock.uptime,
+            masks: ServerMasks(hasher: hasher, entropy: clock.entropy)
+        )
+        while true {
+            session.signal = signal
+            if let answer = try purge.step() {
+                usedAt = clock.uptime()
+                return answer
+            }
+            try await clock.rest(SQLLimits.restBetweenChunks)
+        }
+    }
+
+    /// What streaming replicas still hold, as far as the role may know it.
+    ///
+    /// One that follows at once holds nothing. The lag that the server measured last bounds the
+    /// wait only if it is no less than what was waited in vain: one that has stopped keeps an old
+    /// lag, or none (PostgreSQL 15, 28.2.4).
+    private func replicas(_ signal: CancelSignal) async -> PurgeCounts.ResidualCopies? {
+        guard let session else { return .replicasUnknown }
+        session.signal = signal
+        do {
+            let place = try session.logPlace()
+            let begun = clock.uptime()
+            while true {
+                let found = try session.replicas(behind: place)
+                let waited = clock.uptime() - begun
+                guard found.count > 0 else { return nil }
+                // What the role may not see is not waited for.
+                guard found.isKnown, waited < Session.replicaWait else {
+                    let lag = found.isKnown ? found.lag.flatMap { $0 >= waited ? $0 : nil } : nil
+                    return PurgeCounts.ResidualCopies(
+                        text: "rows on \(found.count) replicas, until they have replayed the"
+                            + " deletion",
+                        until: lag.map { clock.wall() + $0 }
+                    )
+                }
+                try await clock.rest(SQLLimits.restBetweenChunks)
+            }
+        } catch {
+            forget(after: error)
+            return .replicasUnknown
+        }
+    }
+
+    private var residualCopies: PurgeCounts.ResidualCopies {
+        PurgeCounts.ResidualCopies(
+            text: Session.residualCopies,
+            until: configuration.residualCopiesKept.map { clock.wall() + $0 }
+        )
+    }
+
+    // MARK: Verification and plan
+
+    /// Counts what is left by other queries, in one snapshot of a session of its own.
+    func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        let fit = nonCanonical.fit(orders)
+        let failed = { Array(repeating: VerifyAnswer.failure($0), count: fit.count) }
+        let answers = await answering(failed) { signal throws(SQLError) in
+            let plan = try ready(signal).plan
+            let session = try open(signal)
+            try session.run(Session.beginVerification)
+            var answers: [VerifyAnswer] = []
+            for order in fit {
+                answers.append(try session.verify(order, plan, at: clock.wall()))
+            }
+            try session.run("COMMIT")
+            return answers
+        }
+        return nonCanonical.merged(answers, orders) { .failure($0) }
+    }
+
+    /// Counts the user's rows table by table, each in one statement: a reader holds up no writer.
+    func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        guard !nonCanonical.concerns(order) else { return .failure(nonCanonical.failure(order)) }
+        return await answering(PlanAnswer.failure) { signal throws(SQLError) in
+            let (session, plan) = try ready(signal)
+            var items: [PlanItem] = []
+            for table in plan.tables {
+                var counts = [0, 0, 0]
+                if let user = table.rule.idType.key(for: order.user) {
+                    let parameters = SQLParameters(user: user, time: order.cutoff)
+                    counts = try session.integers(table.planSQL, parameters)
+                }
+                items.append(table.item(found: counts[0], newer: counts[1], undated: counts[2]))
+            }
+            return .items(items)
+        }
+    }
+
+    // MARK: Users and keys
+
+    /// Goes through every table of which something is erased, page by page.
+    func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        await cancellable { signal in
+            do {
+                var found: Set<UserID> = []
+                for table in try ready(signal).plan.tables where table.rule.action != .keep {
+                    var scan = table.users
+                    while !scan.isAtEnd {
+                        let session = try connected(signal)
+                        found.formUnion(try scan.next(session.rows).filter(isWanted))
+                        try await clock.rest(SQLLimits.restBetweenChunks)
+                    }
+                }
+                return .found(Array(found))
+            } catch {
+                return .failure(forget(after: error).failure)
+            }
+        }
+    }
+
+    /// Reads the ids in users' rows.
+    func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
+        var answers: [KeysAnswer] = []
+        for order in orders {
+            let answer = await answering(KeysAnswer.failure) { signal throws(SQLError) in
+                let (session, plan) = try keyed(key, signal)
+                return try session.ids(plan, of: order)
+            }
+            answers.append(answer)
+        }
+        return answers
+    }
+
+    /// Counts the rows that name each id; every count sees what was committed before it.
+    func named(
+        _ ids: [UserID],
+        as key: String,
+        besides orders: [PurgeOrder]
+    ) async -> OwnersAnswer {
+        await answering(OwnersAnswer.failure) { signal throws(SQLError) in
+            var named: Set<UserID> = []
+            for id in ids {
+                let (session, plan) = try keyed(key, signal)
+                if try session.isNamed(id, plan, besides: orders) { named.insert(id) }
+            }
+            return .named(named)
+        }
+    }
+
+    private func keyed(
+        _ name: String,
+        _ signal: CancelSignal
+    ) throws(SQLError) -> (session: Session, key: KeyPlan) {
+        let (session, plan) = try ready(signal)
+        guard let key = plan.key(name) else { throw SQLError(.planRefused, target: self.name) }
+        return (session, key)
+    }
+
+    // MARK: Check
+
+    /// Looks through the configured schemas for what looks like user data.
+    func coverage() async -> CoverageAnswer {
+        await answering(CoverageAnswer.failure) { signal throws(SQLError) in
+            .findings(try connected(signal).schema().findings(configuration.claims))
+        }
+    }
+
+    /// Makes the plan that leaves those rows alone, and drops it.
+    func check(_ filter: RowFilter) async -> FilterAnswer {
+        await answering(FilterAnswer.failure) { signal throws(SQLError) in
+            let found = try diagnose(signal, [filter]).found
+            return found.problems.first.map { .refused($0) } ?? .accepted
+        }
+    }
+
+    /// Compares the configuration with the live schema.
+    func inspect(withOutages: Bool) async -> TargetFindings {
+        await cancellable { signal in
+            do throws(SQLError) {
+                let (found, plan) = try diagnose(signal)
+                (self.plan, plannedAt, plannedHolds) = (plan, clock.uptime(), [])
+                return TargetFindings(problems: found.problems, advice: found.advice)
+            } catch {
+                let isOutage = forget(after: error).failure != .misconfigured
+                return TargetFindings(problems: isOutage && !withOutages ? [] : [error.description])
+            }
+        }
+    }
+
+    private func diagnose(
+        _ signal: CancelSignal,
+        _ holds: [RowFilter] = []
+    ) throws(SQLError) -> (found: SQLFindings, plan: SQLPlan<Session.Dialect>?) {
+        let session = try connected(signal)
+        let schema = try session.schema()
+        var found = SQLFindings()
+        try session.checkServer(&found)
+        var maker = SQLPlanMaker<Session.Dialect>(configuration.workRules(holds: holds), schema)
+        let plan = maker.make()
+        found.problems += maker.problems
+        found.advice += maker.advice
+        guard let plan else { return (found, nil) }
+        for table in plan.tables {
+            let user = table.rule.idType.sample
+            try session.tryOut(table.statements, of: table.table, (user, nil), &found)
+        }
+        for key in plan.keys {
+            let samples = (key.rule.idType.sample, key.rule.valueType.sample)
+            try session.tryOut(key.statements, of: key.table, samples, &found)
+        }
+        for table in plan.tables {
+            guard let shape = schema.table(table.table) else { continue }
+            try session.checkTimes(table.rule, shape, at: clock.wall(), &found)
+        }
+        return (found, found.problems.isEmpty ? plan : nil)
+    }
+
+    // MARK: Session
+
+    private func open(_ signal: CancelSignal) throws(SQLError) -> Session {
+        let session = try Session.open(
+            configuration,
+            proofKey: MaskText.proofKey(hasher),
+            signal: signal,
+            uptime: clock.uptime
+        )
+        session.beforeStatement = beforeStatement
+        return session
+    }
+
+    private func connected(_ signal: CancelSignal) throws(SQLError) -> Session {
+        let now = clock.uptime()
+        if let session, now - usedAt < Session.idleMax {
+            session.signal = signal
+            usedAt = now
+            return session
+        }
+        session = nil
+        let opened = try open(signal)
+        (session, usedAt) = (opened, clock.uptime())
+        return opened
+    }
+
+    private func ready(
+        _ signal: CancelSignal,
+        _ holds: [RowFilter] = []
+    ) throws(SQLError) -> (session: Session, plan: SQLPlan<Session.Dialect>) {
+        let session = try connected(signal)
+        let now = clock.uptime()
+        if let plan, holds == plannedHolds, now - plannedAt < Session.planLifetime {
+            return (session, plan)
+        }
+        let rules = configuration.workRules(holds: holds)
+        var maker = SQLPlanMaker<Session.Dialect>(rules, try session.schema())
+        guard let made = maker.make() else { throw SQLError(.planRefused, target: name) }
+        (plan, plannedAt, plannedHolds) = (made, now, holds)
+        return (session, made)
+    }
+
+    @discardableResult
+    private func forget(after error: any Error) -> SQLError {
+        let error = error as? SQLError ?? SQLError(.cancelled, target: name)
+        if error.rest != .planAndConnection { plan = nil }
+        if error.rest == .nothing { session = nil }
+        return error
+    }
+
+    /// Answers what `body` returns, or the failure.
+    private func answering<Answer: Sendable>(
+        _ failed: (EffectFailure) -> Answer,
+        _ body: (CancelSignal) throws(SQLError) -> Answer
+    ) async -> Answer {
+        await cancellable { signal in
+            do throws(SQLError) {
+                return try body(signal)
+            } catch {
+                return failed(forget(after: error).failure)
+            }
+        }
+    }
+
+    /// Lets a cancellation of the task wake the thread that waits for the server.
+    private func cancellable<Answer: Sendable>(
+        _ body: (CancelSignal) async -> Answer
+    ) async -> Answer {
+        let signal = CancelSignal()
+        return await withTaskCancellationHandler {
+            await body(signal)
+        } onCancel: {
+            signal.fire()
+        }
+    }
+}
+
+extension PurgeCounts.ResidualCopies {
+    /// The server could not be asked.
+    fileprivate static let replicasUnknown = Self(
+        text: "rows on replicas, if there are any",
+        until: nil
+    )
+}

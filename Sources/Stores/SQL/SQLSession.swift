@@ -1,0 +1,157 @@
+import Engine
+import Lifecycle
+
+/// What a target at a database server is told to do.
+protocol SQLConfiguration: Sendable {
+    var name: TargetName { get }
+    var rules: [TableRule] { get }
+    /// What its rows hold for other targets.
+    var keys: [KeyRule] { get }
+    /// What other targets do in the same store; the coverage check counts it.
+    var neighbours: SchemaClaims { get }
+    /// How long its files hold what was deleted; `nil` when the operator did not say.
+    var residualCopiesKept: Duration? { get }
+}
+
+extension SQLConfiguration {
+    /// What all targets of the store are about.
+    var claims: SchemaClaims { SchemaClaims(rules: rules, keys: keys).joined(with: neighbours) }
+
+    func workRules(holds: [RowFilter] = []) -> WorkRules {
+        WorkRules(tables: rules, keys: keys, holds: holds)
+    }
+}
+
+/// One session at a database server: all that a new kind of server needs besides its dialect.
+///
+/// Confined to the queue of its target. No call blocks for longer than its deadline, and a fired
+/// ``signal`` ends each wait. An error leaves an open transaction to be rolled back.
+protocol SQLSession: AnyObject, SQLConnection {
+    associatedtype Configuration: SQLConfiguration
+
+    /// In the name of the target's queue.
+    static var kind: String { get }
+    /// Begins a transaction that writes.
+    static var beginPurge: String { get }
+    /// Begins a transaction that reads one snapshot.
+    static var beginVerification: String { get }
+    /// Has foreign keys checked at the end of the transaction.
+    static var deferConstraints: String { get }
+    /// What the server's own files hold for a while.
+    static var residualCopies: String { get }
+    /// How long replicas may take to follow before the receipt says that they did not.
+    static var replicaWait: Duration { get }
+    /// How long a session may stand idle before it is replaced: a firewall may have cut it.
+    static var idleMax: Duration { get }
+    /// How long a plan is used before the schema is read again.
+    static var planLifetime: Duration { get }
+
+    /// Wakes the waits of the present call.
+    var signal: CancelSignal? { get set }
+    /// Called before each statement; a test ends the session there.
+    var beforeStatement: (@Sendable (String) -> Bool)? { get set }
+
+    /// Connects, logs in and sets what every statement relies on.
+    static func open(
+        _ configuration: Configuration,
+        proofKey: String,
+        signal: CancelSignal?,
+        uptime: @escaping @Sendable () -> Duration
+    ) throws(SQLError) -> Self
+
+    /// Runs a statement without parameters.
+    func run(_ sql: String) throws(SQLError)
+
+    /// Reads the tables from the catalogs.
+    func schema() throws(SQLError) -> SQLSchema
+
+    /// Checks what is true of the whole server and of the role.
+    func checkServer(_ found: inout SQLFindings) throws(SQLError)
+
+    /// Has a statement planned, which also checks types and privileges.
+    func explain(_ sql: String, _ parameters: SQLParameters) throws(SQLError)
+
+    /// Deletes or masks up to `limit` rows in the open transaction.
+    func change(
+        _ table: TablePlan<Dialect>,
+        _ parameters: SQLParameters,
+        _ masks: ServerMasks
+    ) throws(SQLError) -> ServerChunk
+
+    /// Adds the table and the trigger to the obstacle of an error.
+    func named(_ error: SQLError, at table: String?) throws(SQLError) -> SQLError
+
+    /// A place of the server's log behind all that was committed.
+    func logPlace() throws(SQLError) -> String?
+
+    /// The replicas that have not replayed a place of the log.
+    func replicas(behind place: String?) throws(SQLError) -> ReplicasBehind
+}
+
+/// What one chunk changed.
+struct ServerChunk {
+    let count: Int
+    /// Rows that it asked for.
+    let asked: Int
+}
+
+/// Replicas that do not follow.
+struct ReplicasBehind {
+    let count: Int
+    /// The role may see how far each of them is.
+    let isKnown: Bool
+    /// The longest of them, as the server measured it last.
+    let lag: Duration?
+}
+
+/// The masks whose values a server cannot compute: the key of the hash never goes there.
+struct ServerMasks {
+    let hasher: any KeyedHasher
+    let entropy: @Sendable () -> UInt64
+
+    func value(_ mask: ColumnMask, of value: String, in table: String) -> String {
+        mask.strategy == .random
+            ? MaskText.random(entropy, hasher)
+            : MaskText.hash(value, label: "\(table).\(mask.column)", hasher)
+    }
+}
+
+extension SQLSession {
+    /// Tries statements, so that what does not fit shows here and not in the middle of a purge.
+    func tryOut(
+        _ statements: [String],
+        of table: String,
+        _ samples: (user: BoundValue, key: BoundValue?),
+        _ found: inout SQLFindings
+    ) throws(SQLError) {
+        let time = WallTime(unixMilliseconds: 0)
+        let parameters = SQLParameters(user: samples.user, time: time, limit: 1, key: samples.key)
+        for sql in statements {
+            do throws(SQLError) {
+                try explain(sql, parameters)
+            } catch {
+                guard error.rest != .nothing || error.kind == .privilege else { throw error }
+                var reason = "the role lacks a privilege, or row security hides rows from it"
+                if error.kind != .privilege, case .state(let state) = error.code {
+                    reason = "SQLSTATE \(state)"
+                }
+                found.problems.append("table '\(table)' cannot be worked on: \(reason)")
+                return
+            }
+        }
+    }
+}
+
+extension IDType {
+    /// A parameter of the kind, for a statement that is only planned.
+    fileprivate var sampleText: String {
+        switch self {
+        case .text: "x"
+        case .integer: "0"
+        case .blob: "00"
+        case .uuid: "00000000-0000-0000-0000-000000000000"
+        }
+    }
+
+    var sample: BoundValue { .text(Array(sampleText.utf8)) }
+}

@@ -1,0 +1,78 @@
+import Lifecycle
+
+/// What the live schema says about one table.
+struct TableShape: Sendable {
+    /// As problems and the receipt name it.
+    let name: String
+    /// In SQL.
+    let reference: String
+    /// Why no rule can be about it, such as `'v' is a view, not a table`.
+    var problem: String?
+    /// It is in a place where the coverage check looks.
+    var isOwn = true
+    var canSelect = true
+    var canDelete = true
+    /// The role may lock rows (PostgreSQL 15, SELECT).
+    var canLock = true
+    var columns: [ColumnShape] = []
+    var foreignKeys: [ForeignKey] = []
+    /// What names a row, in SQL; none where the dialect knows it of each table.
+    var rowKeys: [String] = []
+    /// SQLite: rows have a rowid, the one of ``rowKeys``.
+    var hasRowID = false
+
+    /// The column as a rule names it.
+    func column(_ name: String, ignoringCase: Bool) -> ColumnShape? {
+        columns.first {
+            $0.name == name || ignoringCase && $0.name.lowercased() == name.lowercased()
+        }
+    }
+}
+
+/// One column of a table.
+struct ColumnShape: Sendable {
+    let name: String
+    /// As declared, or what a domain is made of.
+    let type: String
+    /// As a problem says it, such as `is of type 'int4'`.
+    let typeText: String
+    /// The schema that the type is in, where the dialect needs it.
+    var typeSchema = ""
+    /// The ids that it can hold.
+    let idTypes: Set<IDType>
+    /// The times that it can hold.
+    let units: Set<CreationColumn.Unit>
+    let holdsText: Bool
+    /// How it compares texts, when texts with different bytes can be equal.
+    var comparison: String?
+    /// SQLite: values of other types than the declared one can be stored.
+    var isLoose = false
+    /// Characters that fit.
+    var lengthMax: Int?
+    var isNotNull = false
+    var isGenerated = false
+    /// It is the first column of an index of all rows.
+    var isIndexed = false
+    /// It is a unique index by itself.
+    var isUnique = false
+    var isPrimaryKey = false
+    var canUpdate = true
+
+    /// Equal texts have equal bytes.
+    var isExact: Bool { comparison == nil }
+}
+
+/// One foreign key of a child table.
+struct ForeignKey: Sendable {
+    let parent: String
+    let childColumns: [String]
+    /// The parent's primary key when the schema does not name them.
+    let parentColumns: [String]
+    /// Upper case, such as `NO ACTION`.
+    let onDelete: String
+
+    /// Deleting a parent row deletes the child rows.
+    var cascades: Bool { onDelete == "CASCADE" }
+    /// Deleting a parent row fails while child rows exist.
+    var restricts: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
+}

@@ -1,0 +1,60 @@
+import CSQLiteGuard
+import GRDB
+import GRDBSQLite
+import Lifecycle
+
+extension SQLError {
+    /// SQLite's extended result code; 0 when SQLite was not asked.
+    var resultCode: Int32 {
+        guard case .sqlite(let result) = code else { return 0 }
+        return result
+    }
+
+    /// `SQLITE_READONLY_DBMOVED`, whose macro Swift does not import.
+    private static let movedCode = SQLITE_READONLY | 4 << 8
+
+    /// `SQLITE_CANTOPEN_SYMLINK`, whose macro Swift does not import either.
+    private static let symlinkCode = SQLITE_CANTOPEN | 6 << 8
+
+    /// Classifies a result code (sqlite.org/rescode.html).
+    init(resultCode: Int32, target: TargetName) {
+        let kind: Kind =
+            switch resultCode & 0xff {
+            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
+            case SQLITE_IOERR where Int(resultCode) == Int(CSQLITEGUARD_IOERR_INDEX): .indexLost
+            case SQLITE_FULL, SQLITE_IOERR, SQLITE_NOMEM: .storage
+            case SQLITE_CANTOPEN: resultCode == Self.symlinkCode ? .refused : .unreachable
+            case SQLITE_READONLY: resultCode == Self.movedCode ? .moved : .unreachable
+            case SQLITE_CONSTRAINT: .constraint
+            case SQLITE_INTERRUPT: Task.isCancelled ? .cancelled : .timeout
+            case SQLITE_SCHEMA: .schemaChanged
+            case SQLITE_PERM: .refused
+            default: .unfit
+            }
+        self.init(kind, target: target, code: .sqlite(resultCode))
+    }
+
+    /// Classifies whatever a connection threw.
+    init(_ error: any Error, target: TargetName) {
+        switch error {
+        case let error as SQLError: self = error
+        case let error as DatabaseError:
+            self.init(resultCode: error.extendedResultCode.rawValue, target: target)
+        case is CancellationError: self.init(.cancelled, target: target)
+        default: self.init(.unfit, target: target)
+        }
+    }
+
+    /// What the codes mean that a wrong path or wrong permissions lead to.
+    func sqliteAdvice(_ result: Int32) -> String? {
+        if kind == .indexLost { return "another program cut the '-shm' file short" }
+        return switch result & 0xff {
+        case SQLITE_NOTADB: "the file is no SQLite database, or an encrypted one"
+        case SQLITE_CANTOPEN: "the service may not open the file, or write into its directory"
+        case SQLITE_READONLY: "the service may not write the file"
+        case SQLITE_CORRUPT: "the database is damaged"
+        case SQLITE_FULL: "the disk is full"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// Bounds of a SQLite target, each with its reason.
+enum SQLiteLimits {
+    /// Longest write transaction without its commit: so long the application's writers wait.
+    static let transaction = Duration.milliseconds(25)
+
+    /// Take no more work here, so that the last piece and the commit fit in ``transaction``.
+    static let transactionSoft = Duration.milliseconds(20)
+
+    /// Gap after ``transaction`` of holding the lock without one.
+    ///
+    /// SQLite's busy handler sleeps up to 100 ms between tries and is not queued, so transactions
+    /// without gaps would starve it.
+    static let rest = Duration.milliseconds(5)
+
+    /// Take no more chunks of one user here, and before another one and the commit would pass
+    /// ``transactionSoft``.
+    ///
+    /// A writer that tries after 0, 1, 3, 8, 18 and 33 ms, as SQLite's own busy handler does, then
+    /// meets a gap within 33 ms.
+    static let chunkTransactionSoft = Duration.milliseconds(10)
+
+    /// How long we wait for another writer before the answer is "throttled".
+    static let busyTimeout = Duration.seconds(2)
+
+    /// Pause between two tries for the lock; SQLite's own handler sleeps up to 100 ms and loses
+    /// against an application that writes all the time.
+    static let busyPause = Duration.milliseconds(1)
+
+    /// Longest run of our statements in one transaction, whatever the application's triggers do;
+    /// enough to read a table of ten million rows that has no index.
+    static let statementDeadline = Duration.seconds(5)
+
+    /// Longest check of the stored values of all tables; the rest is skipped, with advice.
+    ///
+    /// In a rollback-journal database the application cannot commit meanwhile.
+    static let diagnosisDeadline = Duration.seconds(1)
+
+    /// Free pages given back to the file system in one transaction; a few milliseconds.
+    static let vacuumPages = 100
+
+    /// Such transactions after one purge, 40 MiB with pages of 4 KiB; the rest waits for the next.
+    static let vacuumPieces = 100
+
+    /// Page cache of one target, in KiB.
+    static let cacheKibibytes = 16_384
+}

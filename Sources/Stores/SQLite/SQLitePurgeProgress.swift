@@ -1,0 +1,60 @@
+internal import Engine
+internal import Lifecycle
+
+/// How far a call with many orders has come; a value, so that a transaction that does not commit
+/// leaves no trace in it.
+struct SQLitePurgeProgress: Sendable {
+    /// How the orders of a transaction are kept from spoiling each other.
+    enum Isolation: Sendable {
+        /// No savepoints: the fastest, and right as long as nothing fails.
+        case optimistic
+        /// A savepoint per order, after one has failed.
+        case savepoints
+        /// A transaction per order, after a COMMIT has failed on a deferred constraint or a trigger
+        /// has rolled the whole transaction back.
+        case single
+    }
+
+    /// Where an order with more rows than one transaction takes goes on.
+    struct Resume: Sendable {
+        var tableIndex = 0
+        var cursor = Int64.max
+        var chunkCount = 0
+        /// Rows of the next chunk, by how long the last one took.
+        var chunkRows = SQLLimits.chunkRows
+        /// How long the last transaction took, and its commit alone.
+        var heldFor = Duration.zero
+        var commitTook = Duration.zero
+        /// Counts of the table at `tableIndex`, whose entry is not written yet.
+        var rowCount = 0
+        var undatedCount = 0
+        var counts = PurgeCounts()
+    }
+
+    var isolation = Isolation.optimistic
+    var answers: [PurgeAnswer?]
+    var next = 0
+    var resume: Resume?
+
+    init(orderCount: Int) {
+        answers = Array(repeating: nil, count: orderCount)
+    }
+
+    /// Moves on to the next order without an answer.
+    mutating func skipAnswered() {
+        while next < answers.count, answers[next] != nil { next += 1 }
+    }
+
+    var isFinished: Bool { answers.allSatisfy { $0 != nil } }
+
+    /// Answers what is left: orders that were never begun, and the one that was cut off.
+    func answers(
+        elseBegun begun: EffectFailure,
+        elseUntouched untouched: EffectFailure
+    ) -> [PurgeAnswer] {
+        answers.enumerated().map { index, answer in
+            if let answer { return answer }
+            return .failure(index == next && resume != nil ? begun : untouched)
+        }
+    }
+}

@@ -1,0 +1,285 @@
+import Engine
+import GRDB
+import Lifecycle
+
+/// Runs one write transaction: as many orders, or as many chunks of one, as fit the time.
+///
+/// Lives inside the closure of one database access. Every way out ends the transaction.
+struct SQLitePurgeTransaction {
+    private let reader: SQLiteReader
+    private let plan: SQLPlan<SQLiteDialect>
+    private let orders: [PurgeOrder]
+    private let clock: TargetClock
+    private let tables: [SQLiteQueries]
+
+    init(
+        _ reader: SQLiteReader,
+        plan: SQLPlan<SQLiteDialect>,
+        orders: [PurgeOrder],
+        clock: TargetClock
+    ) throws(SQLError) {
+        self.reader = reader
+        self.plan = plan
+        self.orders = orders
+        self.clock = clock
+        var tables: [SQLiteQueries] = []
+        for table in plan.tables { tables.append(try SQLiteQueries(table, reader)) }
+        self.tables = tables
+    }
+
+    /// Does the next piece of `progress` and commits it.
+    ///
+    /// - Throws: ``SQLError`` for what concerns the whole database; nothing is committed then.
+    func run(_ progress: SQLitePurgeProgress) throws(SQLError) -> SQLitePurgeProgress {
+        defer { for table in tables { table.forget() } }
+        return try reader.bounded(by: SQLiteLimits.statementDeadline) {
+            () throws(SQLError) -> SQLitePurgeProgress in
+            try reader.execute("BEGIN IMMEDIATE")
+            do throws(SQLError) {
+                // Ends with the transaction (sqlite.org/pragma.html#pragma_defer_foreign_keys).
+                if plan.isCircular { try reader.execute("PRAGMA defer_foreign_keys = ON") }
+                try reader.requireSame(plan)
+                return try work(progress)
+            } catch {
+                rollBack()
+                guard error.concernsOneOrder, progress.isolation != .single else { throw error }
+                return isolating(progress)
+            }
+        }
+    }
+
+    private func work(_ progress: SQLitePurgeProgress) throws(SQLError) -> SQLitePurgeProgress {
+        let start = clock.uptime()
+        var after = progress
+        after.skipAnswered()
+        if orders.contains(where: \.isOutdated) { return halted(progress) }
+        while after.next < orders.count {
+            if after.resume == nil, orders[after.next].isStopped {
+                after.answers[after.next] = .stopped
+                after.skipAnswered()
+                continue
+            }
+            let isOrderDone = try take(&after, since: start)
+            after.skipAnswered()
+            let isTimeUp = clock.uptime() - start >= SQLiteLimits.transactionSoft
+            if !isOrderDone || after.isolation == .single || isTimeUp { break }
+        }
+        return try commit(after, from: progress, since: start)
+    }
+
+    private var finder: SQLiteObstacles { SQLiteObstacles(reader: reader, plan: plan) }
+
+    // MARK: Orders
+
+    /// Works on the order at `progress.next`; false when time ran out in the middle of it.
+    private func take(
+        _ progress: inout SQLitePurgeProgress,
+        since start: Duration
+    ) throws(SQLError) -> Bool {
+        let index = progress.next
+        guard progress.isolation != .optimistic else {
+            return try work(&progress, since: start)
+        }
+        try reader.execute("SAVEPOINT expunged_order")
+        do {
+            let isDone = try work(&progress, since: start)
+            try reader.execute("RELEASE expunged_order")
+            return isDone
+        } catch {
+            // A trigger with RAISE(ROLLBACK) has already ended the transaction for everyone.
+            guard error.concernsOneOrder, reader.db.isInsideTransaction else {
+                if error.concernsOneOrder, progress.isolation == .single {
+                    try reader.execute("BEGIN IMMEDIATE")
+                    return fail(&progress, index, error)
+                }
+                throw error
+            }
+            try reader.execute("ROLLBACK TO expunged_order")
+            try reader.execute("RELEASE expunged_order")
+            return fail(&progress, index, error)
+        }
+    }
+
+    private func fail(
+        _ progress: inout SQLitePurgeProgress,
+        _ index: Int,
+        _ error: SQLError
+    ) -> Bool {
+        progress.answers[index] = .failure(error.failure)
+        progress.resume = nil
+        return true
+    }
+
+    private func work(
+        _ progress: inout SQLitePurgeProgress,
+        since start: Duration
+    ) throws(SQLError) -> Bool {
+        let order = orders[progress.next]
+        var resume = progress.resume ?? SQLitePurgeProgress.Resume()
+        while resume.tableIndex < tables.count {
+            if order.isOutdated {
+                progress.resume = resume
+                return false
+            }
+            let table = tables[resume.tableIndex]
+            guard let key = table.plan.rule.idType.key(for: order.user) else {
+                let action = table.plan.rule.receiptAction + ", no such id"
+                resume.counts.entries.append(
+                    .init(name: table.plan.table, action: action, rowCount: 0)
+                )
+                resume.tableIndex += 1
+                continue
+            }
+            try table.bind(SQLParameters(user: key, time: order.cutoff))
+            let isTableDone: Bool
+            do throws(SQLError) {
+                isTableDone = try advance(table, key, cutoff: order.cutoff, &resume, since: start)
+            } catch {
+                throw finder.named(error, at: table.plan, key, cutoff: order.cutoff)
+            }
+            if !isTableDone {
+                progress.resume = resume
+                return false
+            }
+        }
+        progress.resume = nil
+        let held = try reader.held(order, plan)
+        resume.counts.entries += held
+        progress.answers[progress.next] =
+            held.isEmpty
+            ? .done(resume.counts)
+            : .held(resume.counts, under: Set(order.holds.map(\.name)))
+        return true
+    }
+
+    // MARK: Tables
+
+    private func advance(
+        _ table: SQLiteQueries,
+        _ key: BoundValue,
+        cutoff: WallTime,
+        _ resume: inout SQLitePurgeProgress.Resume,
+        since start: Duration
+    ) throws(SQLError) -> Bool {
+        if resume.chunkCount == 0 {
+            let (found, newer, undated) = try table.count.integers() ?? (0, 0, 0)
+            let isKept = table.plan.rule.action == .keep
+            if isKept || found <= SQLLimits.chunkRows {
+                let isIdle = isKept || found == newer
+                let changed = isIdle ? 0 : try table.work.run(on: reader.db)
+                resume.rowCount = isKept ? Int(found) : changed
+                resume.undatedCount = isIdle ? 0 : Int(undated)
+                close(table, newer: isKept ? 0 : Int(newer), &resume)
+                return true
+            }
+        }
+        let chunks = try SQLiteChunkQueries(table.plan.work, reader)
+        defer { chunks.forget() }
+        try chunks.bind(SQLParameters(user: key, time: cutoff))
+        while true {
+            let begin = clock.uptime()
+            let changed = try chunks.next(
+                on: reader.db,
+                rowsMax: resume.chunkRows,
+                cursor: &resume.cursor
+            )
+            resume.chunkCount += 1
+            let took = clock.uptime() - begin
+            resume.chunkRows = ChunkPace.rows(after: resume.chunkRows, took: took)
+            resume.rowCount += changed
+            if changed == 0 {
+                close(table, newer: try chunks.newerCount(), &resume)
+                return true
+            }
+            guard resume.chunkCount < SQLLimits.chunks else {
+                // A trigger takes back what is done, or all of it would be done by now.
+                let trigger = Obstacle(.trigger, at: table.plan.table)
+                throw SQLError(.constraint, target: reader.target, trigger)
+            }
+            let elapsed = clock.uptime() - start
+            if ChunkPace.isOver(after: elapsed, chunk: took, commit: resume.commitTook) {
+                return false
+            }
+        }
+    }
+
+    /// Writes a table's entries and goes on to the next table.
+    private func close(
+        _ table: SQLiteQueries,
+        newer: Int,
+        _ resume: inout SQLitePurgeProgress.Resume
+    ) {
+        let counter = TableCounter(
+            table: table.plan.table,
+            action: table.plan.rule.receiptAction,
+            rowCount: resume.rowCount,
+            undatedCount: resume.undatedCount,
+            newerCount: newer
+        )
+        var next = SQLitePurgeProgress.Resume()
+        next.counts = resume.counts
+        next.counts.entries += counter.entries
+        next.tableIndex = resume.tableIndex + 1
+        next.commitTook = resume.commitTook
+        resume = next
+    }
+
+    // MARK: Transaction
+
+    private func commit(
+        _ after: SQLitePurgeProgress,
+        from before: SQLitePurgeProgress,
+        since start: Duration
+    ) throws(SQLError) -> SQLitePurgeProgress {
+        if orders.contains(where: \.isOutdated) { return halted(before) }
+        let begin = clock.uptime()
+        do {
+            try reader.execute("COMMIT")
+        } catch {
+            // What violates a deferred key is seen only while the transaction is open.
+            let named = before.isolation == .single ? finder.named(error) : error
+            rollBack()
+            guard error.concernsOneOrder else { throw error }
+            guard before.isolation == .single else { return isolating(before, .single) }
+            var failed = before
+            failed.skipAnswered()
+            _ = fail(&failed, failed.next, named)
+            return failed
+        }
+        let end = clock.uptime()
+        try reader.requireSameFile()
+        var after = after
+        after.resume?.commitTook = end - begin
+        after.resume?.heldFor = end - start
+        return after
+    }
+
+    /// Takes back what is not committed, and answers every order that has no answer.
+    private func halted(_ progress: SQLitePurgeProgress) -> SQLitePurgeProgress {
+        rollBack()
+        var progress = progress
+        progress.skipAnswered()
+        if var resume = progress.resume {
+            if resume.rowCount > 0 { close(tables[resume.tableIndex], newer: 0, &resume) }
+            progress.answers[progress.next] = .halted(resume.counts)
+            progress.resume = nil
+        }
+        progress.answers = progress.answers.map { $0 ?? .stopped }
+        return progress
+    }
+
+    /// The same progress, to be tried again with the next stronger isolation.
+    private func isolating(
+        _ progress: SQLitePurgeProgress,
+        _ isolation: SQLitePurgeProgress.Isolation? = nil
+    ) -> SQLitePurgeProgress {
+        var progress = progress
+        progress.isolation =
+            isolation ?? (progress.isolation == .optimistic ? .savepoints : .single)
+        return progress
+    }
+
+    private func rollBack() {
+        if reader.db.isInsideTransaction { reader.rollBack() }
+    }
+}

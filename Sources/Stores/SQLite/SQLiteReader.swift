@@ -1,0 +1,76 @@
+import CSQLiteGuard
+import GRDB
+import GRDBSQLite
+import Lifecycle
+
+/// The one connection of a target, inside one database access.
+struct SQLiteReader: SQLConnection {
+    typealias Dialect = SQLiteDialect
+
+    let db: Database
+    let target: TargetName
+
+    func rows(
+        _ sql: String,
+        _ parameters: SQLParameters
+    ) throws(SQLError) -> [[BoundValue?]] {
+        let query = try SQLiteQuery(sql, on: db, target: target)
+        defer { query.forget() }
+        try query.bind(parameters)
+        return try query.rows()
+    }
+
+    /// Runs one statement without parameters.
+    func execute(_ sql: String) throws(SQLError) {
+        guard unsafe sqlite3_exec(db.sqliteConnection, sql, nil, nil, nil) == SQLITE_OK else {
+            let code = unsafe sqlite3_extended_errcode(db.sqliteConnection)
+            throw SQLError(resultCode: code, target: target)
+        }
+    }
+
+    /// A failed ROLLBACK means that SQLite has already rolled back.
+    func rollBack() { _ = unsafe sqlite3_exec(db.sqliteConnection, "ROLLBACK", nil, nil, nil) }
+
+    /// Interrupts a statement that runs beyond the deadline.
+    func bounded<Answer>(
+        by deadline: Duration,
+        _ body: () throws(SQLError) -> Answer
+    ) throws(SQLError) -> Answer {
+        unsafe csqliteguard_deadline_begin(db.sqliteConnection, deadline.milliseconds)
+        defer { unsafe csqliteguard_deadline_end(db.sqliteConnection) }
+        return try body()
+    }
+
+    /// The open file is still the one at the path: rows deleted from a file that was replaced by
+    /// another (a restored backup) are not deleted.
+    func requireSameFile() throws(SQLError) {
+        guard unsafe csqliteguard_has_moved(db.sqliteConnection) == 0 else {
+            throw SQLError(.moved, target: target)
+        }
+    }
+
+    /// The open file is the one at the path, and the plan was made for its present schema.
+    func requireSame(_ plan: SQLPlan<SQLiteDialect>) throws(SQLError) {
+        try requireSameFile()
+        guard Int64(try count(SQLiteCatalog.versionSQL)) == plan.schemaVersion else {
+            throw SQLError(.schemaChanged, target: target)
+        }
+    }
+
+    /// Reads in one transaction that ends with a rollback, and fails when the schema is not the
+    /// plan's any more.
+    func reading<Answer>(
+        _ plan: SQLPlan<SQLiteDialect>? = nil,
+        deadline: Duration = SQLiteLimits.statementDeadline,
+        _ body: () throws(SQLError) -> Answer
+    ) throws(SQLError) -> Answer {
+        try bounded(by: deadline) { () throws(SQLError) -> Answer in
+            try execute("BEGIN")
+            defer { rollBack() }
+            if let plan { try requireSame(plan) }
+            let answer = try body()
+            if plan != nil { try requireSameFile() }
+            return answer
+        }
+    }
+}

@@ -1,0 +1,220 @@
+package import Engine
+package import Lifecycle
+
+/// What only reads: verification, plans, users and keys.
+extension SQLiteTarget {
+    /// Counts what is left by other queries than the purge used.
+    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        let answers = await verifySpelled(nonCanonical.fit(orders))
+        closeIfUnused()
+        return nonCanonical.merged(answers, orders) { .failure($0) }
+    }
+
+    private func verifySpelled(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
+        var answers: [VerifyAnswer] = []
+        let error = await retrying {
+            while answers.count < orders.count {
+                let plan = try await ready()
+                let (rest, clock) = (orders[answers.count...], clock)
+                do {
+                    answers += try await read { reader in
+                        try Self.verify(rest, plan, reader, clock)
+                    }
+                } catch let error as SQLError where error.kind == .timeout {
+                    // Millions of rows that are masked already, each of which is read.
+                    answers.append(await verifyInPieces(orders[answers.count]))
+                }
+            }
+        }
+        guard let error else { return answers }
+        let missing = orders.count - answers.count
+        return answers + Array(repeating: .failure(error.failure), count: missing)
+    }
+
+    /// Answers the first orders, as many as fit the time (at least one).
+    private static func verify(
+        _ orders: ArraySlice<PurgeOrder>,
+        _ plan: Plan,
+        _ reader: SQLiteReader,
+        _ clock: TargetClock
+    ) throws(SQLError) -> [VerifyAnswer] {
+        try reader.reading(plan) { () throws(SQLError) -> [VerifyAnswer] in
+            let start = clock.uptime()
+            var answers: [VerifyAnswer] = []
+            for order in orders {
+                do throws(SQLError) {
+                    answers.append(try reader.verify(order, plan, at: clock.wall()))
+                } catch {
+                    // The next call begins with it, and finds that it alone takes so long.
+                    guard error.kind == .timeout, !answers.isEmpty else { throw error }
+                    break
+                }
+                if clock.uptime() - start >= SQLiteLimits.transactionSoft { break }
+            }
+            return answers
+        }
+    }
+
+    /// Verifies table by table, each in short read transactions.
+    func verifyInPieces(_ order: PurgeOrder) async -> VerifyAnswer {
+        await answering(VerifyAnswer.failure) {
+            let plan = try await ready()
+            for table in plan.tables {
+                guard let checking = table.work.checking else { continue }
+                let left = try await count(
+                    order,
+                    from: SQLiteRowCount(.byUser),
+                    of: table,
+                    checking,
+                    plan,
+                    until: { $0.found > 0 }
+                )
+                guard left.found == 0 else { return .remaining(left.found) }
+            }
+            let clock = clock
+            let obstacle = try await read { reader in
+                try reader.reading(plan) { () throws(SQLError) -> Obstacle? in
+                    for table in plan.tables {
+                        let now = clock.wall()
+                        if let found = try reader.obstacle(order, table, at: now) { return found }
+                    }
+                    return nil
+                }
+            }
+            return obstacle.map { .failure(.blocked($0)) } ?? .clean
+        }
+    }
+
+    /// Counts the user's rows table by table, each in short read transactions.
+    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        guard !nonCanonical.concerns(order) else { return .failure(nonCanonical.failure(order)) }
+        let answer = await answering(PlanAnswer.failure) {
+            let plan = try await ready()
+            var items: [PlanItem] = []
+            for table in plan.tables {
+                let counting = table.work.counting
+                let counted = try await count(
+                    order,
+                    from: SQLiteRowCount(),
+                    of: table,
+                    counting,
+                    plan
+                )
+                items.append(counted.item(of: table))
+            }
+            return .items(items)
+        }
+        closeIfUnused()
+        return answer
+    }
+
+    /// Counts a user's rows of one table, each piece in a transaction of its own.
+    private func count(
+        _ order: PurgeOrder,
+        from start: SQLiteRowCount,
+        of table: TablePlan<SQLiteDialect>,
+        _ counting: SQLiteCounting,
+        _ plan: Plan,
+        until isEnough: (SQLiteRowCount) -> Bool = { _ in false }
+    ) async throws -> SQLiteRowCount {
+        var count = start
+        let clock = clock
+        while !count.isAtEnd, !isEnough(count) {
+            let before = count
+            count = try await read { reader in
+                try SQLiteCountTransaction(reader: reader, plan: plan, clock: clock)
+                    .advance(before, of: table, counting, for: order)
+            }
+            guard !count.isAtEnd else { break }
+            try await clock.rest(SQLLimits.restBetweenChunks)
+        }
+        return count
+    }
+
+    // MARK: Users and keys
+
+    /// Goes through every table of which something is erased, page by page.
+    package func users(
+        where isWanted: @escaping @Sendable (UserID) -> Bool
+    ) async -> UsersAnswer {
+        let answer = await answering(UsersAnswer.failure) {
+            let plan = try await ready()
+            var found: Set<UserID> = []
+            for table in plan.tables where table.rule.action != .keep {
+                var scan = table.users
+                while !scan.isAtEnd {
+                    let before = scan
+                    let (page, after) = try await read { reader in
+                        var scan = before
+                        let users = try scan.next { sql, parameters throws(SQLError) in
+                            try reader.reading(plan) { () throws(SQLError) -> [[BoundValue?]] in
+                                try reader.rows(sql, parameters)
+                            }
+                        }
+                        return (users.filter(isWanted), scan)
+                    }
+                    scan = after
+                    found.formUnion(page)
+                }
+            }
+            return .found(Array(found))
+        }
+        closeIfUnused()
+        return answer
+    }
+
+    /// Reads the ids in users' rows, in short read transactions.
+    package func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
+        let (answers, failure) = await answers(orders, by: key) {
+            reader,
+            key,
+            order throws(SQLError) in
+            try reader.ids(key, of: order)
+        }
+        let missing = orders.count - answers.count
+        return answers + Array(repeating: .failure(failure ?? .lost), count: missing)
+    }
+
+    /// Counts the rows that name each id, in short read transactions.
+    package func named(
+        _ ids: [UserID],
+        as key: String,
+        besides orders: [PurgeOrder]
+    ) async -> OwnersAnswer {
+        let (answers, failure) = await answers(ids, by: key) { reader, key, id throws(SQLError) in
+            try reader.isNamed(id, key, besides: orders)
+        }
+        if let failure { return .failure(failure) }
+        return .named(Set(zip(ids, answers).filter(\.1).map(\.0)))
+    }
+
+    /// Asks in one transaction after the other, as often as fits the time (at least once).
+    private func answers<Question: Sendable, Answer: Sendable>(
+        _ questions: [Question],
+        by name: String,
+        _ ask: @escaping @Sendable (SQLiteReader, KeyPlan, Question) throws(SQLError) -> Answer
+    ) async -> (answers: [Answer], failure: EffectFailure?) {
+        var answers: [Answer] = []
+        let error = await retrying {
+            while answers.count < questions.count {
+                let plan = try await ready()
+                guard let key = plan.key(name) else {
+                    throw SQLError(.planRefused, target: self.name)
+                }
+                let (rest, clock) = (questions[answers.count...], clock)
+                answers += try await read { reader in
+                    try reader.reading(plan) { () throws(SQLError) -> [Answer] in
+                        let start = clock.uptime()
+                        var answers: [Answer] = []
+                        for question in rest {
+                            answers.append(try ask(reader, key, question))
+                            if clock.uptime() - start >= SQLiteLimits.transactionSoft { break }
+                        }
+                        return answers
+                    }
+                }
+            }
+        }
+        return (answers, error?.failure)
+    }
+}
