@@ -35,7 +35,6 @@ package struct ClockStep: Hashable, Sendable {
 
     package func covers(_ time: WallTime) -> Bool { from <= time && time <= latest }
 
-    /// What the right clock would have shown at a time of the wrong one.
     package func corrected(_ time: WallTime) -> WallTime { covers(time) ? time + by : time }
 }
 

@@ -6,9 +6,9 @@ package struct PurgeWork: Hashable, Sendable, Retryable {
     }
 
     package let target: TargetName
-    package var step: Step
-    package var counts: PurgeCounts
-    package var attempts: Int
+    package var step = Step.waiting
+    package var counts = PurgeCounts()
+    package var attempts = 0
     /// `lastFailure` may be `remaining_rows`, too.
     package var retry = Retry()
     package var startedAt: WallTime?
@@ -33,12 +33,7 @@ package struct PurgeWork: Hashable, Sendable, Retryable {
     /// Something of it may be gone: a call was made, and what it did before a failure is not known.
     package var mayHaveBegun: Bool { attempts > 0 }
 
-    package init(target: TargetName) {
-        self.target = target
-        step = .waiting
-        counts = PurgeCounts()
-        attempts = 0
-    }
+    package init(target: TargetName) { self.target = target }
 }
 
 extension PurgeWork {
@@ -80,7 +75,6 @@ extension PurgeWork {
             counts.add(done)
             return []
         case .stopped:
-            // As a call that was not made.
             counts.endPass()
             attempts -= 1
             return []

@@ -24,7 +24,6 @@ struct KeyOrders {
 
     private struct Entry {
         var places: [Int] = []
-        /// Ids that others own, too.
         var keptCount = 0
         var failure: EffectFailure?
 

@@ -11,6 +11,10 @@ struct ClockWriter {
         let by = SQLValue.int(step.by.milliseconds)
         let (from, to) = (SQLValue.time(step.from), SQLValue.time(step.latest))
         try movePurges(isForward: step.by > .zero, from, to)
+        try database.run(
+            "UPDATE purges SET judged_at = judged_at + ?3 WHERE judged_at BETWEEN ?1 AND ?2",
+            [from, to, by]
+        )
         if step.by > .zero { try moveWaits(from, to, by) }
         try database.run(
             """

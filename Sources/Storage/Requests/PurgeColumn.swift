@@ -4,7 +4,7 @@ import Lifecycle
 enum PurgeColumn: Int32, Columns {
     case requestID, position
     case target, step, counts, attempts, failures, retryAt, startedAt, endedAt, lastFailure
-    case restoredAt, obstacle
+    case restoredAt, judgedAt, obstacle
 
     static let selection = makeSelection()
     static let insertion = insertion(of: allCases, into: "purges")
@@ -15,7 +15,7 @@ extension PurgeWork {
     init(_ row: Row<PurgeColumn>) throws {
         self.init(target: row.target(.target))
         step = try row.choice(.step, as: PurgeWork.Step.self)
-        counts = try PurgeCountsText.decode(row.text(.counts))
+        counts = try PurgeCounts(columnText: row.text(.counts))
         attempts = row.int(.attempts)
         failures = row.int(.failures)
         retryAt = row.timeOrNil(.retryAt)
@@ -23,6 +23,7 @@ extension PurgeWork {
         endedAt = row.timeOrNil(.endedAt)
         lastFailure = row.textOrNil(.lastFailure)
         restoredAt = row.timeOrNil(.restoredAt)
+        judgedAt = row.timeOrNil(.judgedAt)
         obstacle = row.textOrNil(.obstacle)
     }
 
@@ -32,7 +33,7 @@ extension PurgeWork {
         case .position: .int(position)
         case .target: .text(target.rawValue)
         case .step: .text(step.rawValue)
-        case .counts: .text(PurgeCountsText.encode(counts))
+        case .counts: .text(counts.columnText)
         case .attempts: .int(attempts)
         case .failures: .int(failures)
         case .retryAt: .time(retryAt)
@@ -40,6 +41,7 @@ extension PurgeWork {
         case .endedAt: .time(endedAt)
         case .lastFailure: .text(lastFailure)
         case .restoredAt: .time(restoredAt)
+        case .judgedAt: .time(judgedAt)
         case .obstacle: .text(obstacle)
         }
     }

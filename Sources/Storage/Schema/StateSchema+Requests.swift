@@ -32,8 +32,8 @@ extension StateSchema {
           park_until       INTEGER,
           due_at           INTEGER,
           lane             TEXT NOT NULL,     -- the provider it waits for; '' for none
-          lookup           TEXT,              -- LookupText
-          approval         TEXT,              -- ApprovalText
+          lookup           TEXT,              -- JSON
+          approval         TEXT,              -- JSON
           open_revocations INTEGER NOT NULL CHECK (open_revocations >= 0),
           purge_started_at INTEGER,
           ended_at         INTEGER CHECK
@@ -42,7 +42,7 @@ extension StateSchema {
           end_sequence     INTEGER,           -- its place among all ended requests
           scope            INTEGER,           -- scopes.id at its end; without a foreign key, which
                                               -- SQLite would look up with each end
-          rechecks         TEXT,              -- RecheckText
+          rechecks         TEXT,              -- JSON
           crash_count      INTEGER NOT NULL DEFAULT 0,
           is_held          INTEGER NOT NULL DEFAULT 0,
           has_own_hold     INTEGER NOT NULL DEFAULT 0,  -- an operator holds this request alone
@@ -87,7 +87,7 @@ extension StateSchema {
           client_id     TEXT NOT NULL,
           is_shared     INTEGER NOT NULL,  -- another user has the same subject
           is_linked     INTEGER NOT NULL DEFAULT 0,
-          credentials   TEXT NOT NULL,     -- CredentialWorkText
+          credentials   TEXT NOT NULL,     -- JSON
           verdict       TEXT,
           proof         TEXT,              -- what the verdict rests on
           refused_credentials INTEGER NOT NULL DEFAULT 0,
@@ -107,7 +107,7 @@ extension StateSchema {
           target       TEXT NOT NULL,
           step         TEXT NOT NULL
             CHECK (step = 'waiting' OR step = 'purged' OR step = 'verified'),
-          counts       TEXT NOT NULL,  -- PurgeCountsText
+          counts       TEXT NOT NULL,  -- JSON
           attempts     INTEGER NOT NULL,
           failures     INTEGER NOT NULL,
           retry_at     INTEGER,
@@ -115,6 +115,7 @@ extension StateSchema {
           ended_at     INTEGER,
           last_failure TEXT,
           restored_at  INTEGER,        -- the store was restored: data of up to then goes, too
+          judged_at    INTEGER,        -- when rows were first found with dates in the future
           obstacle     TEXT,           -- what in the store prevents the purge
           PRIMARY KEY (request_id, position)
         ) STRICT, WITHOUT ROWID;
