@@ -10,7 +10,6 @@ package struct CoverageFinding: Hashable, Sendable {
     /// A table's column (`posts.editor_id`), a folder, a prefix; a name of the schema, never a
     /// user's.
     package let name: String
-    /// Why it looks like user data, such as "refers to 'users'".
     package let reason: String
     /// The configuration deletes it, makes it unrecognisable, or keeps it with a reason.
     package let isCovered: Bool

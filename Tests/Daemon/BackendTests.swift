@@ -11,8 +11,8 @@ import Vault
     func ask(
         _ user: String,
         _ kind: RequestKind = .revokeTokens
-    ) throws -> Control.Submission {
-        Control.Submission(
+    ) throws -> WireSubmission {
+        WireSubmission(
             kind: kind,
             user: try #require(UserID(user)),
             options: try RequestOptions(members: [], kind: kind)
@@ -75,7 +75,7 @@ import Vault
             column = "author_id"
             action = "delete"
             """
-        let target = OpaqueStore(answer: .unknown)
+        let target = OpaqueStore()
         let ill = try bench.backend(
             more: more,
             targets: [name: target],

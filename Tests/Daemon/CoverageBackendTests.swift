@@ -6,16 +6,16 @@ import Testing
 
 @testable import Daemon
 
-/// A store that works, and that answers as told when it is looked through.
-struct OpaqueStore: PurgeTarget {
+/// A store that works, and that cannot be searched.
+struct OpaqueStore: StubTarget {
+    let name = TargetName("app-db")
+}
+
+/// The same, with a fixed answer to a search.
+private struct SearchedStore: StubTarget, CoverageSearching {
     let name = TargetName("app-db")
     let answer: CoverageAnswer
 
-    func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        orders.map { _ in .done(PurgeCounts()) }
-    }
-    func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] { orders.map { _ in .clean } }
-    func diagnose() async -> [String] { [] }
     func coverage() async -> CoverageAnswer { answer }
 }
 
@@ -31,11 +31,11 @@ struct OpaqueStore: PurgeTarget {
         action = "delete"
         """
 
-    private func check(_ answer: CoverageAnswer) async throws -> WireHealth {
+    private func check(_ store: any PurgeTarget) async throws -> WireHealth {
         let name = TargetName("app-db")
         let backend = try Bench().backend(
             more: Self.settings,
-            targets: [name: OpaqueStore(answer: answer)],
+            targets: [name: store],
             clock: StillClock()
         )
         let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
@@ -49,7 +49,7 @@ struct OpaqueStore: PurgeTarget {
     @Test func `a store that cannot be looked through is no store in which nothing was found`()
         async throws
     {
-        let failed = try await check(.failure(.unreachable))
+        let failed = try await check(SearchedStore(answer: .failure(.unreachable)))
         #expect(failed.uncovered == nil)
         #expect(failed.findings == ["it cannot be looked through for user data: unreachable"])
         let unmapped = CoverageFinding(
@@ -57,7 +57,7 @@ struct OpaqueStore: PurgeTarget {
             reason: "no rule leads there",
             isCovered: false
         )
-        let found = try await check(.findings([unmapped]))
+        let found = try await check(SearchedStore(answer: .findings([unmapped])))
         #expect(found.uncovered == ["logs/: no rule leads there"] && found.findings.isEmpty)
         let part = CoverageFinding(
             name: "users",
@@ -65,10 +65,10 @@ struct OpaqueStore: PurgeTarget {
             isCovered: true,
             isSample: true
         )
-        let sampled = try await check(.findings([part]))
+        let sampled = try await check(SearchedStore(answer: .findings([part])))
         #expect(sampled.uncovered == [] && sampled.sampled == ["users: 20 of 30 were looked into"])
         #expect(found.sampled == nil)
-        let unknown = try await check(.unknown)
+        let unknown = try await check(OpaqueStore())
         #expect(unknown.uncovered == nil && unknown.findings.isEmpty)
     }
 }

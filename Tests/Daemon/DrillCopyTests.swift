@@ -277,7 +277,8 @@ struct DrillCopyTests {
     ) throws {
         let target = Self.database("key_credential = \"key\"", at: url)
         let read = try DaemonConfiguration.parse(Array(target.utf8), file: "t.toml")
-        let copy = try read.targets[0].store.copy(at: "copy")
+        let store = try #require(read.targets[0].store as? any DrillCopying)
+        let copy = try store.copy(at: "copy")
         #expect(try #require(copy as? RealtimeDatabaseStore).url == copied)
     }
 

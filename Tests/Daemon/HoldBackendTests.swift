@@ -8,7 +8,7 @@ import Testing
 @testable import Daemon
 
 /// A store of two rows for everybody, one of which any hold on rows is about.
-private final class DisputedStore: PurgeTarget {
+private final class DisputedStore: RowHolding, StubTarget {
     let name: TargetName
     private let rows = Mutex<[UserID: Int]>([:])
 
@@ -28,8 +28,6 @@ private final class DisputedStore: PurgeTarget {
     func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         orders.map { count(of: $0.user) == 0 ? .clean : .remaining(count(of: $0.user)) }
     }
-
-    func diagnose() async -> [String] { [] }
 
     func check(_ filter: RowFilter) async -> FilterAnswer {
         filter.table == "orders" ? .accepted : .refused("no such table")
@@ -68,9 +66,10 @@ private final class DisputedStore: PurgeTarget {
     private func run(
         holding: [(String, HoldInput)],
         accounts: DisputedStore? = nil,
+        on known: Bench? = nil,
         _ body: @Sendable (DaemonBackend, RequestID, DisputedStore) async throws -> Void
     ) async throws {
-        let bench = try Bench()
+        let bench = try known ?? Bench()
         let store = DisputedStore()
         let backend = try bench.backend(
             more: Self.settings + (accounts == nil ? "" : Self.accountSettings),
@@ -160,6 +159,61 @@ private final class DisputedStore: PurgeTarget {
             _ = try await backend.liftHold("case", caller: Self.caller)
             await Self.wait(for: .completed, changes)
             #expect(store.count(of: alice) == 0 && accounts.count(of: alice) == 0)
+        }
+    }
+
+    @Test("a request's own hold is lifted although its target is held", .timeLimit(.minutes(1)))
+    func ownHoldOnHeldTarget() async throws {
+        let bench = try Bench()
+        let log = bench.log
+        let whole = HoldInput(target: Self.target, reason: "case 7")
+        try await run(holding: [("case", whole)], on: bench) { backend, id, store in
+            let alice = try #require(UserID("alice"))
+            _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
+            let released = try await backend.act(.release, on: id, caller: Self.caller)
+            #expect(released.heldBy == ["target app-db: case"])
+            #expect(log.all.contains { $0.contains("request.id=\(id) step=release") })
+            await #expect(throws: ControlProblem.self) {
+                _ = try await backend.act(.release, on: id, caller: Self.caller)
+            }
+            let changes = try await backend.events(nil, caller: Self.caller)
+            _ = try await backend.liftHold("case", caller: Self.caller)
+            await Self.wait(for: .completed, changes)
+            #expect(store.count(of: alice) == 0)
+        }
+    }
+
+    @Test(
+        "a hold on a request whose target was held ends like any other",
+        .timeLimit(.minutes(1)),
+        arguments: [false, true]
+    )
+    func holdAfterTargetHold(isOfUser: Bool) async throws {
+        let whole = HoldInput(target: Self.target)
+        try await run(holding: [("case", whole)]) { backend, id, store in
+            let alice = try #require(UserID("alice"))
+            func set(_ isHeld: Bool) async throws {
+                if isOfUser {
+                    _ = try await backend.setHold(
+                        isHeld,
+                        user: alice,
+                        reason: nil,
+                        caller: Self.caller
+                    )
+                } else {
+                    let action = isHeld ? RequestAction.hold(reason: nil) : .release
+                    _ = try await backend.act(action, on: id, caller: Self.caller)
+                }
+            }
+            try await set(true)
+            _ = try await backend.liftHold("case", caller: Self.caller)
+            // The request was woken, and parked again for the other hold.
+            for _ in 0..<3 { await backend.parts.engine.probe() }
+            #expect(store.count(of: alice) == 2)
+            let changes = try await backend.events(nil, caller: Self.caller)
+            try await set(false)
+            await Self.wait(for: .completed, changes)
+            #expect(store.count(of: alice) == 0)
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Daemon
 
 /// A store of two rows for everybody that begins and ends each order when it is told to.
-private final class SteppedStore: PurgeTarget {
+private final class SteppedStore: RowHolding, StubTarget {
     let name = TargetName("app-db")
     private let rows = Mutex<[UserID: Int]>([:])
     /// Whose order has begun.
@@ -52,8 +52,6 @@ private final class SteppedStore: PurgeTarget {
             return left == 0 ? .clean : .remaining(left)
         }
     }
-
-    func diagnose() async -> [String] { [] }
 
     func check(_ filter: RowFilter) async -> FilterAnswer { .accepted }
 }

@@ -16,7 +16,7 @@ struct ReplayResumeTests {
     )
 
     /// A store that looks into the state when it is asked to purge, and answers as it is told.
-    private struct Watched: PurgeTarget {
+    private struct Watched: TargetWrapper {
         let inner: any PurgeTarget
         let state: StateDatabase
         let answer: @Sendable (Int, PurgeAnswer) -> PurgeAnswer
@@ -30,7 +30,6 @@ struct ReplayResumeTests {
             (self.inner, self.state, self.answer) = (inner, state, answer)
         }
 
-        var name: TargetName { inner.name }
         /// What was noted when each call came.
         var noted: [[BegunErasure]] { calls.all }
 
@@ -43,13 +42,6 @@ struct ReplayResumeTests {
             let count = calls.all.count
             return await inner.purge(orders).map { answer(count, $0) }
         }
-
-        func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] { await inner.verify(orders) }
-        func diagnose() async -> [String] { [] }
-
-        func users(
-            where isWanted: @escaping @Sendable (UserID) -> Bool
-        ) async -> UsersAnswer { await inner.users(where: isWanted) }
     }
 
     private final class SharedList: Sendable {

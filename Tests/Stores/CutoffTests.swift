@@ -79,7 +79,7 @@ import Testing
                 ]
         )
         #expect(
-            await target.inspect().advice.contains(
+            await target.inspect(withOutages: true).advice.contains(
                 "column 'made' of table 'i' holds days without a time of day: rows of the day of a"
                     + " request count as newer and stay"
             )
@@ -111,6 +111,24 @@ import Testing
         let future = VerifyAnswer.failure(.blocked(Obstacle(.future, at: "p", name: "made")))
         // Nothing of the third one's row wants to be masked.
         #expect(await target.verify(orders) == [.clean, future, .clean])
+    }
+
+    @Test("a date that was in the future at an earlier verification stays wrong once it has passed")
+    func wrongDate() async throws {
+        let app = try AppDatabase("CREATE TABLE p(u TEXT, made INTEGER)")
+        let creation = CreationColumn(column: "made", unit: .unixMilliseconds)
+        let target = app.target(
+            TableRule(table: "p", column: "u", action: .delete, creation: creation)
+        )
+        let made = (present - .seconds(60)).unixMilliseconds
+        try app.execute("INSERT INTO p VALUES ('a', \(made))")
+        var late = order("a", cutoff: present - .seconds(3600))
+        #expect(await target.verify([late]) == [.clean])
+        late.datesUpTo = present - .seconds(61)
+        let future = VerifyAnswer.failure(.blocked(Obstacle(.future, at: "p", name: "made")))
+        #expect(await target.verify([late]) == [future])
+        late.datesUpTo = present - .seconds(60)
+        #expect(await target.verify([late]) == [.clean])
     }
 
     @Test("rows of the future or of unreadable time stay; only rows without a time count as old")

@@ -24,7 +24,7 @@ import Testing
 
     /// Lists, purges in the engine's batches and verifies; the number of users that were erased.
     private static func replay(
-        _ target: some PurgeTarget,
+        _ target: some UserListing,
         _ users: [String],
         cutoff: WallTime
     ) async throws -> Int {

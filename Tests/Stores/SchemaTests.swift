@@ -89,7 +89,7 @@ import Testing
             TableRule(table: "posts", column: "u", action: .delete),
             TableRule(table: "comments", column: "u", action: .delete)
         )
-        let found = await target.inspect()
+        let found = await target.inspect(withOutages: true)
         #expect(found.problems == [])
         #expect(found.advice.filter { $0.contains("'posts'") } == [advice])
     }
@@ -108,7 +108,7 @@ import Testing
             TableRule(table: "a", column: "u", action: .delete),
             TableRule(table: "b", column: "u", action: .delete)
         )
-        let found = await target.inspect()
+        let found = await target.inspect(withOutages: true)
         #expect(found.problems == [])
         #expect(found.advice.contains { $0.contains("in a circle") })
         #expect(

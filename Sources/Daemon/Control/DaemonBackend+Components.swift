@@ -8,7 +8,6 @@ import Storage
 import Stores
 
 extension DaemonBackend {
-    /// The reason that is kept with a pause that somebody asked for.
     private static let operatorPause = PauseWatch.operatorReason
 
     func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
@@ -28,8 +27,7 @@ extension DaemonBackend {
         let lane = Self.lanes(of: adapters.configuration).first { $0.name == name }
         guard let lane else { throw ControlProblem(.unknownProvider) }
         let uid = caller.operatorUID ?? caller.uid
-        var problem: ProviderProblem?
-        var isWell = false
+        var isChecked = action == .check
         switch action {
         case .pause:
             // The engine writes the same when it turns; only this commit is waited for.
@@ -39,14 +37,11 @@ extension DaemonBackend {
             parts.engine.post(.pause(name, reason: Self.operatorPause, by: uid))
         case .resume:
             try await resume(name, by: uid)
-            if parts.pauseProblems(.provider(name)).isEmpty {
-                problem = await Self.problem(of: name, adapters)
-                isWell = problem == nil
-            }
-        case .check:
-            problem = await Self.problem(of: name, adapters)
-            isWell = problem == nil
+            isChecked = parts.pauseProblems(.provider(name)).isEmpty
+        case .check: break
         }
+        let problem = isChecked ? await Self.problem(of: name, adapters) : nil
+        let isWell = isChecked && problem == nil
         if isWell { parts.engine.post(.works(name)) }
         await parts.engine.probe()
         audit("\(action.rawValue)_provider", caller, ["provider": "\(name)"])
@@ -96,18 +91,18 @@ extension DaemonBackend {
         case .resume:
             findings = try await resume(name, by: uid)
         case .check:
-            let inspected = await adapter.inspect()
+            let inspected = await adapter.inspect(withOutages: true)
             findings = inspected.problems
             advice = inspected.advice + adapters.configuration.cutoffAdvice(target)
-            switch await adapter.coverage() {
-            case .findings(let found):
+            switch await (adapter.store as? any CoverageSearching)?.coverage() {
+            case .findings(let found)?:
                 uncovered = found.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
                 let samples = found.filter(\.isSample).map { "\($0.name): \($0.reason)" }
                 sampled = samples.isEmpty ? nil : samples
-            case .failure(let failure):
+            case .failure(let failure)?:
                 // Silence would pass for "nothing was found".
                 findings.append("it cannot be looked through for user data: \(failure.code)")
-            case .unknown: break
+            case nil: break
             }
         }
         await parts.engine.probe()
@@ -149,10 +144,7 @@ extension DaemonBackend {
         parts.engine.post(.pause(name, reason: reason, by: uid))
     }
 
-    /// Lifts a pause, unless something is wrong with the target: then the pause is the service's
-    /// own, which ends it once the target is repaired.
-    ///
-    /// - Returns: What is wrong.
+    /// Lifts a pause and returns no problem, or makes the pause the service's own.
     private func resume(
         _ name: TargetName,
         by uid: UInt32
@@ -173,13 +165,12 @@ extension DaemonBackend {
         return problems
     }
 
-    /// A pause is lifted together with the wake of those who waited for that: a stop between this
-    /// commit and the engine's own would forget them otherwise.
+    /// Lifts a pause together with the wake of the requests that waited: a stop in between would
+    /// forget them.
     private func commit(_ changes: StateChange...) async throws(ControlProblem) {
         _ = try await attempt("pause") { try await parts.state.commit(changes) }
     }
 
-    /// What has a lane of calls: every provider, and the directory.
     private static func lanes(
         of configuration: DaemonConfiguration
     ) -> [(name: ProviderName, kind: String)] {

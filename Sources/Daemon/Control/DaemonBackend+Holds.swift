@@ -20,10 +20,16 @@ extension DaemonBackend {
             throw ControlProblem(.unknownTarget)
         }
         if let rows = input.rows {
-            switch await target.check(rows) {
-            case .accepted: break
-            case .refused(let why): throw ControlProblem(.filterRefused, why)
-            case .failure: throw ControlProblem(.unavailable, "the target cannot be asked now")
+            switch await (target.store as? any RowHolding)?.check(rows) {
+            case .accepted?: break
+            case .refused(let why)?: throw ControlProblem(.filterRefused, why)
+            case nil:
+                throw ControlProblem(
+                    .filterRefused,
+                    "a target of this kind has no rows to choose from; hold the whole target"
+                        + " instead"
+                )
+            case .failure?: throw ControlProblem(.unavailable, "the target cannot be asked now")
             }
         }
         let hold = TargetHold(
@@ -50,9 +56,7 @@ extension DaemonBackend {
         return WireHold(hold)
     }
 
-    /// What stops an open request: its own hold, that of its user, and those on its targets.
-    ///
-    /// - Returns: `nil` when it is not on hold.
+    /// What stops an open request; `nil` when it is not on hold.
     func heldBy(_ record: RequestRecord) async throws(ControlProblem) -> [String]? {
         let request = record.request
         guard request.isHeld || request.phase.parkReason == .onHold else { return nil }

@@ -4,15 +4,9 @@ import Settings
 import Stores
 
 extension AdapterFactory {
-    /// A target that works on a copy of the store, for a drill.
+    /// A target on a copy of the store, for a drill; to be shut down.
     ///
-    /// The copy is never the place of any target: a drill must not touch what is live.
-    ///
-    /// - Parameters:
-    ///   - name: The target.
-    ///   - place: Where the copy is; ``Stores/StoreKind/copy(at:)``.
-    ///   - configuration: What is in force.
-    /// - Returns: The target, to be shut down, or why there is none.
+    /// The copy is never the location of a configured target: a drill must not touch live data.
     func makeCopy(
         of name: TargetName,
         at place: String,
@@ -21,9 +15,15 @@ extension AdapterFactory {
         guard let target = configuration.targets.first(where: { $0.name == name }) else {
             return .refused(code: "no_copies", detail: "the target is not configured any more")
         }
-        let store: any StoreKind
+        guard let original = target.store as? any DrillCopying else {
+            return .refused(
+                code: "no_copies",
+                detail: "a store of kind \"\(target.kind)\" has no copies"
+            )
+        }
+        let store: any DrillCopying
         do {
-            store = try target.store.copy(at: place)
+            store = try original.copy(at: place)
         } catch {
             switch error {
             case .malformed(let requirement): return Self.bad("the copy must be \(requirement)")

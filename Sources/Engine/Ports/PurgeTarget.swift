@@ -92,11 +92,9 @@ extension PurgeTarget {
 
 /// A store that can list the ids of its users.
 package protocol UserListing: PurgeTarget {
-    /// Lists the wanted users that the store has.
+    /// Lists the wanted users that the store has; `isWanted` is called for each of its users.
     ///
     /// A replay after a restore needs it: the service keeps only keyed hashes of erased ids.
-    ///
-    /// - Parameter isWanted: Whether a user was erased; called for every user.
     func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer
 }
 

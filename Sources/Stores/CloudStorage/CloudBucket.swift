@@ -4,59 +4,38 @@ import Lifecycle
 import NIOHTTP1
 
 /// What can be asked of a bucket (cloud.google.com/storage/docs/json_api/v1/objects).
-struct CloudBucket: Sendable {
-    /// One generation of an object.
-    struct Version: Hashable, Sendable {
-        let name: String
-        let generation: String
-        let createdAt: WallTime
-        /// As the listing tells it.
-        let lock: Lock?
-    }
-
-    /// What keeps a generation from being deleted.
-    struct Lock: Hashable, Sendable {
-        enum Kind: String {
-            case hold = "an object hold"
-            case retention
-        }
-
-        let kind: Kind
-        /// `nil` for a hold, which somebody must lift.
-        let until: WallTime?
-    }
-
-    /// Some entries of a listing, and how it goes on; `nil` when it does not.
-    struct Page {
-        var versions: [Version] = []
-        var folders: [String] = []
-        var next: String?
+///
+/// The version of an object is its generation.
+struct CloudBucket: ObjectBucket {
+    /// Where a listing goes on: from a name, and from a page.
+    struct Position {
+        var start = ""
+        var token: String?
     }
 
     /// What became of one deletion.
     enum Outcome: Sendable {
         case gone
-        case locked(Lock)
+        case locked(PurgeCounts.ResidualCopies)
         case failure(EffectFailure)
     }
 
-    /// How much of the bucket a listing shows.
-    enum Range {
+    enum Listing {
         /// Every generation of what begins so.
-        case generations(prefix: String)
+        case generations
         /// Every generation of what begins so, asked for by the first and the last name.
-        case generationsBetween(prefix: String)
-        /// Names of every generation of what begins so, each up to a delimiter.
-        case names(prefix: String, delimiter: String)
+        case generationsBetween
         /// What is there now.
-        case live(prefix: String)
-        /// Folders and objects in a folder, from a name on.
-        case folders(parent: String, from: String)
+        case live
     }
+
+    let removals = [Listing.generations]
+    let recounts = [Listing.generationsBetween, .live]
 
     private let store: GoogleStore
     private let path: String
-    let pageSize: Int
+    private let name: String
+    private let pageSize: Int
     private let now: @Sendable () -> WallTime
 
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
@@ -67,7 +46,8 @@ struct CloudBucket: Sendable {
         now: @escaping @Sendable () -> WallTime
     ) throws(SetupError) {
         self.now = now
-        path = "/" + GoogleStore.encoded(plan.bucket)
+        name = plan.bucket
+        path = "/" + PercentEncoding.encode(plan.bucket)
         pageSize = plan.pageSize
         store = try GoogleStore(
             baseURL: plan.baseURL ?? "https://storage.googleapis.com",
@@ -77,40 +57,93 @@ struct CloudBucket: Sendable {
         )
     }
 
+    func name(of listing: Listing, _ template: KeyTemplate) -> String { template.description }
+
+    /// No object has these names, and they would change the path.
+    func accepts(_ key: String) -> Bool { key != "." && key != ".." }
+
     // MARK: Listings
 
-    /// A page of a listing, in the order of the names.
-    ///
-    /// - Throws: ``GoogleFailure``.
-    func page(_ range: Range, from token: String?) async throws(GoogleFailure) -> Page {
-        var call = GoogleStore.Call(path: path + "/o")
-        call.query = [
-            ("maxResults", "\(pageSize)"),
-            (
-                "fields",
-                "nextPageToken,prefixes,items(name,generation,timeCreated,temporaryHold,"
-                    + "eventBasedHold,retentionExpirationTime,retention)"
-            ),
-        ]
-        switch range {
-        case .generations(let prefix): call.query += [("versions", "true"), ("prefix", prefix)]
-        case .generationsBetween(let prefix):
-            call.query += [("versions", "true"), ("startOffset", prefix)]
-            if let end = Self.end(of: prefix) { call.query.append(("endOffset", end)) }
-        case .names(let prefix, let delimiter):
-            call.query += [("versions", "true"), ("prefix", prefix), ("delimiter", delimiter)]
-        case .live(let prefix): call.query.append(("prefix", prefix))
-        case .folders(let parent, let name):
-            call.query += [("prefix", parent), ("delimiter", "/")]
-            if !name.isEmpty { call.query.append(("startOffset", name)) }
+    func page(
+        _ listing: Listing,
+        of prefix: String,
+        from position: Position?
+    ) async throws(CallFailure) -> ObjectPage<Position> {
+        var query: [(name: String, value: String)]
+        switch listing {
+        case .generations: query = [("versions", "true"), ("prefix", prefix)]
+        case .generationsBetween:
+            query = [("versions", "true"), ("startOffset", prefix)]
+            if let end = Self.end(of: prefix) { query.append(("endOffset", end)) }
+        case .live: query = [("prefix", prefix)]
         }
-        if let token { call.query.append(("pageToken", token)) }
-        let answer = try await get(call)
-        var page = Page()
+        let answer = try await list(query, from: position)
+        var page = ObjectPage<Position>()
         for json in answer["items"]?.array ?? [] { page.versions.append(try version(json)) }
-        page.folders = (answer["prefixes"]?.array ?? []).compactMap(\.string)
-        page.next = Self.token(answer)
+        page.next = GoogleStore.token(answer).map { Position(token: $0) }
         return page
+    }
+
+    /// Only pages have tokens.
+    func position(behind version: ObjectVersion, _ listing: Listing) -> Position? { nil }
+
+    func names(
+        _ prefix: String,
+        delimiter: String?,
+        from position: Position?
+    ) async throws(CallFailure) -> NamePage<Position> {
+        let range = [(name: "versions", value: "true"), ("prefix", prefix)]
+        let answer = try await list(
+            range + (delimiter.map { [("delimiter", $0)] } ?? []),
+            from: position
+        )
+        return NamePage(
+            names: Self.folders(answer) + (try names(answer)),
+            next: GoogleStore.token(answer).map { Position(token: $0) }
+        )
+    }
+
+    func folders(
+        in parent: String,
+        from position: Position?
+    ) async throws(CallFailure) -> NamePage<Position> {
+        let start = position?.start ?? ""
+        let range = [(name: "prefix", value: parent), ("delimiter", "/")]
+        let answer = try await list(
+            range + (start.isEmpty ? [] : [("startOffset", start)]),
+            from: position
+        )
+        return NamePage(
+            names: Self.folders(answer),
+            // The emulator also lists what is deeper.
+            hasObjects: try names(answer).contains { !$0.dropFirst(parent.count).contains("/") },
+            next: GoogleStore.token(answer).map { Position(start: start, token: $0) }
+        )
+    }
+
+    func position(behind name: String) -> Position { Position(start: name) }
+
+    private func list(
+        _ range: [(name: String, value: String)],
+        from position: Position?
+    ) async throws(CallFailure) -> JSONValue {
+        var call = GoogleStore.Call(path: path + "/o")
+        let fields =
+            "nextPageToken,prefixes,items(name,generation,timeCreated,temporaryHold,"
+            + "eventBasedHold,retentionExpirationTime,retention)"
+        call.query = [("maxResults", "\(pageSize)"), ("fields", fields)] + range
+        if let token = position?.token { call.query.append(("pageToken", token)) }
+        return try await store.object(call, Self.reading)
+    }
+
+    private static func folders(_ answer: JSONValue) -> [String] {
+        (answer["prefixes"]?.array ?? []).compactMap(\.string)
+    }
+
+    private func names(_ answer: JSONValue) throws(CallFailure) -> [String] {
+        var names: [String] = []
+        for json in answer["items"]?.array ?? [] { names.append(try version(json).key) }
+        return names
     }
 
     /// When the last of the soft-deleted objects below a prefix is gone.
@@ -119,11 +152,11 @@ struct CloudBucket: Sendable {
     ///   - prefix: What their names begin with.
     ///   - retention: ``softDeletion()``, for objects that are too many to look at.
     /// - Returns: `nil` without any.
-    /// - Throws: ``GoogleFailure``.
+    /// - Throws: ``CallFailure``.
     func softDeletionEnd(
         _ prefix: String,
         retention: Duration
-    ) async throws(GoogleFailure) -> WallTime? {
+    ) async throws(CallFailure) -> WallTime? {
         var end: WallTime?
         var token: String?
         for _ in 0..<PageWalk.countedPages {
@@ -133,11 +166,11 @@ struct CloudBucket: Sendable {
                 ("fields", "nextPageToken,items(hardDeleteTime)"),
             ]
             if let token { call.query.append(("pageToken", token)) }
-            let answer = try await get(call)
+            let answer = try await store.object(call, Self.reading)
             for json in answer["items"]?.array ?? [] {
                 end = max(end ?? .distantPast, try time(json["hardDeleteTime"]))
             }
-            token = Self.token(answer)
+            token = GoogleStore.token(answer)
             if token == nil { return end }
         }
         return max(end ?? .distantPast, now() + retention)
@@ -145,38 +178,53 @@ struct CloudBucket: Sendable {
 
     /// How long the bucket keeps what is deleted; zero when it does not.
     ///
-    /// - Throws: ``GoogleFailure``.
-    func softDeletion() async throws(GoogleFailure) -> Duration {
+    /// - Throws: ``CallFailure``.
+    func softDeletion() async throws(CallFailure) -> Duration {
         var call = GoogleStore.Call(path: path)
         call.query = [("fields", "softDeletePolicy")]
-        let answer = try await get(call)
+        let answer = try await store.object(call, Self.reading)
         guard let policy = answer["softDeletePolicy"] else { return .zero }
         guard let text = policy["retentionDurationSeconds"]?.string else { return .zero }
         guard let seconds = Int64(text), (0...31_536_000).contains(seconds) else {
-            throw GoogleFailure(.unusable)
+            throw CallFailure(.unusable)
         }
         return .seconds(seconds)
     }
 
     // MARK: Changes
 
+    func delete(
+        _ versions: [ObjectVersion],
+        _ listing: Listing
+    ) async throws(CallFailure) -> [ObjectVersion: PurgeCounts.ResidualCopies] {
+        var locks: [ObjectVersion: PurgeCounts.ResidualCopies] = [:]
+        let outcomes = await OrderPool.map(versions) { await delete($0) }
+        for (version, outcome) in zip(versions, outcomes) {
+            switch outcome {
+            case .gone: break
+            case .locked(let lock): locks[version] = lock
+            case .failure(let failure): throw CallFailure(failure)
+            }
+        }
+        return locks
+    }
+
     /// Deletes one generation for good, or as far as soft deletion lets it.
-    func delete(_ version: Version) async -> Outcome {
+    func delete(_ version: ObjectVersion) async -> Outcome {
         var call = GoogleStore.Call(
             method: .DELETE,
-            path: path + "/o/" + GoogleStore.encoded(version.name)
+            path: path + "/o/" + PercentEncoding.encode(version.key)
         )
-        call.query = [("generation", version.generation)]
-        do throws(GoogleFailure) {
-            // No object has these names, and they would change the path.
-            guard ![".", ".."].contains(version.name) else { throw GoogleFailure(.unusable) }
+        call.query = [("generation", version.id)]
+        do throws(CallFailure) {
+            guard accepts(version.key) else { throw CallFailure(.unusable) }
             let reading = try await store.send(call, Self.deletion)
             switch reading.meaning {
             case .honoured, .refused: return .gone
             case .unclear:
                 let reason = reading.json?.member(at: "error.errors.0.reason")?.string
-                let kind: Lock.Kind = reason == "objectUnderActiveHold" ? .hold : .retention
-                return .locked(Lock(kind: kind, until: nil))
+                let isHeld = reason == "objectUnderActiveHold"
+                return .locked(copies(under: isHeld ? "an object hold" : "retention", until: nil))
             case .failure(let failure): return .failure(failure)
             }
         } catch {
@@ -184,33 +232,34 @@ struct CloudBucket: Sendable {
         }
     }
 
-    // MARK: Answers
+    func lock(
+        of version: ObjectVersion,
+        _ listing: Listing
+    ) async throws(CallFailure) -> PurgeCounts.ResidualCopies? { version.lock }
 
-    private func get(_ call: GoogleStore.Call) async throws(GoogleFailure) -> JSONValue {
-        let reading = try await store.send(call, Self.reading)
-        guard reading.meaning == .honoured, let json = reading.json else {
-            throw GoogleFailure(.unusable)
-        }
-        return json
+    private func copies(under lock: String, until: WallTime?) -> PurgeCounts.ResidualCopies {
+        PurgeCounts.ResidualCopies(text: "objects under \(lock) in bucket '\(name)'", until: until)
     }
 
-    private func version(_ json: JSONValue) throws(GoogleFailure) -> Version {
+    // MARK: Answers
+
+    private func version(_ json: JSONValue) throws(CallFailure) -> ObjectVersion {
         guard let name = json["name"]?.string, let generation = json["generation"]?.string else {
-            throw GoogleFailure(.unusable)
+            throw CallFailure(.unusable)
         }
-        return Version(
-            name: name,
-            generation: generation,
-            createdAt: try time(json["timeCreated"]),
+        return ObjectVersion(
+            key: name,
+            id: generation,
+            date: try time(json["timeCreated"]),
             lock: try lock(json)
         )
     }
 
     /// Holds (cloud.google.com/storage/docs/object-holds), the bucket's retention policy and the
     /// object's own retention (…/docs/object-lock); one that has ended protects nothing.
-    private func lock(_ json: JSONValue) throws(GoogleFailure) -> Lock? {
+    private func lock(_ json: JSONValue) throws(CallFailure) -> PurgeCounts.ResidualCopies? {
         let isHeld = ["temporaryHold", "eventBasedHold"].contains { json[$0]?.bool == true }
-        if isHeld { return Lock(kind: .hold, until: nil) }
+        if isHeld { return copies(under: "an object hold", until: nil) }
         var until: WallTime?
         for member in ["retentionExpirationTime", "retention.retainUntilTime"] {
             guard let value = json.member(at: member) else { continue }
@@ -218,12 +267,12 @@ struct CloudBucket: Sendable {
             until = max(until ?? time, time)
         }
         guard let until, until > now() else { return nil }
-        return Lock(kind: .retention, until: until)
+        return copies(under: "retention", until: until)
     }
 
-    private func time(_ json: JSONValue?) throws(GoogleFailure) -> WallTime {
+    private func time(_ json: JSONValue?) throws(CallFailure) -> WallTime {
         guard let time = json?.string.flatMap({ WallTime(rfc3339: $0) }) else {
-            throw GoogleFailure(.unusable)
+            throw CallFailure(.unusable)
         }
         return time
     }
@@ -239,10 +288,6 @@ struct CloudBucket: Sendable {
             }
         }
         return nil
-    }
-
-    private static func token(_ answer: JSONValue) -> String? {
-        answer["nextPageToken"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// A listing of what is not there is empty; 404 is about the bucket.

@@ -1,4 +1,4 @@
-package import Engine
+import Engine
 package import HTTP
 import Lifecycle
 package import Settings
@@ -7,7 +7,11 @@ package import Settings
 package struct CloudStorageStore: BucketStore {
     package static let name = "google-cloud-storage"
     package static let summary = "a bucket of Google Cloud Storage"
-    package static let traits = StoreTraits(isDatedByRestoration: true)
+    package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
+        isDatedByRestoration: true
+    )
 
     package static let settings: [Setting] =
         [
@@ -17,25 +21,8 @@ package struct CloudStorageStore: BucketStore {
                 .text(.cloudName),
                 .required(example: .text("app-uploads")),
                 "Name of the bucket."
-            ).atRestart(),
-            Setting(
-                .target,
-                "prefixes",
-                .texts(.userObject, 0...64),
-                .defaultsTo(.texts([])),
-                """
-                Prefixes of the names of a user's objects, such as users/{user_id}/. A separator \
-                must follow {user_id}; user ids that contain it are left to an operator.
-                """
-            ).atRestart(),
-            Setting(
-                .target,
-                "objects",
-                .texts(.userObject, 0...64),
-                .defaultsTo(.texts([])),
-                "Complete names of a user's objects, such as avatars/{user_id}.png."
-            ).atRestart(),
-        ] + GoogleAccess.settings(.target)
+            ).atRestart()
+        ] + objectSettings + GoogleAccess.settings(.target)
 
     package private(set) var bucket: String
     package let prefixes: [String]
@@ -50,26 +37,14 @@ package struct CloudStorageStore: BucketStore {
         check(&problems)
     }
 
-    package func open(_ environment: StoreEnvironment) async throws -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) async throws -> CloudStorageTarget {
         let plan = CloudStorageTargetPlan(
             name: environment.name,
             baseURL: access.baseURL,
             bucket: bucket,
             templates: try templates()
         )
-        return try await access.open(
-            plan.name,
-            in: environment,
-            scopes: [CloudStorageTargetPlan.scope],
-            answerMax: CloudStorageTargetPlan.answerMax
-        ) { client, settings in
-            try CloudStorageTarget(
-                plan: plan,
-                client: client,
-                settings: settings,
-                clock: environment.clock
-            )
-        }
+        return try await access.open(plan, environment)
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {

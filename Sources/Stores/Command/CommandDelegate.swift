@@ -1,26 +1,20 @@
-package import HTTP
-package import Lifecycle
-package import Programs
+import HTTP
+import Lifecycle
+import Programs
 
 /// A program that deals with a store: one run per question.
-package struct CommandDelegate: PurgeDelegate {
+struct CommandDelegate: PurgeDelegate {
     /// One process at a time; a program that can do more is a service.
-    package let concurrency = 1
-    private let runner: ProgramRunner
+    let concurrency = 1
+    let runner: ProgramRunner
 
-    /// - Parameter runner: Starts the program.
-    package init(_ runner: ProgramRunner) { self.runner = runner }
-
-    /// Runs the program once.
-    package func ask(_ question: DelegatedQuestion) async -> ObjectReply {
+    func ask(_ question: DelegatedQuestion) async -> ObjectReply {
         await runner.run(question.body)
     }
 
-    /// Nothing is held between runs.
-    package func shutdown() async {}
+    func shutdown() async {}
 
-    /// What to do about a failure that a diagnosis met.
-    package func advice(_ failure: EffectFailure) -> String {
+    func advice(_ failure: EffectFailure) -> String {
         switch failure {
         case .misconfigured:
             "the program cannot be started, or says that it is set up wrongly (program, exit 78)"

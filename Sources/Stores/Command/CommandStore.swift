@@ -1,14 +1,14 @@
-package import Engine
+import Engine
 import HTTP
 import Lifecycle
 import Programs
 package import Settings
 
 /// A program of the operator's own that deals with some other store.
-package struct CommandStore: StoreKind {
+package struct CommandStore: DelegatedStore {
     package static let name = "command"
     package static let summary = "a program of your own for any other store"
-    package static let traits = StoreTraits()
+    package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
 
     package static let settings: [Setting] = [
         Setting(
@@ -56,8 +56,7 @@ package struct CommandStore: StoreKind {
     package let timeout: Duration
     /// Bytes.
     package let memoryMax: Int
-    /// What the operator calls a copy of its store; only of a copy.
-    package private(set) var copy: String?
+    var copy: String?
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
         problems.refuseTables("the program knows its store; it has no tables here")
@@ -67,10 +66,7 @@ package struct CommandStore: StoreKind {
         memoryMax = section.requiredCount("memory_max_mib") << 20
     }
 
-    /// The program gets the cutoff and leaves newer data alone.
-    package var cutoff: StoreCutoff { .everything }
-
-    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) throws -> DelegatedTarget {
         let runner = ProgramRunner(
             program: program,
             arguments: arguments,
@@ -83,20 +79,9 @@ package struct CommandStore: StoreKind {
         }
         return DelegatedTarget(
             name: environment.name,
-            delegate: CommandDelegate(runner),
+            delegate: CommandDelegate(runner: runner),
             clock: environment.clock,
             copy: copy
         )
-    }
-
-    /// The program knows what is called so.
-    package func copy(at place: String) throws(NoStoreCopy) -> Self {
-        var copy = self
-        copy.copy = try TextRule.sentence.check(place)
-        return copy
-    }
-
-    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
-        false
     }
 }

@@ -6,7 +6,7 @@ import Lifecycle
 ///
 /// Names and texts go onto receipts, so they are bounded, printable, and do not hold the user id.
 struct DelegatedAnswers {
-    /// Entries, residual copies copies and problems of one answer.
+    /// Entries, residual copies and problems of one answer.
     static let entriesMax = 64
     /// Characters of a name.
     static let nameMax = 128
@@ -40,18 +40,14 @@ struct DelegatedAnswers {
         }
         var counts = PurgeCounts()
         for item in items {
-            guard let name = self.text(item["name"], max: Self.nameMax),
-                let action = self.action(item),
-                let count = self.count(item["count"]),
-                let newer = self.count(item["newer_count"], else: 0)
-            else { return .failure(.unusable) }
+            guard let item = self.item(item) else { return .failure(.unusable) }
             counts.add(
                 PurgeCounts(entries: [
                     PurgeCounts.Entry(
-                        name: name,
-                        action: action.rawValue,
-                        rowCount: count,
-                        newerCount: newer
+                        name: item.name,
+                        action: item.action.rawValue,
+                        rowCount: item.count,
+                        newerCount: item.newerCount
                     )
                 ])
             )
@@ -76,8 +72,7 @@ struct DelegatedAnswers {
         }
     }
 
-    /// In an order of our own: a program that lists its stores now this way, now that way still has
-    /// one plan, and one approval.
+    /// Sorted, so that the approval does not depend on the order of a program's stores.
     func plan(_ json: JSONValue) -> PlanAnswer {
         switch json["outcome"]?.string {
         case "planned": break
@@ -87,26 +82,13 @@ struct DelegatedAnswers {
         guard let entries = list(json["entries"]) else { return .failure(.unusable) }
         var items: [PlanItem] = []
         for entry in entries {
-            guard let name = self.text(entry["name"], max: Self.nameMax),
-                let action = self.action(entry),
-                let count = self.count(entry["count"]),
-                let newer = self.count(entry["newer_count"], else: 0)
-            else { return .failure(.unusable) }
-            items.append(
-                PlanItem(
-                    name: name,
-                    action: action,
-                    reason: text(entry["reason"], max: Self.textMax),
-                    count: count,
-                    isBounded: entry["bounded"]?.bool ?? false,
-                    newerCount: newer
-                )
-            )
+            guard let item = item(entry) else { return .failure(.unusable) }
+            items.append(item)
         }
         return .items(items.sorted { Self.sortKey(of: $0) < Self.sortKey(of: $1) })
     }
 
-    /// Whatever is no known answer comes from a program that does not know the question.
+    /// Any other answer comes from a program that does not know the question.
     func users(_ reply: ObjectReply) -> Listing {
         let json: JSONValue
         switch reply {
@@ -124,7 +106,7 @@ struct DelegatedAnswers {
         var users: [UserID] = []
         for value in list {
             guard let text = value.string else { return .failure(.unusable) }
-            // One that no request can name was never erased.
+            // No request can name another text.
             if let user = UserID(text) { users.append(user) }
         }
         switch json["next"] {
@@ -135,7 +117,6 @@ struct DelegatedAnswers {
         }
     }
 
-    /// - Returns: The problems, or what kept them from being told.
     func diagnose(_ json: JSONValue) -> (problems: [String], failure: EffectFailure?) {
         switch json["outcome"]?.string {
         case "ok": ([], nil)
@@ -153,6 +134,21 @@ struct DelegatedAnswers {
     }
 
     // MARK: Members
+
+    private func item(_ json: JSONValue) -> PlanItem? {
+        guard let name = text(json["name"], max: Self.nameMax), let action = self.action(json),
+            let count = self.count(json["count"]),
+            let newer = self.count(json["newer_count"], else: 0)
+        else { return nil }
+        return PlanItem(
+            name: name,
+            action: action,
+            reason: text(json["reason"], max: Self.textMax),
+            count: count,
+            isBounded: json["bounded"]?.bool ?? false,
+            newerCount: newer
+        )
+    }
 
     /// A list, empty when it is left out; `nil` when it is something else or too long.
     private func list(_ value: JSONValue?) -> [JSONValue]? {

@@ -18,9 +18,8 @@ package struct DelegatedQuestion: Sendable {
         let after: String?
     }
 
-    /// A copy of the store that a drill works on.
-    ///
-    /// Asked with an operation of its own: a program that does not know it leaves the store alone.
+    /// A copy of the store that a drill works on; the operation `drill` is one that a program has
+    /// to know.
     struct Drill {
         /// As the operator calls it.
         let copy: String
@@ -36,10 +35,10 @@ package struct DelegatedQuestion: Sendable {
     /// - Parameters:
     ///   - operation: What to do.
     ///   - target: The section's name.
-    ///   - order: Whose data, and the cutoff; `nil` for a diagnosis.
-    ///   - drill: In which copy; `nil` for the store itself.
-    ///   - look: A text that no other question has, for one that an old answer must not be given
-    ///     to; `nil` for a purge, which is the same at every try.
+    ///   - order: `nil` for a diagnosis.
+    ///   - drill: `nil` for the store itself.
+    ///   - look: Random, so that no cached answer fits; `nil` for a purge, which is the same at
+    ///     every try.
     init(
         _ operation: Operation,
         of target: String,
@@ -56,14 +55,10 @@ package struct DelegatedQuestion: Sendable {
         }
         self.body = body
         let work = order.map { $0.request.description } ?? "expunged"
-        let parts = [work, order?.mark, target, operation.rawValue, order?.round, look]
+        let parts = [work, order?.partitionKey, target, operation.rawValue, order?.attempt, look]
         idempotencyKey = Self.key(parts.compactMap(\.self).joined(separator: "."), in: drill)
     }
 
-    /// - Parameters:
-    ///   - target: The section's name.
-    ///   - page: Which users.
-    ///   - drill: In which copy; `nil` for the store itself.
     init(usersOf target: String, _ page: Page, in drill: Drill?) {
         operation = .users
         var body = Self.body(.users, of: target, in: drill)
@@ -95,15 +90,14 @@ package struct DelegatedQuestion: Sendable {
 
 /// What carries a question to the operator's own program or service and brings the answer.
 package protocol PurgeDelegate: Sendable {
-    /// How many questions may be under way.
+    /// Questions under way at a time.
     var concurrency: Int { get }
 
-    /// Asks; bounded in time by itself.
+    /// Bounded in time by itself.
     func ask(_ question: DelegatedQuestion) async -> ObjectReply
 
-    /// What to do about a failure that a diagnosis met, in one sentence.
+    /// What to do about a failure of a diagnosis, in one sentence.
     func advice(_ failure: EffectFailure) -> String
 
-    /// Lets go of what is held between calls.
     func shutdown() async
 }

@@ -7,12 +7,8 @@ extension DelegatedTarget {
     static let pagesMax = 100_000
     /// How long one listing may take: a replay, and the applications behind it, wait for it.
     static let listingMax = Duration.seconds(3_600)
-    /// The longest rest between two pages.
-    static let restMax = Duration.seconds(1)
 
-    /// Asks for the ids of all users, a page at a time; not every program can tell.
-    ///
-    /// Between two pages it rests as long as the last one took, a second at most.
+    /// Asks for the ids of all users, a page at a time; not every program can answer.
     package func users(
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
@@ -39,7 +35,7 @@ extension DelegatedTarget {
             case .failure(let failure): return .failure(failure)
             }
             do {
-                try await clock.rest(min(clock.uptime() - start, Self.restMax))
+                try await clock.rest(min(clock.uptime() - start, PageWalk.restMax))
             } catch {
                 return .failure(.lost)
             }

@@ -6,21 +6,14 @@ import Synchronization
 
 /// A store that only a program or a service of the operator's own can reach.
 ///
-/// It is asked once per user and operation, with the same idempotency key at every try. When it
-/// says that it is overloaded, gone or set up wrongly, the rest of the call is not asked at all.
-package struct DelegatedTarget: PurgeTarget {
+/// When it says that it is overloaded, gone or set up wrongly, the rest of a call is not asked.
+package struct DelegatedTarget: UserListing {
     package let name: TargetName
     let delegate: any PurgeDelegate
     let clock: TargetClock
     let drill: DelegatedQuestion.Drill?
 
-    /// Has a delegate carry the questions.
-    ///
-    /// - Parameters:
-    ///   - name: The configured name.
-    ///   - delegate: Carries them.
-    ///   - clock: Bounds and paces a listing.
-    ///   - copy: What the operator calls the copy to work in; `nil` for the store itself.
+    /// `copy` is what the operator calls the copy to work in; `nil` for the store itself.
     package init(
         name: TargetName,
         delegate: any PurgeDelegate,
@@ -35,7 +28,6 @@ package struct DelegatedTarget: PurgeTarget {
         }
     }
 
-    /// Has each user's data removed.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await ask(.purge, orders).map { user, reply in
             switch reply {
@@ -46,7 +38,6 @@ package struct DelegatedTarget: PurgeTarget {
         }
     }
 
-    /// Asks anew what is left; how, is the operator's to choose.
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         await ask(.verify, orders).map { user, reply in
             switch reply {
@@ -57,7 +48,6 @@ package struct DelegatedTarget: PurgeTarget {
         }
     }
 
-    /// Asks what a purge would do; not every program can tell.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         switch await delegate.ask(question(.plan, order)) {
         case .answer(let json): DelegatedAnswers(user: order.user).plan(json)
@@ -66,21 +56,19 @@ package struct DelegatedTarget: PurgeTarget {
     }
 
     /// What the program or service says about itself, or why it says nothing.
-    package func diagnose() async -> [String] {
+    package func inspect(withOutages: Bool) async -> TargetFindings {
         let (problems, failure) = await diagnosis()
-        if drill != nil, failure == .unusable {
-            return ["it does not answer 'drill' (docs/guides/command-target.md)"]
+        guard let failure, withOutages || failure == .misconfigured else {
+            return TargetFindings(problems: problems)
         }
-        return problems + (failure.map { [delegate.advice($0)] } ?? [])
+        if drill != nil, failure == .unusable {
+            return TargetFindings(
+                problems: ["it does not answer 'drill' (docs/guides/command-target.md)"]
+            )
+        }
+        return TargetFindings(problems: problems + [delegate.advice(failure)])
     }
 
-    /// Without what an outage explains.
-    package func startupProblems() async -> [String] {
-        let (problems, failure) = await diagnosis()
-        return problems + (failure == .misconfigured ? [delegate.advice(.misconfigured)] : [])
-    }
-
-    /// Closes the connections of a service.
     package func shutdown() async { await delegate.shutdown() }
 
     private func diagnosis() async -> (problems: [String], failure: EffectFailure?) {
@@ -103,37 +91,21 @@ package struct DelegatedTarget: PurgeTarget {
         )
     }
 
-    /// Asks for every order, a few at a time.
-    ///
-    /// - Returns: `nil` for an order that was stopped before it was asked for.
+    /// Asks for every order, a few at a time; `nil` for one that was stopped before.
     private func ask(
         _ operation: DelegatedQuestion.Operation,
         _ orders: [PurgeOrder]
     ) async -> [(UserID, ObjectReply?)] {
         let halt = Halt()
-        return await withTaskGroup(of: (Int, ObjectReply?).self) { group in
-            var replies: [ObjectReply?] = orders.map { _ in .failure(.lost) }
-            var next = 0
-            func start() {
-                guard next < orders.count else { return }
-                let (index, order) = (next, orders[next])
-                let question = question(operation, order)
-                next += 1
-                group.addTask { [delegate] in
-                    guard !order.isStopped else { return (index, nil) }
-                    if let failure = halt.failure { return (index, .failure(failure)) }
-                    let reply = await delegate.ask(question)
-                    halt.note(reply)
-                    return (index, reply)
-                }
-            }
-            for _ in 0..<max(1, delegate.concurrency) { start() }
-            while let (index, reply) = await group.next() {
-                replies[index] = reply
-                start()
-            }
-            return zip(orders, replies).map { ($0.user, $1) }
+        let replies = await OrderPool.map(orders, width: max(1, delegate.concurrency)) {
+            order -> ObjectReply? in
+            guard !order.isStopped else { return nil }
+            if let failure = halt.failure { return .failure(failure) }
+            let reply = await delegate.ask(question(operation, order))
+            halt.note(reply)
+            return reply
         }
+        return zip(orders, replies).map { ($0.user, $1) }
     }
 
     /// What keeps the rest of a call from being asked.

@@ -1,13 +1,17 @@
-package import Engine
+import Engine
 import HTTP
 import Lifecycle
 package import Settings
 
 /// A folder on this machine in which users' files are found by name.
-package struct FilesStore: StoreKind {
+package struct FilesStore: DrillCopying {
     package static let name = "files"
     package static let summary = "a folder of users' files on this machine"
-    package static let traits = StoreTraits(isDatedByRestoration: true)
+    package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
+        isDatedByRestoration: true
+    )
 
     package static let settings: [Setting] = [
         Setting(
@@ -46,7 +50,7 @@ package struct FilesStore: StoreKind {
 
     package var cutoff: StoreCutoff { .everything }
 
-    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) throws -> FilesTarget {
         var patterns: [PathPattern] = []
         for path in paths { patterns.append(try PathPattern(path)) }
         return FilesTarget(

@@ -8,7 +8,7 @@ package import Lifecycle
 /// Everything happens relative to open folders and never follows a link or crosses a mount, so that
 /// a process that changes the tree at the same time cannot lead a removal out of the root. An
 /// interrupted purge goes on where the tree is when it is asked again.
-package actor FilesTarget: PurgeTarget {
+package actor FilesTarget: UserListing, CoverageSearching {
     package nonisolated let name: TargetName
     private let plan: FilesTargetPlan
     private let queue: BlockingQueue
@@ -105,9 +105,17 @@ package actor FilesTarget: PurgeTarget {
 
     /// Whether the root is one, is ours to purge, and can be written, and nothing is mounted where
     /// a path leads.
-    package func diagnose() async -> [String] {
-        let problems = await startupProblems()
-        guard problems.isEmpty else { return problems }
+    ///
+    /// A mount is an outage: one in a user's folder comes and goes, and fails that user alone.
+    package func inspect(withOutages: Bool) async -> TargetFindings {
+        let problems = rootProblems()
+        let isComplete = !problems.isEmpty || !withOutages
+        return TargetFindings(problems: isComplete ? problems : mountProblems())
+    }
+
+    package func shutdown() async {}
+
+    private func mountProblems() -> [String] {
         let mountCount = MountPoints().below(plan.root).count { names in
             plan.paths.contains { $0.leads(through: names) }
         }
@@ -119,8 +127,7 @@ package actor FilesTarget: PurgeTarget {
         ]
     }
 
-    /// Without mounts: one in a user's folder comes and goes, and is that user's failure alone.
-    package func startupProblems() async -> [String] {
+    private func rootProblems() -> [String] {
         do throws(FilesError) {
             _ = try openRoot()
         } catch {

@@ -1,13 +1,18 @@
-package import Engine
+import Engine
 package import HTTP
 import Lifecycle
 package import Settings
 
 /// The accounts of Firebase Authentication or Identity Platform.
-package struct FirebaseAuthStore: StoreKind {
+package struct FirebaseAuthStore: DrillCopying {
     package static let name = "firebase-auth"
     package static let summary = "the accounts of Firebase Authentication, purged last"
-    package static let traits = StoreTraits(goesLast: true, isDatedByRestoration: true)
+    package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
+        goesLast: true,
+        isDatedByRestoration: true
+    )
 
     package static let settings: [Setting] =
         [
@@ -40,7 +45,7 @@ package struct FirebaseAuthStore: StoreKind {
 
     package var cutoff: StoreCutoff { .everything }
 
-    package func open(_ environment: StoreEnvironment) async throws -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) async throws -> FirebaseAuthTarget {
         let place = IdentityToolkit.Place(
             baseURL: access.baseURL,
             project: project,

@@ -7,7 +7,7 @@ package import Lifecycle
 ///
 /// It has to be the last target: while the account is there its owner can still sign in and say
 /// what is missing.
-package struct FirebaseAuthTarget: PurgeTarget {
+package struct FirebaseAuthTarget: UserListing {
     /// Id tokens that were handed out live for an hour, whatever becomes of the account ("Manage
     /// User Sessions", firebase.google.com).
     static let tokenLifetime = Duration.seconds(3_600)
@@ -73,15 +73,15 @@ package struct FirebaseAuthTarget: PurgeTarget {
     ) async -> UsersAnswer {
         var found: Set<UserID> = []
         var token: Secret?
-        do throws(GoogleFailure) {
-            try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
+        do throws(CallFailure) {
+            try await PageWalk(clock: clock).run { () throws(CallFailure) in
                 switch await accounts.list(after: token) {
-                case .failure(let failure): throw GoogleFailure(failure)
+                case .failure(let failure): throw CallFailure(failure)
                 case .page(let users, let next):
                     found.formUnion(users.filter(isWanted))
                     // A listing that does not move on never ends.
                     if let next, let token, next.isEqual(to: token) {
-                        throw GoogleFailure(.unusable)
+                        throw CallFailure(.unusable)
                     }
                     token = next
                     return token != nil
@@ -94,10 +94,9 @@ package struct FirebaseAuthTarget: PurgeTarget {
     }
 
     /// Looks up, and asks the query for, an account that cannot be.
-    package func diagnose() async -> [String] { await problems(withOutages: true) }
-
-    /// Only a refusal: an outage at Google must not keep the service from starting.
-    package func startupProblems() async -> [String] { await problems(withOutages: false) }
+    package func inspect(withOutages: Bool) async -> TargetFindings {
+        TargetFindings(problems: await problems(withOutages: withOutages))
+    }
 
     /// Closes the connections.
     package func shutdown() async { await accounts.shutdown() }
@@ -109,8 +108,8 @@ package struct FirebaseAuthTarget: PurgeTarget {
             place += " (accounts:query, which verifies)"
             failure = await accounts.diagnoseQuery()
         }
-        guard let failure, withOutages || failure == .misconfigured else { return [] }
-        return [GoogleFailure.sentence(failure, place)]
+        guard let failure else { return [] }
+        return CallFailure(failure).findings(at: place, withOutages: withOutages)
     }
 
     private func purge(_ order: PurgeOrder) async -> PurgeAnswer {

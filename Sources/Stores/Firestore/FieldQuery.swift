@@ -1,8 +1,8 @@
 import Lifecycle
 
 /// Documents that hold the user id in a field, such as `posts where author_id == {user_id}`.
-package struct FieldQuery: Hashable, Sendable, CustomStringConvertible {
-    package let description: String
+struct FieldQuery: Hashable, Sendable, CustomStringConvertible {
+    let description: String
     /// Whether it means every collection of that name, wherever it is.
     let isGroup: Bool
     /// The document that the collection is below; empty for one at the root.
@@ -13,7 +13,7 @@ package struct FieldQuery: Hashable, Sendable, CustomStringConvertible {
     /// Reads a query.
     ///
     /// - Throws: ``MalformedTemplate``.
-    package init(_ text: String, isGroup: Bool) throws(MalformedTemplate) {
+    init(_ text: String, isGroup: Bool) throws(MalformedTemplate) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 5, words[1] == "where", !words[2].isEmpty, words[3] == "==",
             words[4] == "{user_id}"

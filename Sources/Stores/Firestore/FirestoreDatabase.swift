@@ -6,7 +6,6 @@ import NIOHTTP1
 /// What can be asked of a database of Firestore
 /// (cloud.google.com/firestore/docs/reference/rest/v1/projects.databases.documents).
 struct FirestoreDatabase: Sendable {
-    /// A document as a listing tells it.
     struct Document: Hashable, Sendable {
         /// Relative to the database.
         let path: [String]
@@ -21,16 +20,10 @@ struct FirestoreDatabase: Sendable {
     /// What became of one write.
     enum WriteOutcome {
         case gone
-        /// Written by somebody else since it was listed.
+        /// Another client changed it since it was listed.
         case changed
         /// To be tried again.
         case failed
-    }
-
-    /// Some documents of a listing, and how it goes on; `nil` when it does not.
-    struct Page {
-        var documents: [Document] = []
-        var next: String?
     }
 
     /// `IN` finds the same as `EQUAL`, by another plan of the server.
@@ -44,7 +37,7 @@ struct FirestoreDatabase: Sendable {
     private let path: String
     /// What all names begin with.
     private let prefix: String
-    let pageSize: Int
+    private let pageSize: Int
 
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
     init(
@@ -52,8 +45,7 @@ struct FirestoreDatabase: Sendable {
         client: GoogleClient,
         settings: RemoteSettings
     ) throws(SetupError) {
-        let place = "projects/\(plan.project)/databases/\(plan.database)"
-        prefix = place + "/documents"
+        prefix = "projects/\(plan.project)/databases/\(plan.database)/documents"
         path = "/" + plan.database
         pageSize = plan.pageSize
         store = try GoogleStore(
@@ -69,114 +61,146 @@ struct FirestoreDatabase: Sendable {
     /// What is below a document, however deep and whether or not the documents between are there;
     /// the document itself is not among it (firebase-tools, `firestore/delete.ts`).
     ///
-    /// - Throws: ``GoogleFailure``.
+    /// - Throws: ``CallFailure``.
     func descendants(
         of path: [String],
         after: String?
-    ) async throws(GoogleFailure) -> [Document] {
-        var from = JSONBody()
-        from.add("allDescendants", flag: true)
-        return try await run(query(from, nil, after: after), below: path)
+    ) async throws(CallFailure) -> [Document] {
+        try await run(query(["allDescendants": true], nil, after: after), below: path)
     }
 
     /// Documents with the user id in a field.
     ///
-    /// - Throws: ``GoogleFailure``.
+    /// - Throws: ``CallFailure``.
     func matches(
         _ query: FieldQuery,
         _ user: UserID,
         by match: Match,
         after: String?
-    ) async throws(GoogleFailure) -> [Document] {
+    ) async throws(CallFailure) -> [Document] {
         let filter = filter(query, user, by: match)
         return try await run(self.query(from(query), filter, after: after), below: query.parent)
     }
 
     /// How many documents have the user id in a field.
     ///
-    /// - Throws: ``GoogleFailure``.
-    func count(_ query: FieldQuery, _ user: UserID) async throws(GoogleFailure) -> Int {
-        var structured = JSONBody()
-        structured.add("from", list: [from(query)])
-        structured.add("where", object: filter(query, user, by: .equal))
-        var count = JSONBody()
-        count.add("alias", "n")
-        count.add("count", object: JSONBody())
-        var aggregation = JSONBody()
-        aggregation.add("structuredQuery", object: structured)
-        aggregation.add("aggregations", list: [count])
-        var body = JSONBody()
-        body.add("structuredAggregationQuery", object: aggregation)
+    /// - Throws: ``CallFailure``.
+    func count(_ query: FieldQuery, _ user: UserID) async throws(CallFailure) -> Int {
+        let body: JSONValue = [
+            "structuredAggregationQuery": [
+                "structuredQuery": [
+                    "from": [from(query)], "where": filter(query, user, by: .equal),
+                ],
+                "aggregations": [["alias": "n", "count": [:]]],
+            ]
+        ]
         let answer = try await post(query.parent, "runAggregationQuery", body)
         let text = answer.member(at: "0.result.aggregateFields.n.integerValue")?.string
-        guard let number = text.flatMap({ Int($0) }) else { throw GoogleFailure(.unusable) }
+        guard let number = text.flatMap({ Int($0) }) else { throw CallFailure(.unusable) }
         return number
+    }
+
+    /// Asks for the texts of a field in their order, a document each, behind one of them.
+    ///
+    /// The next page begins behind the last text of this one, so the owner's other documents are
+    /// skipped. An inequality finds values of its own type only, in the order of their bytes
+    /// ("Supported data types", cloud.google.com/firestore).
+    ///
+    /// - Parameters:
+    ///   - query: The collection, or any of its name, and the field.
+    ///   - path: The names in the field of the query.
+    ///   - after: The last text of the page before; empty for the first page.
+    /// - Returns: Not empty as long as there may be more.
+    /// - Throws: ``CallFailure``, also for texts that do not come in order.
+    func owners(
+        _ query: FieldQuery,
+        at path: FieldPath,
+        after: String
+    ) async throws(CallFailure) -> [String] {
+        let field: JSONValue = ["fieldPath": .string(query.field)]
+        let filter: JSONValue = [
+            "fieldFilter": [
+                "field": field, "op": "GREATER_THAN", "value": ["stringValue": .string(after)],
+            ]
+        ]
+        let body = structuredQuery(field, from(query), filter)
+        var texts: [String] = []
+        for document in try await documents(body, below: query.parent) {
+            guard let value = Self.value(of: document, at: path) else {
+                throw CallFailure(.unusable)
+            }
+            guard let text = value["stringValue"]?.string else { break }
+            guard
+                (texts.last ?? after).utf8.lexicographicallyPrecedes(text.utf8)
+                    || texts.last == text
+            else { throw CallFailure(.unusable) }
+            texts.append(text)
+        }
+        return texts
     }
 
     // MARK: Listings
 
     /// Names of the collections below a document, or at the root.
     ///
-    /// - Throws: ``GoogleFailure``.
-    func collections(of path: [String]) async throws(GoogleFailure) -> [String] {
+    /// - Throws: ``CallFailure``.
+    func collections(of path: [String]) async throws(CallFailure) -> [String] {
         var names: [String] = []
-        var token = ""
+        var token: String?
         for _ in 0..<PageWalk.countedPages {
-            var body = JSONBody()
-            body.add("pageSize", pageSize)
-            if !token.isEmpty { body.add("pageToken", token) }
-            let answer = try await post(path, "listCollectionIds", body)
+            let answer = try await post(
+                path,
+                "listCollectionIds",
+                ["pageSize": .integer(Int64(pageSize)), "pageToken": JSONValue(token)]
+            )
             for name in answer["collectionIds"]?.array ?? [] {
                 guard let name = name.string, UserPath.Store.firestore.accepts(name) else {
-                    throw GoogleFailure(.unusable)
+                    throw CallFailure(.unusable)
                 }
                 names.append(name)
             }
-            token = answer["nextPageToken"]?.string ?? ""
-            if token.isEmpty { return names }
+            token = GoogleStore.token(answer)
+            if token == nil { return names }
         }
-        throw GoogleFailure(.unusable)
+        throw CallFailure(.unusable)
     }
 
-    /// A page of a collection, with the documents that are not there but have something below them.
+    /// A page of a collection, with the documents that are not there but have something below them,
+    /// and how it goes on; `nil` when it does not.
     ///
-    /// - Throws: ``GoogleFailure``.
+    /// - Throws: ``CallFailure``.
     func documents(
         in collection: [String],
-        from token: String
-    ) async throws(GoogleFailure) -> Page {
+        from token: String?
+    ) async throws(CallFailure) -> (documents: [Document], next: String?) {
         var call = GoogleStore.Call(path: encoded(collection))
         call.query = [
             ("pageSize", "\(pageSize)"), ("showMissing", "true"), ("mask.fieldPaths", "__name__"),
         ]
-        if !token.isEmpty { call.query.append(("pageToken", token)) }
-        let answer = try await send(call)
-        var page = Page()
+        if let token { call.query.append(("pageToken", token)) }
+        let answer = try await store.object(call, Self.table)
+        var documents: [Document] = []
         for json in answer["documents"]?.array ?? [] {
             let document = try document(json)
-            guard document.path.dropLast() == collection[...] else {
-                throw GoogleFailure(.unusable)
-            }
-            page.documents.append(document)
+            guard document.path.dropLast() == collection[...] else { throw CallFailure(.unusable) }
+            documents.append(document)
         }
-        page.next = answer["nextPageToken"]?.string.flatMap { $0.isEmpty ? nil : $0 }
-        return page
+        return (documents, GoogleStore.token(answer))
     }
 
     /// A document; `nil` when it is not there.
     ///
-    /// - Throws: ``GoogleFailure``.
-    func document(at path: [String]) async throws(GoogleFailure) -> Document? {
-        var mask = JSONBody()
-        mask.add("fieldPaths", texts: ["__name__"])
-        var body = JSONBody()
-        body.add("documents", texts: [name(path)])
-        body.add("mask", object: mask)
-        let answer = try await post([], "batchGet", body)
+    /// - Throws: ``CallFailure``.
+    func document(at path: [String]) async throws(CallFailure) -> Document? {
+        let answer = try await post(
+            [],
+            "batchGet",
+            ["documents": [.string(name(path))], "mask": ["fieldPaths": ["__name__"]]]
+        )
         if answer.member(at: "0.missing")?.string == name(path) { return nil }
-        guard let found = answer.member(at: "0.found") else { throw GoogleFailure(.unusable) }
+        guard let found = answer.member(at: "0.found") else { throw CallFailure(.unusable) }
         let document = try document(found)
-        guard document.path == path else { throw GoogleFailure(.unusable) }
+        guard document.path == path else { throw CallFailure(.unusable) }
         return document
     }
 
@@ -185,23 +209,15 @@ struct FirestoreDatabase: Sendable {
     /// Deletes documents that have not changed since they were listed, each by itself.
     ///
     /// - Returns: One outcome per document. The call as a whole succeeds when some of them fail.
-    /// - Throws: ``GoogleFailure``, also for a write that is refused.
-    func delete(_ documents: [Document]) async throws(GoogleFailure) -> [WriteOutcome] {
-        let writes = documents.map { document in
-            var write = JSONBody()
-            write.add("delete", document.name)
-            if let time = document.updateTime {
-                var precondition = JSONBody()
-                precondition.add("updateTime", time)
-                write.add("currentDocument", object: precondition)
-            }
-            return write
+    /// - Throws: ``CallFailure``, also for a write that is refused.
+    func delete(_ documents: [Document]) async throws(CallFailure) -> [WriteOutcome] {
+        let writes = documents.map { document -> JSONValue in
+            let unchanged = document.updateTime.map { ["updateTime": .string($0)] as JSONValue }
+            return ["delete": .string(document.name), "currentDocument": unchanged]
         }
-        var body = JSONBody()
-        body.add("writes", list: writes)
-        let answer = try await post([], "batchWrite", body)
+        let answer = try await post([], "batchWrite", ["writes": .array(writes)])
         guard let list = answer["status"]?.array, list.count == documents.count else {
-            throw GoogleFailure(.unusable)
+            throw CallFailure(.unusable)
         }
         var outcomes: [WriteOutcome] = []
         for status in list { outcomes.append(try outcome(status["code"]?.number ?? 0)) }
@@ -216,136 +232,117 @@ struct FirestoreDatabase: Sendable {
     /// For how long earlier versions of documents can be read: an hour, or as many days as
     /// point-in-time recovery keeps (`Database.versionRetentionPeriod`).
     ///
-    /// - Throws: ``GoogleFailure``.
-    func versionRetention() async throws(GoogleFailure) -> Duration {
-        let answer = try await send(GoogleStore.Call(path: path))
+    /// - Throws: ``CallFailure``.
+    func versionRetention() async throws(CallFailure) -> Duration {
+        let answer = try await store.object(GoogleStore.Call(path: path), Self.table)
         guard let text = answer["versionRetentionPeriod"]?.string, text.hasSuffix("s"),
             let seconds = Int64(text.dropLast()), (0...31_536_000).contains(seconds)
-        else { throw GoogleFailure(.unusable) }
+        else { throw CallFailure(.unusable) }
         return .seconds(seconds)
     }
 
     /// google.rpc.Code, by number.
-    private func outcome(_ code: Double) throws(GoogleFailure) -> WriteOutcome {
+    private func outcome(_ code: Double) throws(CallFailure) -> WriteOutcome {
         switch code {
-        // NOT_FOUND: somebody else deleted it.
+        // NOT_FOUND: another client deleted it.
         case 0, 5: return .gone
         // FAILED_PRECONDITION
         case 9: return .changed
         // DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE
         case 4, 8, 10, 13, 14: return .failed
         // PERMISSION_DENIED, UNAUTHENTICATED
-        case 7, 16: throw GoogleFailure(.misconfigured)
-        default: throw GoogleFailure(.unusable)
+        case 7, 16: throw CallFailure(.misconfigured)
+        default: throw CallFailure(.unusable)
         }
     }
 
     // MARK: Requests
 
-    func from(_ query: FieldQuery) -> JSONBody {
-        var from = JSONBody()
-        from.add("collectionId", query.collection)
-        from.add("allDescendants", flag: query.isGroup)
-        return from
+    private func from(_ query: FieldQuery) -> JSONValue {
+        ["collectionId": .string(query.collection), "allDescendants": .bool(query.isGroup)]
     }
 
-    private func filter(_ query: FieldQuery, _ user: UserID, by match: Match) -> JSONBody {
-        var field = JSONBody()
-        field.add("fieldPath", query.field)
-        var value = JSONBody()
-        value.add("stringValue", user.exposeText())
-        if match == .within {
-            var list = JSONBody()
-            list.add("values", list: [value])
-            value = JSONBody()
-            value.add("arrayValue", object: list)
-        }
-        var filter = JSONBody()
-        filter.add("field", object: field)
-        filter.add("op", match.rawValue)
-        filter.add("value", object: value)
-        var whole = JSONBody()
-        whole.add("fieldFilter", object: filter)
-        return whole
+    private func filter(_ query: FieldQuery, _ user: UserID, by match: Match) -> JSONValue {
+        let id: JSONValue = ["stringValue": .string(user.exposeText())]
+        return [
+            "fieldFilter": [
+                "field": ["fieldPath": .string(query.field)], "op": .string(match.rawValue),
+                "value": match == .within ? ["arrayValue": ["values": [id]]] : id,
+            ]
+        ]
     }
 
     /// A page of names, behind a name that need not be there.
-    private func query(_ from: JSONBody, _ filter: JSONBody?, after: String?) -> JSONBody {
-        var name = JSONBody()
-        name.add("fieldPath", "__name__")
-        var select = JSONBody()
-        select.add("fields", list: [name])
-        var order = JSONBody()
-        order.add("field", object: name)
-        order.add("direction", "ASCENDING")
-        var query = JSONBody()
-        query.add("select", object: select)
-        query.add("from", list: [from])
-        if let filter { query.add("where", object: filter) }
-        query.add("orderBy", list: [order])
-        if let after {
-            var value = JSONBody()
-            value.add("referenceValue", after)
-            var cursor = JSONBody()
-            cursor.add("values", list: [value])
-            cursor.add("before", flag: false)
-            query.add("startAt", object: cursor)
+    private func query(_ from: JSONValue, _ filter: JSONValue?, after: String?) -> JSONValue {
+        let start = after.map { name -> JSONValue in
+            ["values": [["referenceValue": .string(name)]], "before": false]
         }
-        query.add("limit", pageSize)
-        var body = JSONBody()
-        body.add("structuredQuery", object: query)
-        return body
+        return structuredQuery(["fieldPath": "__name__"], from, filter, start)
+    }
+
+    private func structuredQuery(
+        _ field: JSONValue,
+        _ from: JSONValue,
+        _ filter: JSONValue?,
+        _ start: JSONValue? = nil
+    ) -> JSONValue {
+        [
+            "structuredQuery": [
+                "select": ["fields": [field]], "from": [from], "where": filter,
+                "orderBy": [["field": field, "direction": "ASCENDING"]], "startAt": start,
+                "limit": .integer(Int64(pageSize)),
+            ]
+        ]
     }
 
     private func run(
-        _ body: JSONBody,
+        _ body: JSONValue,
         below path: [String]
-    ) async throws(GoogleFailure) -> [Document] {
-        let answer = try await post(path, "runQuery", body)
-        guard let list = answer.array else { throw GoogleFailure(.unusable) }
+    ) async throws(CallFailure) -> [Document] {
         var documents: [Document] = []
-        // An answer without documents has one entry, with the time.
-        for json in list.compactMap({ $0["document"] }) {
+        for json in try await self.documents(body, below: path) {
             let document = try document(json)
-            // What was not asked for is nobody's to delete.
+            // What was not asked for must not be deleted.
             guard document.path.starts(with: path), document.path.count > path.count,
                 document.createdAt != nil, document.updateTime != nil
-            else { throw GoogleFailure(.unusable) }
+            else { throw CallFailure(.unusable) }
             documents.append(document)
         }
         return documents
     }
 
-    func post(
-        _ path: [String],
-        _ verb: String,
-        _ body: JSONBody
-    ) async throws(GoogleFailure) -> JSONValue {
-        try await send(
-            GoogleStore.Call(method: .POST, path: encoded(path) + ":" + verb, body: body)
-        )
+    /// An answer without documents has one entry, with the time.
+    private func documents(
+        _ query: JSONValue,
+        below path: [String]
+    ) async throws(CallFailure) -> [JSONValue] {
+        let answer = try await post(path, "runQuery", query)
+        guard let list = answer.array else { throw CallFailure(.unusable) }
+        return list.compactMap { $0["document"] }
     }
 
-    private func send(_ call: GoogleStore.Call) async throws(GoogleFailure) -> JSONValue {
-        let reading = try await store.send(call, Self.table)
-        guard reading.meaning == .honoured, let json = reading.json else {
-            throw GoogleFailure(.unusable)
-        }
-        return json
+    private func post(
+        _ path: [String],
+        _ verb: String,
+        _ body: JSONValue
+    ) async throws(CallFailure) -> JSONValue {
+        let path = encoded(path) + ":" + verb
+        let call = GoogleStore.Call(method: .POST, path: path, body: body)
+        return try await store.object(call, Self.table)
     }
 
     private func encoded(_ path: [String]) -> String {
-        self.path + "/documents" + path.map { "/" + GoogleStore.encoded($0) }.joined()
+        self.path + "/documents" + path.map { "/" + PercentEncoding.encode($0) }.joined()
     }
 
     private func name(_ path: [String]) -> String {
         ([prefix] + path).joined(separator: "/")
     }
 
-    private func document(_ json: JSONValue) throws(GoogleFailure) -> Document {
+    private func document(_ json: JSONValue) throws(CallFailure) -> Document {
         let root = Array((prefix + "/").utf8)
         guard let name = json["name"]?.string, name.utf8.starts(with: root) else {
-            throw GoogleFailure(.unusable)
+            throw CallFailure(.unusable)
         }
         // By bytes: a slash is another Character with a combining one behind it.
         let path = name.utf8.dropFirst(root.count)
@@ -355,13 +352,23 @@ struct FirestoreDatabase: Sendable {
         let createdAt = createTime.flatMap { WallTime(rfc3339: $0) }
         guard !path.contains(where: { ["", ".", ".."].contains($0) }),
             path.count.isMultiple(of: 2), (createTime == nil) == (createdAt == nil)
-        else { throw GoogleFailure(.unusable) }
+        else { throw CallFailure(.unusable) }
         return Document(
             path: path,
             name: name,
             createdAt: createdAt,
             updateTime: json["updateTime"]?.string
         )
+    }
+
+    private static func value(of document: JSONValue, at path: FieldPath) -> JSONValue? {
+        var value: JSONValue?
+        var fields = document["fields"]
+        for name in path.names {
+            value = fields?[name]
+            fields = value?["mapValue"]?["fields"]
+        }
+        return value
     }
 
     /// An error of a query comes as the only element of a list.

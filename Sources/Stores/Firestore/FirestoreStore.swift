@@ -1,13 +1,17 @@
-package import Engine
+import Engine
 package import HTTP
 import Lifecycle
 package import Settings
 
 /// A database of Firestore.
-package struct FirestoreStore: StoreKind {
+package struct FirestoreStore: DrillCopying {
     package static let name = "firestore"
     package static let summary = "a database of Firestore"
-    package static let traits = StoreTraits(isDatedByRestoration: true)
+    package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
+        isDatedByRestoration: true
+    )
 
     package static let settings: [Setting] =
         [
@@ -97,7 +101,7 @@ package struct FirestoreStore: StoreKind {
 
     package var cutoff: StoreCutoff { .everything }
 
-    package func open(_ environment: StoreEnvironment) async throws -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) async throws -> FirestoreTarget {
         let plan = FirestoreTargetPlan(
             name: environment.name,
             baseURL: access.baseURL,
@@ -108,19 +112,7 @@ package struct FirestoreStore: StoreKind {
                 + groups.map { try FieldQuery($0, isGroup: true) },
             includesSubcollections: includesSubcollections
         )
-        return try await access.open(
-            plan.name,
-            in: environment,
-            scopes: [FirestoreTargetPlan.scope],
-            answerMax: FirestoreTargetPlan.answerMax
-        ) { client, settings in
-            try FirestoreTarget(
-                plan: plan,
-                client: client,
-                settings: settings,
-                clock: environment.clock
-            )
-        }
+        return try await access.open(plan, environment)
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {

@@ -1,11 +1,23 @@
 import Lifecycle
 
 /// Goes through what a database has of one user: removes it, or counts what is left.
-struct FirestoreSweep {
+struct FirestoreSweep: UserSweep {
     typealias Document = FirestoreDatabase.Document
 
+    enum Place: CustomStringConvertible {
+        case document(UserPath, [String])
+        case query(FieldQuery)
+
+        var description: String {
+            switch self {
+            case .document(let path, _): path.description
+            case .query(let query): query.description
+            }
+        }
+    }
+
     /// What was found by one rule.
-    struct Counter: Sendable {
+    private struct Counter {
         var count = 0
         /// Newer than the cutoff.
         var newerCount = 0
@@ -20,56 +32,56 @@ struct FirestoreSweep {
     static let retriesMax = 6
     static let retryRest = Duration.milliseconds(100)
 
+    let places: [Place]
+    let user: UserID
+    let cutoff: WallTime
     let database: FirestoreDatabase
     let walk: PageWalk
     let ramp: WriteRamp
-    let batchSize: Int
-    let cutoff: WallTime
+    let plan: FirestoreTargetPlan
 
     // MARK: Removal
 
-    /// Deletes what is below a document, then the document.
-    ///
-    /// - Throws: ``GoogleFailure``; what was deleted until then stays deleted.
-    func remove(_ path: [String]) async throws(GoogleFailure) -> Counter {
+    func remove(_ place: Place) async throws(CallFailure) -> PurgeCounts {
         var counter = Counter()
-        try await removeDescendants(of: path, &counter)
-        try await removePages(&counter) { after throws(GoogleFailure) in
-            // One that is newer stays, and is not asked for again.
-            guard after == nil, let found = try await database.document(at: path) else { return [] }
-            return [found]
-        }
-        return counter
-    }
-
-    /// Deletes the documents that a query finds, each after what is below it: once a document is
-    /// gone, nothing leads to what it had below.
-    ///
-    /// - Throws: ``GoogleFailure``; what was deleted until then stays deleted.
-    func remove(
-        _ query: FieldQuery,
-        _ user: UserID,
-        withDescendants: Bool
-    ) async throws(GoogleFailure) -> Counter {
-        var counter = Counter()
-        var below = Counter()
-        try await removePages(&counter) { after throws(GoogleFailure) in
-            let page = try await database.matches(query, user, by: .equal, after: after)
-            for document in page where withDescendants && isDue(document) {
-                try await removeDescendants(of: document.path, &below)
+        switch place {
+        case .document(_, let path):
+            try await removeDescendants(of: path, &counter)
+            try await removePages(&counter) { after throws(CallFailure) in
+                // One that is newer stays, and is not asked for again.
+                guard after == nil, let found = try await database.document(at: path) else {
+                    return []
+                }
+                return [found]
             }
-            return page
+        case .query(let query):
+            // Once a document is gone, nothing leads to what it had below.
+            var below = Counter()
+            try await removePages(&counter) { after throws(CallFailure) in
+                let page = try await database.matches(query, user, by: .equal, after: after)
+                for document in page where plan.includesSubcollections && isDue(document) {
+                    try await removeDescendants(of: document.path, &below)
+                }
+                return page
+            }
+            counter.count += below.count
+            counter.newerCount += below.newerCount
         }
-        counter.count += below.count
-        counter.newerCount += below.newerCount
-        return counter
+        return PurgeCounts(entries: [
+            PurgeCounts.Entry(
+                name: "\(place)",
+                action: "delete",
+                rowCount: counter.count,
+                newerCount: counter.newerCount
+            )
+        ])
     }
 
     private func removeDescendants(
         of path: [String],
         _ counter: inout Counter
-    ) async throws(GoogleFailure) {
-        try await removePages(&counter) { after throws(GoogleFailure) in
+    ) async throws(CallFailure) {
+        try await removePages(&counter) { after throws(CallFailure) in
             try await database.descendants(of: path, after: after)
         }
     }
@@ -77,15 +89,15 @@ struct FirestoreSweep {
     /// Deletes page after page; the next one begins behind the last document that stays.
     private func removePages(
         _ counter: inout Counter,
-        _ list: (String?) async throws(GoogleFailure) -> [Document]
-    ) async throws(GoogleFailure) {
+        _ list: (String?) async throws(CallFailure) -> [Document]
+    ) async throws(CallFailure) {
         var after: String?
         var removed: Set<Document> = []
         var stallCount = 0
-        try await walk.run { () throws(GoogleFailure) in
+        try await walk.run { () throws(CallFailure) in
             let page = try await list(after)
             guard !page.isEmpty else { return false }
-            guard removed.isDisjoint(with: page) else { throw GoogleFailure(.unusable) }
+            guard removed.isDisjoint(with: page) else { throw CallFailure(.unusable) }
             let due = page.filter(isDue)
             removed = try await delete(due)
             counter.count += removed.count
@@ -97,23 +109,23 @@ struct FirestoreSweep {
             }
             stallCount = removed.isEmpty && !due.isEmpty ? stallCount + 1 : 0
             guard stallCount <= Self.retriesMax else {
-                throw GoogleFailure(.throttled(retryAfter: nil))
+                throw CallFailure(.throttled(retryAfter: nil))
             }
             return true
         }
     }
 
     /// - Returns: Those that are gone; the others have changed in the meantime.
-    private func delete(_ documents: [Document]) async throws(GoogleFailure) -> Set<Document> {
+    private func delete(_ documents: [Document]) async throws(CallFailure) -> Set<Document> {
         var gone: Set<Document> = []
         var rest = documents[...]
         while !rest.isEmpty {
-            var open = Array(rest.prefix(batchSize))
-            rest = rest.dropFirst(batchSize)
+            var open = Array(rest.prefix(plan.batchSize))
+            rest = rest.dropFirst(plan.batchSize)
             var tries = 0
             while !open.isEmpty {
                 guard tries <= Self.retriesMax else {
-                    throw GoogleFailure(.throttled(retryAfter: nil))
+                    throw CallFailure(.throttled(retryAfter: nil))
                 }
                 if tries > 0 { try await walk.rest(Self.retryRest * (1 << (tries - 1))) }
                 tries += 1
@@ -129,51 +141,52 @@ struct FirestoreSweep {
 
     // MARK: Counting
 
-    /// Counts a document and what is below it for a plan.
-    ///
-    /// - Throws: ``GoogleFailure``.
-    func preview(_ path: [String]) async throws(GoogleFailure) -> Counter {
+    func preview(_ place: Place) async throws(CallFailure) -> [PlanItem] {
         var counter = Counter()
-        if let document = try await database.document(at: path) { note(document, &counter) }
-        try await countPages(&counter) { after throws(GoogleFailure) in
-            try await database.descendants(of: path, after: after)
+        switch place {
+        case .document(_, let path):
+            if let document = try await database.document(at: path) { note(document, &counter) }
+            try await countDescendants(of: path, &counter)
+        case .query(let query):
+            var below = Counter()
+            try await countPages(&counter) { after throws(CallFailure) in
+                let page = try await database.matches(query, user, by: .equal, after: after)
+                for document in page where plan.includesSubcollections && isDue(document) {
+                    try await countDescendants(of: document.path, &below)
+                }
+                return page
+            }
+            counter.count += below.count
+            counter.newerCount += below.newerCount
         }
-        return counter
+        return [
+            PlanItem(
+                name: "\(place)",
+                action: .delete,
+                count: counter.count,
+                newerCount: counter.newerCount
+            )
+        ]
     }
 
-    /// Counts what a query finds for a plan.
-    ///
-    /// - Throws: ``GoogleFailure``.
-    func preview(
-        _ query: FieldQuery,
-        _ user: UserID,
-        withDescendants: Bool
-    ) async throws(GoogleFailure) -> Counter {
-        var counter = Counter()
-        var below = Counter()
-        try await countPages(&counter) { after throws(GoogleFailure) in
-            let page = try await database.matches(query, user, by: .equal, after: after)
-            for document in page where withDescendants && isDue(document) {
-                try await countPages(&below) { after throws(GoogleFailure) in
-                    try await database.descendants(of: document.path, after: after)
-                }
-            }
-            return page
+    private func countDescendants(
+        of path: [String],
+        _ counter: inout Counter
+    ) async throws(CallFailure) {
+        try await countPages(&counter) { after throws(CallFailure) in
+            try await database.descendants(of: path, after: after)
         }
-        counter.count += below.count
-        counter.newerCount += below.newerCount
-        return counter
     }
 
     /// Notes page after page; `isBounded` ends at a bound once something due is found.
     private func countPages(
         _ counter: inout Counter,
         isBounded: Bool = false,
-        _ list: (String?) async throws(GoogleFailure) -> [Document]
-    ) async throws(GoogleFailure) {
+        _ list: (String?) async throws(CallFailure) -> [Document]
+    ) async throws(CallFailure) {
         var after: String?
         var pageCount = 0
-        try await walk.run { () throws(GoogleFailure) in
+        try await walk.run { () throws(CallFailure) in
             let page = try await list(after)
             for document in page { note(document, &counter) }
             after = page.last?.name
@@ -186,33 +199,37 @@ struct FirestoreSweep {
 
     // MARK: Verification
 
-    private enum Place {
-        case document([String])
-        case collection([String], from: String)
+    func remaining(_ place: Place) async throws(CallFailure) -> Leftover {
+        switch place {
+        case .document(_, let path): try await remaining(path)
+        case .query(let query): try await remaining(query)
+        }
     }
 
-    /// Counts what is left of a document and below it by going down the listings of collections and
-    /// documents, those that are not there included; the purge asked by a query.
-    ///
-    /// - Throws: ``GoogleFailure``.
-    func remaining(_ path: [String]) async throws(GoogleFailure) -> Leftover {
+    /// Goes down the listings of collections and documents, those that are not there included; the
+    /// purge asked by a query.
+    private func remaining(_ path: [String]) async throws(CallFailure) -> Leftover {
+        enum Step {
+            case document([String])
+            case collection([String], from: String?)
+        }
         var counter = Counter()
         if let document = try await database.document(at: path) { note(document, &counter) }
-        var places = [Place.document(path)]
+        var steps = [Step.document(path)]
         var pageCount = 0
-        try await walk.run { () throws(GoogleFailure) in
-            guard let place = places.popLast() else { return false }
-            switch place {
+        try await walk.run { () throws(CallFailure) in
+            guard let step = steps.popLast() else { return false }
+            switch step {
             case .document(let path):
                 for name in try await database.collections(of: path) {
-                    places.append(.collection(path + [name], from: ""))
+                    steps.append(.collection(path + [name], from: nil))
                 }
             case .collection(let path, let token):
                 let page = try await database.documents(in: path, from: token)
-                if let next = page.next { places.append(.collection(path, from: next)) }
+                if let next = page.next { steps.append(.collection(path, from: next)) }
                 for document in page.documents {
                     note(document, &counter)
-                    places.append(.document(document.path))
+                    steps.append(.document(document.path))
                 }
             }
             pageCount += 1
@@ -221,13 +238,11 @@ struct FirestoreSweep {
         return Leftover(count: counter.count, isAhead: counter.isAhead)
     }
 
-    /// Counts what a query still finds, by another operator and by the server's own count.
-    ///
-    /// - Throws: ``GoogleFailure``.
-    func remaining(_ query: FieldQuery, _ user: UserID) async throws(GoogleFailure) -> Leftover {
+    /// Asks by another operator, and for the server's own count.
+    private func remaining(_ query: FieldQuery) async throws(CallFailure) -> Leftover {
         let total = try await database.count(query, user)
         var counter = Counter()
-        try await countPages(&counter, isBounded: true) { after throws(GoogleFailure) in
+        try await countPages(&counter, isBounded: true) { after throws(CallFailure) in
             try await database.matches(query, user, by: .within, after: after)
         }
         // Listed by the count and by no page: left. A listing that was cut says nothing of them.

@@ -16,15 +16,13 @@ extension FirestoreTarget {
             fields.append((query, path))
         }
         var found: Set<UserID> = []
-        do throws(GoogleFailure) {
+        do throws(CallFailure) {
             for path in plan.documents { found.formUnion(try await users(of: path, isWanted)) }
             for (query, path) in fields {
-                var last = ""
-                try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
-                    let texts = try await database.owners(query, at: path, after: last)
+                try await PageWalk(clock: clock).pages { last throws(CallFailure) in
+                    let texts = try await database.owners(query, at: path, after: last ?? "")
                     found.formUnion(texts.compactMap { UserID($0) }.filter(isWanted))
-                    last = texts.last ?? ""
-                    return !texts.isEmpty
+                    return texts.last
                 }
             }
             return .found(Array(found))
@@ -36,19 +34,17 @@ extension FirestoreTarget {
     private func users(
         of path: UserPath,
         _ isWanted: (UserID) -> Bool
-    ) async throws(GoogleFailure) -> Set<UserID> {
+    ) async throws(CallFailure) -> Set<UserID> {
         guard !path.root.count.isMultiple(of: 2) else {
             let names = try await database.collections(of: path.root)
             return Set(names.compactMap(path.user).filter(isWanted))
         }
         var found: Set<UserID> = []
-        var token = ""
-        try await PageWalk(clock: clock).run { () throws(GoogleFailure) in
+        try await PageWalk(clock: clock).pages { token throws(CallFailure) in
             let page = try await database.documents(in: path.root, from: token)
             let names = page.documents.compactMap(\.path.last)
             found.formUnion(names.compactMap(path.user).filter(isWanted))
-            token = page.next ?? ""
-            return !token.isEmpty
+            return page.next
         }
         return found
     }

@@ -10,7 +10,7 @@ struct GoogleStore: Sendable {
         var method = HTTPMethod.GET
         let path: String
         var query: [(name: String, value: String)] = []
-        var body: JSONBody?
+        var body: JSONValue?
         /// Gets the body of a success; a table reads it as an empty one.
         var stream: BodyStream?
     }
@@ -37,27 +37,35 @@ struct GoogleStore: Sendable {
     /// Makes a call.
     ///
     /// - Returns: What the table made of it: honoured, refused or unclear.
-    /// - Throws: ``GoogleFailure`` for a failure.
-    func send(_ call: Call, _ table: ReplyTable) async throws(GoogleFailure) -> ReplyReading {
-        guard let endpoint = endpoints[call.method.rawValue] else {
-            throw GoogleFailure(.unusable)
-        }
-        let query = call.query.map { "\($0.name)=\(Self.encoded($0.value))" }
+    /// - Throws: ``CallFailure``.
+    func send(_ call: Call, _ table: ReplyTable) async throws(CallFailure) -> ReplyReading {
+        guard let endpoint = endpoints[call.method.rawValue] else { throw CallFailure(.unusable) }
+        let query = call.query.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }
         var request = RemoteRequest(
             endpoint,
             encodedSuffix: call.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&")),
-            call.body.map { .json($0) } ?? .none
+            call.body.map { .raw(Array($0.compactText.utf8)) } ?? .none
         )
+        if call.body != nil { request.headers = [("Content-Type", "application/json")] }
         request.stream = call.stream
         let reading = await client.call(request, table)
-        if case .failure(let failure) = reading.meaning { throw GoogleFailure(failure) }
+        if case .failure(let failure) = reading.meaning { throw CallFailure(failure) }
         return reading
     }
 
-    /// One segment of a path, or the value of a query.
-    static func encoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        PercentEncoding.append(text.utf8, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+    /// Makes a call that has to be honoured.
+    ///
+    /// - Throws: ``CallFailure``.
+    func object(_ call: Call, _ table: ReplyTable) async throws(CallFailure) -> JSONValue {
+        let reading = try await send(call, table)
+        guard reading.meaning == .honoured, let json = reading.json else {
+            throw CallFailure(.unusable)
+        }
+        return json
+    }
+
+    /// What leads to the next page of a listing.
+    static func token(_ answer: JSONValue) -> String? {
+        answer["nextPageToken"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -1,9 +1,9 @@
 import Lifecycle
 
 /// A path of names in which one holds the user id, such as `users/{user_id}`.
-package struct UserPath: Hashable, Sendable, CustomStringConvertible {
+struct UserPath: Hashable, Sendable, CustomStringConvertible {
     /// Whose rules the names follow.
-    package enum Store: Sendable {
+    enum Store: Sendable {
         /// Collections and documents in turn.
         case firestore
         case realtimeDatabase
@@ -32,7 +32,7 @@ package struct UserPath: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    package let description: String
+    let description: String
     /// What stands in front of the name with the user id.
     let root: [String]
     private let store: Store
@@ -45,7 +45,7 @@ package struct UserPath: Hashable, Sendable, CustomStringConvertible {
     /// Reads a path.
     ///
     /// - Throws: ``MalformedTemplate``.
-    package init(_ text: String, in store: Store) throws(MalformedTemplate) {
+    init(_ text: String, in store: Store) throws(MalformedTemplate) {
         let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let places = names.indices.filter { names[$0].contains("{user_id}") }
         guard places.count == 1 else {
@@ -76,6 +76,18 @@ package struct UserPath: Hashable, Sendable, CustomStringConvertible {
         before = String(parts[0])
         after = String(parts[1])
         rest = Array(names[(places[0] + 1)...])
+    }
+
+    /// The names for one user by each of some paths.
+    ///
+    /// - Throws: ``CallFailure`` for an id that no name can hold.
+    static func owned(
+        _ paths: [UserPath],
+        by user: UserID
+    ) throws(CallFailure) -> [(path: UserPath, names: [String])] {
+        let owned = paths.compactMap { path in path.names(of: user).map { (path, $0) } }
+        guard owned.count == paths.count else { throw CallFailure(.unusable) }
+        return owned
     }
 
     /// The name with the user id.

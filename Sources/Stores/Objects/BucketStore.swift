@@ -3,7 +3,7 @@ import Lifecycle
 import Settings
 
 /// A bucket of objects, whose users are found by prefixes and whole keys.
-protocol BucketStore: StoreKind {
+protocol BucketStore: DrillCopying {
     var bucket: String { get }
     /// Each with `{user_id}` once; with the whole keys not empty.
     var prefixes: [String] { get }
@@ -11,6 +11,29 @@ protocol BucketStore: StoreKind {
 }
 
 extension BucketStore {
+    /// Which objects are a user's.
+    static var objectSettings: [Setting] {
+        [
+            Setting(
+                .target,
+                "prefixes",
+                .texts(.userObject, 0...64),
+                .defaultsTo(.texts([])),
+                """
+                Prefixes of the names of a user's objects, such as users/{user_id}/. A separator \
+                must follow {user_id}; user ids that contain it are left to an operator.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "objects",
+                .texts(.userObject, 0...64),
+                .defaultsTo(.texts([])),
+                "Complete names of a user's objects, such as avatars/{user_id}.png."
+            ).atRestart(),
+        ]
+    }
+
     package var cutoff: StoreCutoff { .everything }
 
     /// One bucket may be reached by the interfaces of several kinds.

@@ -2,11 +2,11 @@ import Lifecycle
 
 /// Where a user's objects are: a prefix that ends behind the user id, such as `users/{user_id}/`,
 /// or one whole key, such as `avatars/{user_id}.png`.
-package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
+struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
     /// The longest key (docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html).
     static let byteCountMax = 1024
 
-    package let description: String
+    let description: String
     /// Whether it stands for every key that begins with it.
     let isPrefix: Bool
     private let before: String
@@ -16,7 +16,7 @@ package struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``MalformedTemplate`` for anything that could reach another user: the prefix
     ///   `users/{user_id}` would take the objects of user `12` for user `1`.
-    package init(_ text: String, isPrefix: Bool) throws(MalformedTemplate) {
+    init(_ text: String, isPrefix: Bool) throws(MalformedTemplate) {
         let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
         guard parts.count == 2, text.utf8.count <= Self.byteCountMax,
             text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })

@@ -1,13 +1,13 @@
-package import Engine
+import Engine
 package import HTTP
 import Lifecycle
 package import Settings
 
 /// A Realtime Database of Firebase.
-package struct RealtimeDatabaseStore: StoreKind {
+package struct RealtimeDatabaseStore: DrillCopying {
     package static let name = "realtime-database"
     package static let summary = "a Realtime Database of Firebase"
-    package static let traits = StoreTraits()
+    package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
 
     package static let settings: [Setting] =
         [
@@ -68,7 +68,7 @@ package struct RealtimeDatabaseStore: StoreKind {
             )
     }
 
-    package func open(_ environment: StoreEnvironment) async throws -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) async throws -> RealtimeDatabaseTarget {
         let plan = RealtimeDatabaseTargetPlan(
             name: environment.name,
             baseURL: access.baseURL ?? url,
@@ -76,19 +76,7 @@ package struct RealtimeDatabaseStore: StoreKind {
             createdAtChild: createdAtChild,
             namespace: access.isEmulator ? instance : nil
         )
-        return try await access.open(
-            plan.name,
-            in: environment,
-            scopes: RealtimeDatabaseTargetPlan.scopes,
-            answerMax: RealtimeDatabaseTargetPlan.answerMax
-        ) { client, settings in
-            try RealtimeDatabaseTarget(
-                plan: plan,
-                client: client,
-                settings: settings,
-                clock: environment.clock
-            )
-        }
+        return try await access.open(plan, environment)
     }
 
     /// A Realtime Database is a host of its own; a copy stays below Google's domain.

@@ -1,5 +1,5 @@
 package import Engine
-package import HTTP
+import HTTP
 package import Lifecycle
 import Synchronization
 
@@ -7,22 +7,22 @@ import Synchronization
 ///
 /// It knows no time of creation but one that the application writes; without that there is no
 /// cutoff. An interrupted purge finds what is left when it is asked again.
-package struct RealtimeDatabaseTarget: PurgeTarget {
+package struct RealtimeDatabaseTarget: SweepingTarget, GoogleTarget, UserListing,
+    CoverageSearching
+{
+    /// firebase.google.com/docs/database/rest/auth.
+    static let scopes = [
+        "https://www.googleapis.com/auth/firebase.database",
+        "https://www.googleapis.com/auth/userinfo.email",
+    ]
+
     package let name: TargetName
+    let client: GoogleClient
     private let plan: RealtimeDatabaseTargetPlan
     private let tree: RealtimeTree
     private let clock: TargetClock
-    private let client: GoogleClient
 
-    /// Prepares the calls; no connection is made yet.
-    ///
-    /// - Parameters:
-    ///   - plan: The database and where users' data is.
-    ///   - client: Makes the calls; ``shutdown()`` ends it.
-    ///   - settings: What the client was made with.
-    ///   - clock: Paces the writes.
-    /// - Throws: ``HTTP/SetupError`` for a URL that tokens must not go to.
-    package init(
+    init(
         plan: RealtimeDatabaseTargetPlan,
         client: GoogleClient,
         settings: RemoteSettings,
@@ -35,86 +35,45 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
         tree = try RealtimeTree(plan, client: client, settings: settings)
     }
 
-    /// Closes the connections.
-    package func shutdown() async { await client.shutdown() }
-
-    /// Deletes what is at each user's paths; a path counts as one.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        await GoogleOrders.map(orders) { order throws(GoogleFailure) in
-            guard !order.isStopped else { return .stopped }
-            let sweep = sweep(order)
-            var counts = PurgeCounts()
-            for (path, names) in try owned(order) {
-                var entry = PurgeCounts.Entry(name: "\(path)", action: "delete", rowCount: 0)
-                switch try await sweep.remove(names) {
-                case .empty: break
-                case .gone: entry.rowCount = 1
-                case .newer:
-                    entry.newerCount = 1
-                    counts.note(Self.older(at: path))
-                }
-                counts.entries.append(entry)
-            }
-            return .done(counts)
-        } failure: {
-            .failure($0)
-        }
+        await swept(orders) { _ in [] }
     }
 
-    /// Reads in other ways what is there.
-    package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
-        await GoogleOrders.map(orders) { order throws(GoogleFailure) in
-            let sweep = sweep(order)
-            var left = 0
-            for (_, names) in try owned(order) {
-                guard try await sweep.age(names) != .newer else { continue }
-                left += try await sweep.remaining(names)
-            }
-            return left == 0 ? .clean : .remaining(left)
-        } failure: {
-            .failure($0)
-        }
+    func sweep(_ order: PurgeOrder) throws(CallFailure) -> RealtimeSweep {
+        RealtimeSweep(
+            places: try UserPath.owned(plan.paths, by: order.user)
+                .map { RealtimeSweep.Place(path: $0.path, names: $0.names) },
+            tree: tree,
+            walk: PageWalk(clock: clock),
+            createdAtChild: plan.createdAtChild,
+            cutoff: order.cutoff
+        )
     }
 
-    /// Tells at which paths there is something.
-    package func plan(_ order: PurgeOrder) async -> PlanAnswer {
-        let found: [PlanAnswer] = await GoogleOrders.map([order]) { order throws(GoogleFailure) in
-            let sweep = sweep(order)
-            var items: [PlanItem] = []
-            for (path, names) in try owned(order) {
-                let age = try await sweep.age(names)
-                let content = try await tree.firstKeys(at: names)
-                let count = RealtimeSweep.count(content) > 0 ? 1 : 0
-                items.append(
-                    PlanItem(
-                        name: "\(path)",
-                        action: .delete,
-                        count: age == .newer ? 0 : count,
-                        newerCount: age == .newer ? count : 0,
-                        undatedCount: age == .undated ? count : 0,
-                        hasNoTimestamps: plan.createdAtChild == nil
-                    )
-                )
+    /// Tries what a purge does at a place that nobody has.
+    package func inspect(withOutages: Bool) async -> TargetFindings {
+        let nobody = UserID.nobody()
+        do throws(CallFailure) {
+            for path in plan.paths {
+                guard let names = path.names(of: nobody) else { continue }
+                _ = try await tree.keys(at: names)
+                _ = try await tree.firstChild(at: names)
+                _ = try await tree.delete(names)
             }
-            return .items(items)
-        } failure: {
-            .failure($0)
+            return TargetFindings(problems: [])
+        } catch {
+            return TargetFindings(
+                problems: error.findings(at: "the database", withOutages: withOutages)
+            )
         }
-        return found[0]
     }
-
-    /// Whether the database is there and permits what a purge needs.
-    package func diagnose() async -> [String] { await problems(withOutages: true) }
-
-    /// Only a refusal: an outage at Google must not keep the service from starting.
-    package func startupProblems() async -> [String] { await problems(withOutages: false) }
 
     /// Reads the keys that are named after users, all of one place in one answer, as it comes.
     package func users(
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
         let found = Mutex(Set<UserID>())
-        do throws(GoogleFailure) {
+        do throws(CallFailure) {
             for path in plan.paths {
                 let isListed = try await tree.forEachKey(at: path.root) { key in
                     guard let user = path.user(in: key), isWanted(user) else { return }
@@ -132,7 +91,7 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
 
     /// Looks for keys that no rule leads to, at the root and along the paths.
     package func coverage() async -> CoverageAnswer {
-        var unmapped = UnmappedTree(list: { place throws(GoogleFailure) in
+        var unmapped = UnmappedTree(list: { place throws(CallFailure) in
             switch try await tree.firstKeys(at: place) {
             case .nothing, .value: UnmappedTree.Level()
             case .keys(let keys):
@@ -140,59 +99,11 @@ package struct RealtimeDatabaseTarget: PurgeTarget {
             case .large: UnmappedTree.Level(isWhole: false)
             }
         })
-        do throws(GoogleFailure) {
+        do throws(CallFailure) {
             try await unmapped.look(plan.paths.map { UnmappedTree.Rule($0) })
         } catch {
             return .failure(error.failure)
         }
         return .findings(unmapped.findings(plan.paths.map(\.description)))
-    }
-
-    /// Tries what a purge does at a place that nobody has.
-    private func problems(withOutages: Bool) async -> [String] {
-        let nobody = UserID.nobody()
-        do throws(GoogleFailure) {
-            for path in plan.paths {
-                guard let names = path.names(of: nobody) else { continue }
-                _ = try await tree.keys(at: names)
-                _ = try await tree.firstChild(at: names)
-                _ = try await tree.delete(names)
-            }
-            return []
-        } catch {
-            guard withOutages || error.failure == .misconfigured else { return [] }
-            return [GoogleFailure.sentence(error.failure, "the database")]
-        }
-    }
-
-    /// The date of a path is that of an account, not of each child: one that the application made
-    /// anew in what another purge had left may stand beside older data.
-    private static func older(at path: UserPath) -> PurgeCounts.ResidualCopies {
-        PurgeCounts.ResidualCopies(
-            text: "older data at '\(path)', if there is any: the application dated it after the"
-                + " request",
-            until: nil
-        )
-    }
-
-    private func sweep(_ order: PurgeOrder) -> RealtimeSweep {
-        RealtimeSweep(
-            tree: tree,
-            walk: PageWalk(clock: clock),
-            createdAtChild: plan.createdAtChild,
-            cutoff: order.cutoff
-        )
-    }
-
-    /// - Throws: ``GoogleFailure`` for an id that no key can be.
-    private func owned(
-        _ order: PurgeOrder
-    ) throws(GoogleFailure) -> [(path: UserPath, names: [String])] {
-        var owned: [(UserPath, [String])] = []
-        for path in plan.paths {
-            guard let names = path.names(of: order.user) else { throw GoogleFailure(.unusable) }
-            owned.append((path, names))
-        }
-        return owned
     }
 }

@@ -1,9 +1,16 @@
 import Lifecycle
 
 /// Removes what a database has of one user, piece by piece where it is a lot.
-struct RealtimeSweep {
+struct RealtimeSweep: UserSweep {
+    struct Place: CustomStringConvertible {
+        let path: UserPath
+        let names: [String]
+
+        var description: String { path.description }
+    }
+
     /// What the application says of the time of what is at one path of one user.
-    enum Age {
+    private enum Age {
         /// Older than the request, or nobody is asked.
         case older
         case newer
@@ -11,7 +18,7 @@ struct RealtimeSweep {
     }
 
     /// What became of a path.
-    enum Outcome {
+    private enum Outcome {
         case empty
         case gone
         /// Left as it was when it turned out to be newer than the request, which may be after some
@@ -22,16 +29,57 @@ struct RealtimeSweep {
     /// The deepest place (firebase.google.com/docs/database/usage/limits, "Data tree").
     static let depthMax = 32
 
+    let places: [Place]
     let tree: RealtimeTree
     let walk: PageWalk
     /// ``RealtimeDatabaseTargetPlan/createdAtChild``.
     let createdAtChild: String?
     let cutoff: WallTime
 
+    /// A path counts as one.
+    func remove(_ place: Place) async throws(CallFailure) -> PurgeCounts {
+        var entry = PurgeCounts.Entry(name: "\(place)", action: "delete", rowCount: 0)
+        switch try await remove(place.names) {
+        case .empty: break
+        case .gone: entry.rowCount = 1
+        case .newer:
+            entry.newerCount = 1
+            // The date is that of an account, not of each child: one that the application made
+            // anew in what another purge had left may stand beside older data.
+            let text = "older data at '\(place)', if there is any: the application dated it after"
+            let copies = PurgeCounts.ResidualCopies(text: text + " the request", until: nil)
+            return PurgeCounts(entries: [entry], residualCopies: [copies])
+        }
+        return PurgeCounts(entries: [entry])
+    }
+
+    func preview(_ place: Place) async throws(CallFailure) -> [PlanItem] {
+        let age = try await age(place.names)
+        let count = Self.count(try await tree.firstKeys(at: place.names)) > 0 ? 1 : 0
+        return [
+            PlanItem(
+                name: "\(place)",
+                action: .delete,
+                count: age == .newer ? 0 : count,
+                newerCount: age == .newer ? count : 0,
+                undatedCount: age == .undated ? count : 0,
+                hasNoTimestamps: createdAtChild == nil
+            )
+        ]
+    }
+
+    /// Asks for the listing of all keys and for the first child; the purge asks for the first keys.
+    func remaining(_ place: Place) async throws(CallFailure) -> Leftover {
+        guard try await age(place.names) != .newer else { return Leftover() }
+        let listed = Self.count(try await tree.keys(at: place.names))
+        guard listed == 0 else { return Leftover(count: listed) }
+        return Leftover(count: Self.count(try await tree.firstChild(at: place.names)))
+    }
+
     /// When the application wrote the data of a path.
     ///
-    /// - Throws: ``GoogleFailure``.
-    func age(_ path: [String]) async throws(GoogleFailure) -> Age {
+    /// - Throws: ``CallFailure``.
+    private func age(_ path: [String]) async throws(CallFailure) -> Age {
         guard let createdAtChild else { return .older }
         guard case .value(let number?) = try await tree.keys(at: path + [createdAtChild]),
             let time = Int64(exactly: number.rounded(.down))
@@ -45,12 +93,12 @@ struct RealtimeSweep {
     /// shallow reads, and a write that is refused is halved. The date goes last, and is read before
     /// each write: an account that is made anew meanwhile keeps its data.
     ///
-    /// - Throws: ``GoogleFailure``; what was deleted until then stays deleted.
-    func remove(_ path: [String]) async throws(GoogleFailure) -> Outcome {
+    /// - Throws: ``CallFailure``; what was deleted until then stays deleted.
+    private func remove(_ path: [String]) async throws(CallFailure) -> Outcome {
         if case .nothing = try await tree.firstKeys(at: path) { return .empty }
         var places = [path]
         var outcome = Outcome.gone
-        try await walk.run { () throws(GoogleFailure) in
+        try await walk.run { () throws(CallFailure) in
             guard let place = places.last else { return false }
             guard try await age(path) != .newer else {
                 outcome = .newer
@@ -68,10 +116,10 @@ struct RealtimeSweep {
                 guard let large = try await remove(doomed, at: place, of: path) else {
                     return true
                 }
-                guard place.count < Self.depthMax else { throw GoogleFailure(.unusable) }
+                guard place.count < Self.depthMax else { throw CallFailure(.unusable) }
                 places.append(place + [large])
             // A single value that cannot be deleted, and a list of keys that cannot be read.
-            case .value, .large: throw GoogleFailure(.unusable)
+            case .value, .large: throw CallFailure(.unusable)
             }
             return true
         }
@@ -86,12 +134,12 @@ struct RealtimeSweep {
     ///   - path: What the place is in.
     /// - Returns: The first one that is too much by itself; `nil` when all are gone, or the path is
     ///   newer than the request.
-    /// - Throws: ``GoogleFailure``.
+    /// - Throws: ``CallFailure``.
     private func remove(
         _ keys: [String],
         at place: [String],
         of path: [String]
-    ) async throws(GoogleFailure) -> String? {
+    ) async throws(CallFailure) -> String? {
         var chunks = [keys[...]]
         while let chunk = chunks.popLast() {
             guard try await age(path) != .newer else { return nil }
@@ -107,17 +155,7 @@ struct RealtimeSweep {
         return nil
     }
 
-    /// What is left of a place, by the listing of all keys and by the first child; the purge asks
-    /// for the first keys.
-    ///
-    /// - Returns: The number of its children, or one.
-    /// - Throws: ``GoogleFailure``.
-    func remaining(_ path: [String]) async throws(GoogleFailure) -> Int {
-        let listed = Self.count(try await tree.keys(at: path))
-        return listed > 0 ? listed : Self.count(try await tree.firstChild(at: path))
-    }
-
-    static func count(_ content: RealtimeTree.Content) -> Int {
+    private static func count(_ content: RealtimeTree.Content) -> Int {
         switch content {
         case .nothing: 0
         case .value, .large: 1

@@ -40,15 +40,15 @@ struct RealtimeTree: Sendable {
 
     /// The first keys at a place, without what is below them.
     ///
-    /// - Throws: ``GoogleFailure``.
-    func firstKeys(at path: [String]) async throws(GoogleFailure) -> Content {
+    /// - Throws: ``CallFailure``.
+    func firstKeys(at path: [String]) async throws(CallFailure) -> Content {
         try await read(path, [("shallow", "true"), ("limitToFirst", "\(pageSize)")])
     }
 
     /// All keys at a place, without what is below them.
     ///
-    /// - Throws: ``GoogleFailure``.
-    func keys(at path: [String]) async throws(GoogleFailure) -> Content {
+    /// - Throws: ``CallFailure``.
+    func keys(at path: [String]) async throws(CallFailure) -> Content {
         try await read(path, [("shallow", "true")])
     }
 
@@ -58,67 +58,64 @@ struct RealtimeTree: Sendable {
     ///   - path: The place.
     ///   - body: Gets each key as it comes; of a call that fails, some may have come.
     /// - Returns: Whether the database lists them; otherwise they are more than it answers at once.
-    /// - Throws: ``GoogleFailure``.
+    /// - Throws: ``CallFailure``.
     func forEachKey(
         at path: [String],
         _ body: @escaping @Sendable (String) -> Void
-    ) async throws(GoogleFailure) -> Bool {
+    ) async throws(CallFailure) -> Bool {
         let listing = KeyListing(body)
         var call = GoogleStore.Call(path: text(path), query: [("shallow", "true")] + namespace)
         call.stream = BodyStream(max: Self.listingMax) { listing.take($0) }
         guard try await store.send(call, Self.streamed).meaning == .honoured else { return false }
-        guard listing.finish() else { throw GoogleFailure(.unusable) }
+        guard listing.finish() else { throw CallFailure(.unusable) }
         return true
     }
 
     /// The first child of a place with all that is below it.
     ///
-    /// - Throws: ``GoogleFailure``.
-    func firstChild(at path: [String]) async throws(GoogleFailure) -> Content {
+    /// - Throws: ``CallFailure``.
+    func firstChild(at path: [String]) async throws(CallFailure) -> Content {
         try await read(path, [("orderBy", "\"$key\""), ("limitToFirst", "1"), ("timeout", "10s")])
     }
 
     /// Deletes a place with all below it.
     ///
     /// - Returns: Whether it is gone; otherwise it is too much for one write.
-    /// - Throws: ``GoogleFailure``.
-    func delete(_ path: [String]) async throws(GoogleFailure) -> Bool {
+    /// - Throws: ``CallFailure``.
+    func delete(_ path: [String]) async throws(CallFailure) -> Bool {
         try await write(GoogleStore.Call(method: .DELETE, path: text(path)))
     }
 
     /// Deletes some children of a place at once.
     ///
     /// - Returns: Whether they are gone; otherwise it is too much for one write.
-    /// - Throws: ``GoogleFailure``.
-    func delete(_ keys: [String], at path: [String]) async throws(GoogleFailure) -> Bool {
-        var body = JSONBody()
-        for key in keys { body.addNull(named: key) }
-        return try await write(
-            GoogleStore.Call(method: .PATCH, path: text(path), body: body)
-        )
+    /// - Throws: ``CallFailure``.
+    func delete(_ keys: [String], at path: [String]) async throws(CallFailure) -> Bool {
+        let body = JSONValue.object(keys.map { JSONValue.Member($0, .null) })
+        return try await write(GoogleStore.Call(method: .PATCH, path: text(path), body: body))
     }
 
     private func read(
         _ path: [String],
         _ query: [(name: String, value: String)]
-    ) async throws(GoogleFailure) -> Content {
+    ) async throws(CallFailure) -> Content {
         let reading = try await store.send(
             GoogleStore.Call(path: text(path), query: query + namespace),
             Self.table
         )
         guard reading.meaning == .honoured, let json = reading.json else { return .large }
-        guard let content = Content(json) else { throw GoogleFailure(.unusable) }
+        guard let content = Content(json) else { throw CallFailure(.unusable) }
         return content
     }
 
-    private func write(_ call: GoogleStore.Call) async throws(GoogleFailure) -> Bool {
+    private func write(_ call: GoogleStore.Call) async throws(CallFailure) -> Bool {
         var call = call
         call.query = Self.limit + namespace
         return try await store.send(call, Self.table).meaning == .honoured
     }
 
     private func text(_ path: [String]) -> String {
-        "/" + path.map { GoogleStore.encoded($0) }.joined(separator: "/") + ".json"
+        "/" + path.map { PercentEncoding.encode($0) }.joined(separator: "/") + ".json"
     }
 
     /// What takes the database more than about a second is refused and has to be split: a larger

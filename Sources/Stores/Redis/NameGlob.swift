@@ -1,12 +1,12 @@
 /// A name with wildcards, `*` only, as bytes: a key or a member of Redis need not be text.
 ///
 /// Every other character stands for itself, also those that Redis takes for wildcards.
-package struct NameGlob: Hashable, Sendable {
+struct NameGlob: Hashable, Sendable {
     /// What stands between the wildcards; the first begins the name, the last ends it.
     let literals: [[UInt8]]
 
     /// Reads a text whose asterisks are wildcards.
-    package init(_ text: String) {
+    init(_ text: String) {
         literals = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
             .map(Array.init)
     }

@@ -30,9 +30,7 @@ struct RedisConnection: Sendable {
                             )
                         )
                     }
-                    try pipeline.addHandler(
-                        ByteToMessageHandler(RESPDecoder())
-                    )
+                    try pipeline.addHandler(ByteToMessageHandler(RESPDecoder()))
                     try pipeline.addHandler(RedisReplies())
                 }
             }
@@ -45,7 +43,7 @@ struct RedisConnection: Sendable {
                 channel = try await bootstrap.connect(host: host, port: port).get()
             }
         } catch {
-            throw RedisError(.unreachable, target: plan.name)
+            throw RedisError.unreachable
         }
         let connection = RedisConnection(channel: channel, plan: plan)
         do throws(RedisError) {
@@ -53,7 +51,7 @@ struct RedisConnection: Sendable {
         } catch {
             await connection.close()
             // TLS fails only when something is sent; nothing but a greeting was.
-            throw error.kind == .lost ? RedisError(.unreachable, target: plan.name) : error
+            throw error == .lost ? .unreachable : error
         }
         return connection
     }
@@ -88,26 +86,21 @@ struct RedisConnection: Sendable {
                 channel.close(promise: nil)
             }
         } catch {
-            throw RedisError(.lost, target: plan.name)
+            throw RedisError.lost
         }
     }
 
-    /// Sends one command.
-    ///
     /// - Throws: ``RedisError``, also for an error reply.
     func ask(_ words: String...) async throws(RedisError) -> RESPValue {
         try checked(try await send([words.map { Array($0.utf8) }]))[0]
     }
 
-    /// The replies, unless one of them is an error.
-    ///
     /// - Throws: ``RedisError`` for the first error reply.
     func checked(_ replies: [RESPValue]) throws(RedisError) -> [RESPValue] {
-        for case .error(let code) in replies { throw RedisError(code: code, target: plan.name) }
+        for case .error(let code) in replies { throw RedisError(code: code) }
         return replies
     }
 
-    /// Ends the connection.
     func close() async {
         do {
             try await channel.close().get()
@@ -134,7 +127,7 @@ struct RedisConnection: Sendable {
             settings.caFile = plan.caFile
             return try NIOSSLContext(configuration: try settings.tlsConfiguration())
         } catch {
-            throw RedisError(.unusableFile, target: plan.name)
+            throw RedisError.unusableFile
         }
     }
 

@@ -2,21 +2,11 @@ import Lifecycle
 
 /// Looks for families of keys, what stands before the first colon, that no rule deals with.
 struct RedisCoverage {
-    private let plan: RedisTargetPlan
-    private let stepsMax: Int
+    let plan: RedisTargetPlan
 
-    /// - Parameters:
-    ///   - plan: The rules.
-    ///   - stepsMax: How many steps of a `SCAN` are made.
-    init(_ plan: RedisTargetPlan, stepsMax: Int = RedisLimits.coverageSteps) {
-        self.plan = plan
-        self.stepsMax = stepsMax
-    }
-
-    /// The rules, and the families beside them; where there are more keys than are looked at, it
-    /// says so.
+    /// The rules, the families beside them, and whether there are more keys than were looked at.
     ///
-    /// A family with the id of somebody who has keys is only counted.
+    /// A family with the id of a user who has keys is only counted.
     ///
     /// - Throws: ``RedisError``.
     func findings(_ sweep: RedisSweep) async throws(RedisError) -> [CoverageFinding] {
@@ -26,7 +16,7 @@ struct RedisCoverage {
         var unmapped: [String: Int] = [:]
         var users: Set<String> = []
         var otherCount = 0
-        while cursor.stepCount < stepsMax, let keys = try await cursor.next() {
+        while cursor.stepCount < RedisLimits.coverageSteps, let keys = try await cursor.next() {
             seenCount += keys.count
             for key in keys where users.count < RedisLimits.coverageUsers {
                 users.formUnion(owners(of: key))
@@ -48,17 +38,13 @@ struct RedisCoverage {
             unmapped[family] = nil
             unmapped["*", default: 0] += count
         }
-        let rules = plan.keys.map(\.description) + plan.members.map(\.description)
-        let configured = rules.map {
-            CoverageFinding(name: $0, reason: "configured", isCovered: true)
-        }
         let rest = CoverageFinding(
             name: "*",
             reason: "\(seenCount) keys were looked at, the others not",
             isCovered: true,
             isSample: true
         )
-        return configured + (cursor.isDone ? [] : [rest])
+        return UnmappedNames.configured(plan.rules) + (cursor.isDone ? [] : [rest])
             + unmapped.sorted { $0.key < $1.key }.map { family, count in
                 CoverageFinding(
                     name: family,

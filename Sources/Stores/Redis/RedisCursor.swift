@@ -1,5 +1,3 @@
-import Lifecycle
-
 /// Goes through keys or members with `SCAN` and its kin, a step at a time, resting between steps.
 ///
 /// What is there from the first step to the last is seen; some of it twice
@@ -10,7 +8,6 @@ struct RedisCursor {
 
     private let connection: RedisConnection
     private let clock: TargetClock
-    private let target: TargetName
     private let command: [[UInt8]]
     private let options: [[UInt8]]
     /// Members come with a value or score behind each.
@@ -18,8 +15,7 @@ struct RedisCursor {
     private var cursor = Array("0".utf8)
     private var lastStep = Duration.zero
 
-    /// Begins with `SCAN`, or one of its kin with its key; the server selects by `match`, or
-    /// everything.
+    /// Begins with `SCAN`, or one of its kin with its key.
     init(
         _ command: [[UInt8]],
         match: [UInt8]?,
@@ -30,7 +26,6 @@ struct RedisCursor {
         self.isPaired = isPaired
         connection = sweep.connection
         clock = sweep.clock
-        target = sweep.plan.name
         options =
             (match.map { [Array("MATCH".utf8), $0] } ?? [])
             + [Array("COUNT".utf8), Array("\(RedisLimits.scanCount)".utf8)]
@@ -44,9 +39,7 @@ struct RedisCursor {
     /// - Throws: ``RedisError``, also when the task was cancelled.
     mutating func next() async throws(RedisError) -> [[UInt8]]? {
         guard !isDone else { return nil }
-        guard stepCount < RedisLimits.sweepSteps else {
-            throw RedisError(.unusable, target: target)
-        }
+        guard stepCount < RedisLimits.sweepSteps else { throw .unusable }
         if stepCount > 0 { try await rest() }
         stepCount += 1
         let start = clock.uptime()
@@ -56,7 +49,7 @@ struct RedisCursor {
         lastStep = clock.uptime() - start
         guard case .array(let parts) = reply, parts.count == 2, let next = parts[0].bytes,
             let names = parts[1].list
-        else { throw RedisError(.unusable, target: target) }
+        else { throw RedisError.unusable }
         cursor = next
         guard isPaired else { return names }
         return stride(from: 0, to: names.count, by: 2).map { names[$0] }
@@ -67,7 +60,7 @@ struct RedisCursor {
         do {
             try await clock.rest(min(lastStep, RedisLimits.restMax))
         } catch {
-            throw RedisError(.lost, target: target)
+            throw RedisError.lost
         }
     }
 }

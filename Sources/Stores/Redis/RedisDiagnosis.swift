@@ -2,13 +2,8 @@ import Lifecycle
 
 /// Tries everything that a purge does on names that nobody has.
 struct RedisDiagnosis {
-    private let plan: RedisTargetPlan
-    private let connection: RedisConnection
-
-    init(_ plan: RedisTargetPlan, over connection: RedisConnection) {
-        self.plan = plan
-        self.connection = connection
-    }
+    let plan: RedisTargetPlan
+    let connection: RedisConnection
 
     /// One sentence per problem.
     ///
@@ -79,14 +74,13 @@ struct RedisDiagnosis {
         "the server refuses \(command) for '\(rule)' (ACL SETUSER: ~KEY +\(command.lowercased()))"
     }
 
-    /// What to do about an error, in one sentence.
     static func advice(_ error: RedisError, _ plan: RedisTargetPlan) -> String {
         let place =
             switch plan.address {
             case .socket(let path): path
             case .host(let host, let port, _): "\(host):\(port)"
             }
-        return switch error.kind {
+        return switch error {
         case .unreachable:
             "no Redis answers at '\(place)', or its certificate is not the host's (address, socket,"
                 + " ca_file)"

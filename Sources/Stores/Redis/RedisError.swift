@@ -1,40 +1,28 @@
-package import Lifecycle
+import Lifecycle
 
 /// Why a Redis server did not do its work; holds no key and no text of the server.
-package struct RedisError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The closed set of causes.
-    package enum Kind: String, Sendable, CaseIterable {
-        /// No connection, or no TLS that proves the server.
-        case unreachable
-        /// No answer in time, or the connection ended; the commands may have been carried out.
-        case lost
-        /// The password is wrong or missing.
-        case unauthenticated
-        /// The user's ACL does not permit a command or a key.
-        case denied = "not_permitted"
-        /// The key lies on another node of a cluster, which this target does not follow.
-        case cluster
-        /// Loading, failing over, busy with a script, a replica for the moment.
-        case busy
-        /// A key holds another type than the rule is for.
-        case wrongType = "wrong_type"
-        /// Any other error, or a reply that fits no command.
-        case unusable = "unusable_answer"
-        /// A certificate file that cannot be used.
-        case unusableFile = "unreadable_ca_file"
-    }
-
-    package let kind: Kind
-    package let target: TargetName
-
-    package init(_ kind: Kind, target: TargetName) {
-        self.kind = kind
-        self.target = target
-    }
+enum RedisError: Error {
+    /// No connection, or no TLS that proves the server.
+    case unreachable
+    /// No answer in time, or the connection ended; the commands may have been carried out.
+    case lost
+    /// The password is wrong or missing.
+    case unauthenticated
+    /// The user's ACL does not permit a command or a key.
+    case denied
+    /// The key lies on another node of a cluster, which this target does not follow.
+    case cluster
+    /// Loading, failing over, busy with a script, a replica for the moment.
+    case busy
+    /// A key holds another type than the rule is for.
+    case wrongType
+    /// Any other error, or a reply that fits no command.
+    case unusable
+    case unusableFile
 
     /// Classifies the first word of an error reply.
-    init(code: String, target: TargetName) {
-        let kind: Kind =
+    init(code: String) {
+        self =
             switch code {
             case "NOAUTH", "WRONGPASS": .unauthenticated
             case "NOPERM": .denied
@@ -45,12 +33,10 @@ package struct RedisError: Error, Hashable, Sendable, CustomStringConvertible {
             case "WRONGTYPE": .wrongType
             default: .unusable
             }
-        self.init(kind, target: target)
     }
 
-    /// What the error means for the orders that met it.
-    package var failure: EffectFailure {
-        switch kind {
+    var failure: EffectFailure {
+        switch self {
         case .unreachable: .unreachable
         case .lost: .lost
         case .unauthenticated, .denied, .cluster, .unusableFile: .misconfigured
@@ -58,6 +44,4 @@ package struct RedisError: Error, Hashable, Sendable, CustomStringConvertible {
         case .wrongType, .unusable: .unusable
         }
     }
-
-    package var description: String { "cannot purge target at '\(target)' (\(kind.rawValue))" }
 }

@@ -1,9 +1,9 @@
 /// Bounds of a Redis target, each with its reason.
-package enum RedisLimits {
+enum RedisLimits {
     /// Name resolution, connect and TLS; far above any round trip.
-    package static let connect = Duration.seconds(5)
+    static let connect = Duration.seconds(5)
     /// One batch of commands; each takes milliseconds unless the server is stuck.
-    package static let reply = Duration.seconds(10)
+    static let reply = Duration.seconds(10)
     /// Keys looked at by one `SCAN`, during which the server serves nobody else: about 1 ms.
     static let scanCount = 1000
     /// Commands in one batch, and names in one of them; `UNLINK` frees memory in a thread of the
@@ -11,9 +11,7 @@ package enum RedisLimits {
     static let batch = 500
     /// The longest rest between two steps.
     static let restMax = Duration.milliseconds(50)
-    /// Steps of one pass; ten billion keys.
-    ///
-    /// A server that never ends its cursor is broken.
+    /// Steps of one pass, ten billion keys; a server that goes on is broken.
     static let sweepSteps = 10_000_000
     /// Steps of the look for families of keys; a million keys.
     static let coverageSteps = 1000

@@ -10,14 +10,16 @@ enum RedisMemberKind: String {
         self.init(rawValue: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Removes members.
-    var remove: [UInt8] {
+    private var letter: String {
         switch self {
-        case .hash: Array("HDEL".utf8)
-        case .set: Array("SREM".utf8)
-        case .sortedSet: Array("ZREM".utf8)
+        case .hash: "H"
+        case .set: "S"
+        case .sortedSet: "Z"
         }
     }
+
+    /// Removes members.
+    var remove: [UInt8] { Array((self == .hash ? "HDEL" : letter + "REM").utf8) }
 
     /// Asks for one member.
     var find: [UInt8] {
@@ -29,13 +31,7 @@ enum RedisMemberKind: String {
     }
 
     /// Goes through all members.
-    var scan: [UInt8] {
-        switch self {
-        case .hash: Array("HSCAN".utf8)
-        case .set: Array("SSCAN".utf8)
-        case .sortedSet: Array("ZSCAN".utf8)
-        }
-    }
+    var scan: [UInt8] { Array((letter + "SCAN").utf8) }
 
     /// Whether a value or score comes behind each member.
     var isPaired: Bool { self != .set }

@@ -1,13 +1,15 @@
-package import Engine
+import Engine
 import HTTP
 import Lifecycle
 package import Settings
 
 /// A Redis server.
-package struct RedisStore: StoreKind {
+package struct RedisStore: DrillCopying {
     package static let name = "redis"
     package static let summary = "a Redis server"
     package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
         residualCopies: "the append-only file of Redis until its rewrite"
     )
 
@@ -94,7 +96,7 @@ package struct RedisStore: StoreKind {
         ).atRestart().outsidePlans(),
     ]
 
-    package let address: RedisTargetPlan.Address
+    let address: RedisTargetPlan.Address
     /// `nil` for the system's authorities.
     package let caFile: String?
     package let username: String?
@@ -134,7 +136,7 @@ package struct RedisStore: StoreKind {
 
     package var cutoff: StoreCutoff { .none("Redis does not date its keys", remedy: nil) }
 
-    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) throws -> RedisTarget {
         var plan = RedisTargetPlan(name: environment.name, address: address)
         plan.caFile = caFile
         plan.username = username

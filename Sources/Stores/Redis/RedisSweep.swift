@@ -2,7 +2,6 @@ import Lifecycle
 
 /// One pass over a server for some users: removes what is theirs, or counts it.
 struct RedisSweep {
-    /// What happens to what is found.
     enum Purpose {
         case remove
         /// Finds it by other commands and patterns than a removal.
@@ -20,7 +19,7 @@ struct RedisSweep {
     /// By user, and in it by rule: keys first, then members.
     private(set) var counts: [[Int]]
 
-    /// Prepares a pass for users who fit every pattern of the plan.
+    /// The users fit every pattern of the plan.
     init(
         _ plan: RedisTargetPlan,
         _ purpose: Purpose,
@@ -39,8 +38,6 @@ struct RedisSweep {
         counts = users.map { _ in Array(repeating: 0, count: plan.keys.count + plan.members.count) }
     }
 
-    /// Deals with every rule in turn.
-    ///
     /// - Throws: ``RedisError``; what was removed until then stays removed.
     mutating func run() async throws(RedisError) {
         for (rule, pattern) in plan.keys.enumerated() {
@@ -135,48 +132,40 @@ struct RedisSweep {
         rule: Int
     ) async throws(RedisError) {
         let glob = NameGlob(members.key)
-        if let key = glob.exactName {
-            return try await sweep(members.member, in: [key], isSelected: true, rule: rule)
-        }
-        var cursor = RedisCursor([Array("SCAN".utf8)], match: glob.serverPattern, for: self)
-        while let keys = try await cursor.next() {
-            let fitting = keys.filter(glob.matches)
-            try await sweep(members.member, in: fitting, isSelected: false, rule: rule)
+        var holders = RedisHolders(glob, for: self)
+        while let keys = try await holders.next() {
+            for (key, type) in keys {
+                if let kind = RedisMemberKind(type) {
+                    try await sweep(members.member, in: key, kind, rule: rule)
+                } else if glob.exactName != nil, type != .simple(Array("none".utf8)) {
+                    // The configuration itself names it, so it must have members.
+                    throw .wrongType
+                }
+            }
         }
     }
 
-    /// Deals with the members of some keys; one that `isSelected`, named by the configuration
-    /// itself, must have members.
     private mutating func sweep(
         _ member: UserPattern,
-        in keys: [[UInt8]],
-        isSelected: Bool,
+        in key: [UInt8],
+        _ kind: RedisMemberKind,
         rule: Int
     ) async throws(RedisError) {
-        let types = try connection.checked(
-            try await connection.send(keys.map { [Array("TYPE".utf8), $0] })
-        )
-        for (key, type) in zip(keys, types) {
-            guard let kind = RedisMemberKind(type) else {
-                guard !isSelected || type == .simple(Array("none".utf8)) else {
-                    throw RedisError(.wrongType, target: plan.name)
-                }
-                continue
-            }
-            if member.isExact {
-                let verb = purpose == .remove ? kind.remove : kind.find
-                try await counter(users.map { [verb, key] + names(of: $0, member) }, rule: rule)
-                continue
-            }
-            var cursor = RedisCursor(
-                [kind.scan, key],
-                match: match(member),
-                isPaired: kind.isPaired,
-                for: self
+        if member.isExact {
+            let verb = purpose == .remove ? kind.remove : kind.find
+            return try await counter(
+                users.map { [verb, key] + names(of: $0, member) },
+                rule: rule
             )
-            while let names = try await cursor.next() {
-                try await take(names, member, rule: rule, verb: [kind.remove, key])
-            }
+        }
+        var cursor = RedisCursor(
+            [kind.scan, key],
+            match: match(member),
+            isPaired: kind.isPaired,
+            for: self
+        )
+        while let names = try await cursor.next() {
+            try await take(names, member, rule: rule, verb: [kind.remove, key])
         }
     }
 }

@@ -1,29 +1,24 @@
 package import Engine
 package import Lifecycle
-package import NIOCore
+import NIOCore
 
 /// A Redis server: keys by name or pattern, and members of hashes, sets and sorted sets.
 ///
 /// A connection lasts for one call. An interrupted purge finds what is left when it is asked again.
 /// Redis keeps no creation times, so there is no time cutoff.
-package struct RedisTarget: PurgeTarget {
+package struct RedisTarget: UserListing, CoverageSearching {
     package let name: TargetName
     private let plan: RedisTargetPlan
     private let group: any EventLoopGroup
     private let clock: TargetClock
 
-    /// - Parameters:
-    ///   - plan: The server and its rules.
-    ///   - group: Runs the connections; owned by the caller.
-    ///   - clock: Paces the passes over the server.
-    package init(plan: RedisTargetPlan, on group: any EventLoopGroup, clock: TargetClock) {
+    init(plan: RedisTargetPlan, on group: any EventLoopGroup, clock: TargetClock) {
         name = plan.name
         self.plan = plan
         self.group = group
         self.clock = clock
     }
 
-    /// Removes what is each user's.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders, .remove, stopped: .stopped) { sweep, connection throws(RedisError) in
             let residualCopies = try await residualCopies(connection)
@@ -47,7 +42,6 @@ package struct RedisTarget: PurgeTarget {
         }
     }
 
-    /// Counts what is one user's.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         let answers = await swept([order], .preview) { sweep, _ throws(RedisError) in
             sweep.counts.map { counts in
@@ -68,32 +62,26 @@ package struct RedisTarget: PurgeTarget {
         return answers[0]
     }
 
-    /// Whether the server is there, lets us in, is no replica or cluster, and permits what a purge
+    /// Whether the server accepts the password, is no replica or cluster, and permits what a purge
     /// needs.
-    package func diagnose() async -> [String] {
+    package func inspect(withOutages: Bool) async -> TargetFindings {
         do throws(RedisError) {
-            return try await connected { connection throws(RedisError) in
-                try await RedisDiagnosis(plan, over: connection).problems()
-            }
+            return TargetFindings(
+                problems: try await connected { connection throws(RedisError) in
+                    try await RedisDiagnosis(plan: plan, connection: connection).problems()
+                }
+            )
         } catch {
-            return [RedisDiagnosis.advice(error, plan)]
+            switch error {
+            case .unreachable, .lost, .busy:
+                guard withOutages else { return TargetFindings(problems: []) }
+            case .unauthenticated, .denied, .cluster, .wrongType, .unusable, .unusableFile: break
+            }
+            return TargetFindings(problems: [RedisDiagnosis.advice(error, plan)])
         }
     }
 
-    /// Without what an outage explains.
-    package func startupProblems() async -> [String] {
-        do throws(RedisError) {
-            return try await connected { connection throws(RedisError) in
-                try await RedisDiagnosis(plan, over: connection).problems()
-            }
-        } catch {
-            switch error.kind {
-            case .unreachable, .lost, .busy: return []
-            case .unauthenticated, .denied, .cluster, .wrongType, .unusable, .unusableFile:
-                return [RedisDiagnosis.advice(error, plan)]
-            }
-        }
-    }
+    package func shutdown() async {}
 
     /// Goes through all keys and members that a rule may be for.
     package func users(
@@ -119,7 +107,7 @@ package struct RedisTarget: PurgeTarget {
             return .findings(
                 try await connected { connection throws(RedisError) in
                     let sweep = RedisSweep(plan, .preview, of: [], over: connection, clock: clock)
-                    return try await RedisCoverage(plan).findings(sweep)
+                    return try await RedisCoverage(plan: plan).findings(sweep)
                 }
             )
         } catch {
@@ -189,8 +177,7 @@ package struct RedisTarget: PurgeTarget {
     }
 
     private func entries(_ counts: [Int]) -> [PurgeCounts.Entry] {
-        let names = plan.keys.map(\.description) + plan.members.map(\.description)
-        return zip(names, counts).map { name, count in
+        zip(plan.rules, counts).map { name, count in
             PurgeCounts.Entry(name: name, action: "delete", rowCount: count)
         }
     }

@@ -1,6 +1,6 @@
 import Lifecycle
 
-/// Goes through a server for the users that its keys and members tell.
+/// Goes through a server for the users that its keys and members name.
 struct RedisUserScan {
     let sweep: RedisSweep
     let isWanted: @Sendable (UserID) -> Bool
@@ -19,30 +19,13 @@ struct RedisUserScan {
             try await look([Array("SCAN".utf8)], for: pattern, isPaired: false)
         }
         for members in sweep.plan.members {
-            let glob = NameGlob(members.key)
-            if let key = glob.exactName {
-                try await look(in: [key], for: members.member)
-                continue
+            var holders = RedisHolders(NameGlob(members.key), for: sweep)
+            while let keys = try await holders.next() {
+                for (key, type) in keys {
+                    guard let kind = RedisMemberKind(type) else { continue }
+                    try await look([kind.scan, key], for: members.member, isPaired: kind.isPaired)
+                }
             }
-            var cursor = RedisCursor([Array("SCAN".utf8)], match: glob.serverPattern, for: sweep)
-            while let keys = try await cursor.next() {
-                try await look(in: keys.filter(glob.matches), for: members.member)
-            }
-        }
-    }
-
-    private mutating func look(
-        in keys: [[UInt8]],
-        for member: UserPattern
-    ) async throws(RedisError) {
-        guard !keys.isEmpty else { return }
-        let connection = sweep.connection
-        let types = try connection.checked(
-            try await connection.send(keys.map { [Array("TYPE".utf8), $0] })
-        )
-        for (key, type) in zip(keys, types) {
-            guard let kind = RedisMemberKind(type) else { continue }
-            try await look([kind.scan, key], for: member, isPaired: kind.isPaired)
         }
     }
 

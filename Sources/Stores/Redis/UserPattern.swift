@@ -5,18 +5,18 @@ import Lifecycle
 /// A wildcard never touches the user id: `session:{user_id}*` would take the keys of user `12` for
 /// user `1`. What parts the id from a wildcard is a separator, and an id that holds it is no
 /// component: `1:2` in the pattern above would be user `1`'s.
-package struct UserPattern: Hashable, Sendable, CustomStringConvertible {
+struct UserPattern: Hashable, Sendable, CustomStringConvertible {
     /// Names of Redis longer than this are no layout of user data that we know of.
     static let byteCountMax = 512
 
-    package let description: String
+    let description: String
     private let before: NameGlob
     private let after: NameGlob
 
     /// Reads a pattern.
     ///
     /// - Throws: ``MalformedTemplate`` for anything that could reach another user.
-    package init(_ text: String) throws(MalformedTemplate) {
+    init(_ text: String) throws(MalformedTemplate) {
         let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
         guard parts.count == 2 else {
             throw MalformedTemplate(text: text, requirement: "contain {user_id} exactly once")
@@ -71,12 +71,7 @@ package struct UserPattern: Hashable, Sendable, CustomStringConvertible {
     /// Whether a user has one name and no more.
     var isExact: Bool { before.literals.count == 1 && after.literals.count == 1 }
 
-    /// The first of some users that a name belongs to.
-    ///
-    /// - Parameters:
-    ///   - name: A key or member as the server has it.
-    ///   - users: By the bytes of their ids.
-    /// - Returns: The number of the user; `nil` for nobody's name.
+    /// The first of some users, by the bytes of their ids, that a name belongs to.
     func owner(of name: [UInt8], among users: [[UInt8]: Int]) -> Int? {
         for start in starts(in: name) {
             guard let end = end(in: name, from: start), start < end else { continue }
@@ -86,8 +81,7 @@ package struct UserPattern: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The users that a name may belong to; of several none is another's, since none of them has
-    /// the names of another.
+    /// The users that a name may belong to.
     func owners(of name: [UInt8]) -> [UserID] {
         starts(in: name).compactMap { start in
             guard let end = end(in: name, from: start), start < end,

@@ -2,192 +2,156 @@ import Lifecycle
 import NIOHTTP1
 
 /// What can be asked of a bucket, in the words of its contents.
-struct S3Bucket: Sendable {
-    /// What a listing can go on behind.
-    protocol Listed: Hashable, Sendable {
-        var marker: Query { get }
-    }
+struct S3Bucket: ObjectBucket {
+    /// Parameters of the next call.
+    typealias Position = [(name: String, value: String)]
 
-    /// A version of an object, or a delete marker.
-    struct Version: Listed {
-        let key: String
-        let id: String
-        let modifiedAt: WallTime
-
-        var marker: Query { [("key-marker", key), ("version-id-marker", id)] }
-    }
-
-    /// An upload that was begun and not finished.
-    struct Upload: Listed {
-        let key: String
-        let id: String
-        let begunAt: WallTime
-
-        var marker: Query { [("key-marker", key), ("upload-id-marker", id)] }
-    }
-
-    /// Some entries of a listing, and how it goes on; `nil` when it does not.
-    struct Page<Entry: Listed>: Sendable {
-        var entries: [Entry] = []
-        var next: Query?
-
-        /// How the listing goes on when only some of the page's entries stay.
-        ///
-        /// It goes on behind the last of them, or where the page began. The marker of a version
-        /// that is gone makes some servers skip all that follows.
-        func next(behindLastOf staying: [Entry], _ place: Query) -> Query? {
-            next.map { _ in staying.last?.marker ?? place }
-        }
-    }
-
-    /// What keeps a version from being deleted.
-    struct Lock: Hashable, Sendable {
-        enum Kind: String {
-            case compliance, governance
-            case legalHold = "legal hold"
-        }
-
-        let kind: Kind
-        /// `nil` for a legal hold, which somebody must lift.
-        let until: WallTime?
+    enum Listing {
+        /// Versions and delete markers
+        /// (docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectVersions.html).
+        case versions
+        /// The same, of a shorter prefix.
+        case widerVersions
+        /// Objects that are there now
+        /// (docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html).
+        case objects
+        /// Unfinished uploads
+        /// (docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html).
+        case uploads
     }
 
     let client: S3Client
-    let target: TargetName
+    let name: String
     /// Entries of a page.
     let pageSize: Int
+    let now: @Sendable () -> WallTime
 
-    typealias Query = [(name: String, value: String)]
+    let removals = [Listing.versions, .uploads]
+    let recounts = [Listing.widerVersions, .objects, .uploads]
+
+    func name(of listing: Listing, _ template: KeyTemplate) -> String {
+        switch listing {
+        case .versions, .widerVersions, .objects: template.description
+        case .uploads: "unfinished uploads of \(template)"
+        }
+    }
+
+    func accepts(_ key: String) -> Bool { true }
 
     // MARK: Listings
 
-    /// A page of versions and delete markers below a prefix
-    /// (docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectVersions.html).
-    ///
-    /// - Throws: ``S3Error``.
-    func versions(_ prefix: String, from place: Query = []) async throws(S3Error) -> Page<Version> {
-        let answer = try await list([("versions", ""), ("prefix", prefix), limit] + place)
-        var page = Page<Version>()
-        for entry in answer.children where ["Version", "DeleteMarker"].contains(entry.name) {
-            page.entries.append(
-                Version(
-                    key: try text(entry["Key"]),
-                    id: entry["VersionId"]?.text ?? "null",
-                    modifiedAt: try time(entry["LastModified"])
-                )
-            )
-        }
-        if answer["IsTruncated"]?.text == "true" {
-            page.next = [
-                ("key-marker", try text(answer["NextKeyMarker"])),
-                ("version-id-marker", answer["NextVersionIdMarker"]?.text ?? "null"),
-            ]
+    func page(
+        _ listing: Listing,
+        of prefix: String,
+        from position: Position?
+    ) async throws(CallFailure) -> ObjectPage<Position> {
+        let place = position ?? []
+        var page = ObjectPage<Position>()
+        switch listing {
+        case .versions, .widerVersions:
+            let asked = listing == .versions ? prefix : String(prefix.dropLast())
+            let answer = try await list([("versions", ""), ("prefix", asked), limit] + place)
+            for entry in answer.children where Self.isVersion(entry) {
+                let id = entry["VersionId"]?.text ?? "null"
+                page.versions.append(try version(entry, id, dated: "LastModified"))
+            }
+            let marker = answer["NextVersionIdMarker"]?.text ?? "null"
+            page.next = try next(answer, "version-id-marker", marker)
+        case .objects:
+            let answer = try await list([("list-type", "2"), ("prefix", prefix), limit] + place)
+            for entry in answer.all("Contents") {
+                page.versions.append(try version(entry, "", dated: "LastModified"))
+            }
+            page.next = try next(answer)
+        case .uploads:
+            let answer = try await list([("uploads", ""), ("prefix", prefix)] + place)
+            for entry in answer.all("Upload") {
+                let id = try text(entry["UploadId"])
+                page.versions.append(try version(entry, id, dated: "Initiated"))
+            }
+            page.next = try next(answer, "upload-id-marker", answer["NextUploadIdMarker"]?.text)
         }
         return page
     }
 
-    /// A page of objects that are there now, by the other listing
-    /// (docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html).
-    ///
-    /// - Throws: ``S3Error``.
-    func objects(_ prefix: String, from place: Query = []) async throws(S3Error) -> Page<Version> {
-        let answer = try await list([("list-type", "2"), ("prefix", prefix), limit] + place)
-        var page = Page<Version>()
-        for entry in answer.all("Contents") {
-            page.entries.append(
-                Version(
-                    key: try text(entry["Key"]),
-                    id: "",
-                    modifiedAt: try time(entry["LastModified"])
-                )
-            )
+    func position(behind version: ObjectVersion, _ listing: Listing) -> Position? {
+        let name = listing == .uploads ? "upload-id-marker" : "version-id-marker"
+        return [("key-marker", version.key), (name, version.id)]
+    }
+
+    func names(
+        _ prefix: String,
+        delimiter: String?,
+        from position: Position?
+    ) async throws(CallFailure) -> NamePage<Position> {
+        var query: Position = [("versions", ""), ("prefix", prefix), limit]
+        if let delimiter { query.append(("delimiter", delimiter)) }
+        let answer = try await list(query + (position ?? []))
+        var page = NamePage<Position>()
+        for entry in answer.children {
+            if entry.name == "CommonPrefixes" {
+                page.names.append(try text(entry["Prefix"]))
+            } else if Self.isVersion(entry) {
+                page.names.append(try text(entry["Key"]))
+            }
         }
+        guard isTruncated(answer) else { return page }
+        // Behind a shortened name there is no version.
+        let version = answer["NextVersionIdMarker"].map { [("version-id-marker", $0.text)] }
+        page.next = [("key-marker", try text(answer["NextKeyMarker"]))] + (version ?? [])
+        return page
+    }
+
+    func folders(
+        in parent: String,
+        from position: Position?
+    ) async throws(CallFailure) -> NamePage<Position> {
+        let range = [("list-type", "2"), ("prefix", parent), ("delimiter", "/")]
+        let answer = try await list(range + (position ?? []))
+        var page = NamePage<Position>()
+        for entry in answer.all("CommonPrefixes") { page.names.append(try text(entry["Prefix"])) }
+        page.hasObjects = !answer.all("Contents").isEmpty
         page.next = try next(answer)
         return page
     }
 
-    /// A page of the names of all versions below a prefix; what has the delimiter behind that is
-    /// shown up to it, once.
-    ///
-    /// - Throws: ``S3Error``.
-    func names(
-        _ prefix: String,
-        delimiter: String?,
-        from place: Query
-    ) async throws(S3Error) -> (names: [String], next: Query?) {
-        var query: Query = [("versions", ""), ("prefix", prefix), limit]
-        if let delimiter { query.append(("delimiter", delimiter)) }
-        let answer = try await list(query + place)
-        var names: [String] = []
-        for entry in answer.children {
-            switch entry.name {
-            case "CommonPrefixes": names.append(try text(entry["Prefix"]))
-            case "Version", "DeleteMarker": names.append(try text(entry["Key"]))
-            default: break
-            }
-        }
-        guard answer["IsTruncated"]?.text == "true" else { return (names, nil) }
-        let marker = [("key-marker", try text(answer["NextKeyMarker"]))]
-        // Behind a shortened name there is no version.
-        let version = answer["NextVersionIdMarker"].map { [("version-id-marker", $0.text)] }
-        return (names, marker + (version ?? []))
-    }
-
-    /// A page of the folders in a folder, and `*` there for objects that lie in it themselves.
-    ///
-    /// - Throws: ``S3Error``.
-    func folders(
-        in parent: String,
-        from place: Query
-    ) async throws(S3Error) -> (names: [String], next: Query?) {
-        let range = [("list-type", "2"), ("prefix", parent), ("delimiter", "/")]
-        let answer = try await list(range + place)
-        var names: [String] = []
-        for entry in answer.all("CommonPrefixes") { names.append(try text(entry["Prefix"])) }
-        if !answer.all("Contents").isEmpty { names.append(parent + "*") }
-        guard answer["IsTruncated"]?.text == "true" else { return (names, nil) }
-        return (names, [("continuation-token", try text(answer["NextContinuationToken"]))])
-    }
-
-    /// A page of unfinished uploads
-    /// (docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html).
-    ///
-    /// - Throws: ``S3Error``.
-    func uploads(_ prefix: String, from place: Query = []) async throws(S3Error) -> Page<Upload> {
-        let answer = try await list([("uploads", ""), ("prefix", prefix)] + place)
-        var page = Page<Upload>()
-        for entry in answer.all("Upload") {
-            page.entries.append(
-                Upload(
-                    key: try text(entry["Key"]),
-                    id: try text(entry["UploadId"]),
-                    begunAt: try time(entry["Initiated"])
-                )
-            )
-        }
-        if answer["IsTruncated"]?.text == "true" {
-            page.next = [
-                ("key-marker", try text(answer["NextKeyMarker"])),
-                ("upload-id-marker", try text(answer["NextUploadIdMarker"])),
-            ]
-        }
-        return page
-    }
+    func position(behind name: String) -> Position { [("start-after", name)] }
 
     /// Whether deleting wants a second factor, which no service has.
     ///
-    /// - Throws: ``S3Error``.
-    func wantsSecondFactor() async throws(S3Error) -> Bool {
+    /// - Throws: ``CallFailure``.
+    func wantsSecondFactor() async throws(CallFailure) -> Bool {
         try await list([("versioning", "")])["MfaDelete"]?.text == "Enabled"
     }
 
     // MARK: Changes
 
+    func delete(
+        _ versions: [ObjectVersion],
+        _ listing: Listing
+    ) async throws(CallFailure) -> [ObjectVersion: PurgeCounts.ResidualCopies] {
+        guard listing != .uploads else {
+            for upload in versions {
+                let query = [(name: "uploadId", value: upload.id)]
+                try await client.send(.init(method: .DELETE, key: upload.key, query: query))
+            }
+            return [:]
+        }
+        var locks: [ObjectVersion: PurgeCounts.ResidualCopies] = [:]
+        for version in try await refused(versions) {
+            guard let lock = try await lock(of: version, listing) else {
+                throw CallFailure(.misconfigured)
+            }
+            locks[version] = lock
+        }
+        return locks
+    }
+
     /// Deletes up to 1,000 versions for good; one that is gone counts as deleted.
     ///
     /// - Returns: Those that the server refused to delete.
-    /// - Throws: ``S3Error`` when it asks for a pause, or answers for something else.
-    func delete(_ versions: [Version]) async throws(S3Error) -> [Version] {
+    /// - Throws: ``CallFailure`` when it asks for a pause, or answers for something else.
+    func refused(_ versions: [ObjectVersion]) async throws(CallFailure) -> [ObjectVersion] {
         let objects = versions.map { version in
             "<Object><Key>\(version.key.escapedForXML)</Key>"
                 + "<VersionId>\(version.id.escapedForXML)</VersionId></Object>"
@@ -198,73 +162,73 @@ struct S3Bucket: Sendable {
         let answer = try await client.send(
             S3Client.Call(method: .POST, query: [("delete", "")], body: Array(body.utf8))
         )
-        guard let answer, answer.name == "DeleteResult" else { throw error(.unusable) }
-        var refused: [Version] = []
+        guard let answer, answer.name == "DeleteResult" else { throw CallFailure(.unusable) }
+        var refused: [ObjectVersion] = []
         for entry in answer.all("Error") {
-            switch S3Error.kind(ofCode: entry["Code"]?.text, status: 0) {
-            case .absent: continue
-            case .throttled: throw error(.throttled)
-            case .refused:
-                // Some servers leave the version out: then all of the key may be refused.
-                let id = entry["VersionId"]?.text
-                let found = versions.filter {
-                    $0.key == entry["Key"]?.text && (id == nil || $0.id == id)
-                }
-                guard !found.isEmpty else { throw error(.unusable) }
-                refused += found
-            case .unreachable, .lost, .unusable: throw error(.unusable)
+            guard let failure = S3Client.failure(ofCode: entry["Code"]?.text, status: 0) else {
+                continue
             }
+            // Some servers leave the version out: then all of the key may be refused.
+            let id = entry["VersionId"]?.text
+            let found = versions.filter {
+                $0.key == entry["Key"]?.text && (id == nil || $0.id == id)
+            }
+            guard failure == .misconfigured else { throw CallFailure(failure) }
+            guard !found.isEmpty else { throw CallFailure(.unusable) }
+            refused += found
         }
         return refused
     }
 
-    /// Gives up an unfinished upload with all of its parts.
-    ///
-    /// - Throws: ``S3Error``.
-    func abort(_ upload: Upload) async throws(S3Error) {
-        do throws(S3Error) {
-            try await client.send(
-                S3Client.Call(method: .DELETE, key: upload.key, query: [("uploadId", upload.id)])
-            )
-        } catch {
-            guard error.kind == .absent else { throw error }
-        }
-    }
+    // MARK: Locks
 
-    /// What protects a version; `nil` when nothing does
+    /// What protects a version
     /// (docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock.html).
-    ///
-    /// - Throws: ``S3Error``.
-    func lock(of version: Version, at now: WallTime) async throws(S3Error) -> Lock? {
+    func lock(
+        of version: ObjectVersion,
+        _ listing: Listing
+    ) async throws(CallFailure) -> PurgeCounts.ResidualCopies? {
+        // Only versions have locks.
+        guard !version.id.isEmpty, listing != .uploads else { return nil }
         let hold = try await detail("legal-hold", of: version)
-        if hold?["Status"]?.text == "ON" { return Lock(kind: .legalHold, until: nil) }
+        if hold?["Status"]?.text == "ON" { return copies(under: "legal hold", until: nil) }
         guard let retention = try await detail("retention", of: version) else { return nil }
-        return try lock(retention, at: now)
+        return try lock(retention, at: now())
     }
 
     /// Reads an answer about retention; one that has ended protects nothing.
     ///
-    /// - Throws: ``S3Error`` for a date that cannot be read.
-    func lock(_ retention: XMLElement, at now: WallTime) throws(S3Error) -> Lock? {
+    /// - Throws: ``CallFailure`` for a date that cannot be read.
+    func lock(
+        _ retention: XMLElement,
+        at now: WallTime
+    ) throws(CallFailure) -> PurgeCounts.ResidualCopies? {
         guard let mode = retention["Mode"]?.text, let until = retention["RetainUntilDate"] else {
             return nil
         }
         let end = try time(until)
         guard end > now else { return nil }
-        return Lock(kind: mode == "GOVERNANCE" ? .governance : .compliance, until: end)
+        return copies(under: mode == "GOVERNANCE" ? "governance" : "compliance", until: end)
+    }
+
+    private func copies(under lock: String, until: WallTime?) -> PurgeCounts.ResidualCopies {
+        PurgeCounts.ResidualCopies(
+            text: "object versions under \(lock) lock in bucket '\(name)'",
+            until: until
+        )
     }
 
     private func detail(
         _ name: String,
-        of version: Version
-    ) async throws(S3Error) -> XMLElement? {
-        do throws(S3Error) {
+        of version: ObjectVersion
+    ) async throws(CallFailure) -> XMLElement? {
+        do throws(CallFailure) {
             return try await client.send(
                 S3Client.Call(key: version.key, query: [(name, ""), ("versionId", version.id)])
             )
         } catch {
-            // A bucket without object lock, a delete marker, an object without a lock.
-            guard [.absent, .unusable].contains(error.kind) else { throw error }
+            // A bucket without object lock, or a delete marker.
+            guard error.failure == .unusable else { throw error }
             return nil
         }
     }
@@ -273,29 +237,53 @@ struct S3Bucket: Sendable {
 
     private var limit: (name: String, value: String) { ("max-keys", "\(pageSize)") }
 
-    private func list(_ query: Query) async throws(S3Error) -> XMLElement {
+    private func list(_ query: Position) async throws(CallFailure) -> XMLElement {
         guard let answer = try await client.send(S3Client.Call(query: query)) else {
-            throw error(.unusable)
+            throw CallFailure(.unusable)
         }
         return answer
     }
 
-    private func next(_ answer: XMLElement) throws(S3Error) -> Query? {
-        guard answer["IsTruncated"]?.text == "true" else { return nil }
+    private static func isVersion(_ entry: XMLElement) -> Bool {
+        ["Version", "DeleteMarker"].contains(entry.name)
+    }
+
+    private func isTruncated(_ answer: XMLElement) -> Bool {
+        answer["IsTruncated"]?.text == "true"
+    }
+
+    private func next(
+        _ answer: XMLElement,
+        _ marker: String,
+        _ id: String?
+    ) throws(CallFailure) -> Position? {
+        guard isTruncated(answer) else { return nil }
+        guard let id else { throw CallFailure(.unusable) }
+        return [("key-marker", try text(answer["NextKeyMarker"])), (marker, id)]
+    }
+
+    private func next(_ answer: XMLElement) throws(CallFailure) -> Position? {
+        guard isTruncated(answer) else { return nil }
         return [("continuation-token", try text(answer["NextContinuationToken"]))]
     }
 
-    private func text(_ element: XMLElement?) throws(S3Error) -> String {
-        guard let text = element?.text else { throw error(.unusable) }
+    private func version(
+        _ entry: XMLElement,
+        _ id: String,
+        dated date: String
+    ) throws(CallFailure) -> ObjectVersion {
+        ObjectVersion(key: try text(entry["Key"]), id: id, date: try time(entry[date]))
+    }
+
+    private func text(_ element: XMLElement?) throws(CallFailure) -> String {
+        guard let text = element?.text else { throw CallFailure(.unusable) }
         return text
     }
 
-    private func time(_ element: XMLElement?) throws(S3Error) -> WallTime {
+    private func time(_ element: XMLElement?) throws(CallFailure) -> WallTime {
         guard let time = element.flatMap({ WallTime(rfc3339: $0.text) }) else {
-            throw error(.unusable)
+            throw CallFailure(.unusable)
         }
         return time
     }
-
-    private func error(_ kind: S3Error.Kind) -> S3Error { S3Error(kind, target: target) }
 }

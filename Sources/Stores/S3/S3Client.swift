@@ -55,36 +55,68 @@ struct S3Client: Sendable {
 
     func shutdown() async { await remote.shutdown() }
 
-    /// Makes a call and reads its answer; `nil` for an empty one.
+    /// Makes a call and reads its answer; `nil` for an empty one, and where nothing is there.
     ///
-    /// - Throws: ``S3Error``.
+    /// - Throws: ``CallFailure``.
     @discardableResult
-    func send(_ call: Call) async throws(S3Error) -> XMLElement? {
-        guard let request = request(call) else { throw S3Error(.unusable, target: plan.name) }
+    func send(_ call: Call) async throws(CallFailure) -> XMLElement? {
+        guard let request = request(call) else { throw CallFailure(.unusable) }
         switch await remote.send(request) {
-        case .unsent: throw S3Error(.unreachable, target: plan.name)
-        case .lost: throw S3Error(.lost, target: plan.name)
-        case .oversized: throw S3Error(.unusable, target: plan.name)
+        case .unsent: throw CallFailure(.unreachable)
+        case .lost: throw CallFailure(.lost)
+        case .oversized: throw CallFailure(.unusable)
         case .reply(let reply):
             let element = reply.body.isEmpty ? nil : XMLElement(reply.body)
             // DeleteObjects and others may answer an error behind a 200.
             guard (200...204).contains(reply.status), element?.name != "Error",
                 element != nil || reply.body.isEmpty
             else {
-                throw S3Error(
-                    S3Error.kind(ofCode: element?["Code"]?.text, status: reply.status),
-                    target: plan.name,
-                    retryAfter: reply.retryAfter.flatMap { RetryAfter.duration($0, now: now()) }
-                )
+                let pause = reply.retryAfter.flatMap { RetryAfter.duration($0, now: now()) }
+                let code = element?["Code"]?.text
+                switch Self.failure(ofCode: code, status: reply.status, pause: pause) {
+                case nil: return nil
+                case let failure?: throw CallFailure(failure)
+                }
             }
             return element
+        }
+    }
+
+    /// Classifies an error code (docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html).
+    ///
+    /// - Returns: `nil` when what was asked for is not there.
+    static func failure(
+        ofCode code: String?,
+        status: Int,
+        pause: Duration? = nil
+    ) -> EffectFailure? {
+        switch code {
+        case "SlowDown", "ServiceUnavailable", "RequestLimitExceeded", "TooManyRequests",
+            "InternalError", "OperationAborted", "RequestTimeout":
+            return .throttled(retryAfter: pause)
+        case "NoSuchKey", "NoSuchVersion", "NoSuchUpload", "NoSuchObjectLockConfiguration",
+            "ObjectLockConfigurationNotFoundError":
+            return nil
+        case "NoSuchBucket", "AccessDenied", "AccountProblem", "AllAccessDisabled",
+            "AuthorizationHeaderMalformed", "ExpiredToken", "InvalidAccessKeyId",
+            "InvalidBucketName", "InvalidToken", "PermanentRedirect", "RequestTimeTooSkewed",
+            "SignatureDoesNotMatch", "TokenRefreshRequired":
+            return .misconfigured
+        default: break
+        }
+        switch status {
+        case 429, 503: return .throttled(retryAfter: pause)
+        case 301, 302, 307, 308, 401, 403: return .misconfigured
+        default: return .unusable
         }
     }
 
     private func request(_ call: Call) -> RemoteRequest? {
         guard let endpoint = endpoints[call.method.rawValue] else { return nil }
         let path = root + "/" + (call.key.map(Self.encodedPath) ?? "")
-        let query = call.query.map { (name: Self.encoded($0.name), value: Self.encoded($0.value)) }
+        let query = call.query.map {
+            (name: PercentEncoding.encode($0.name), value: PercentEncoding.encode($0.value))
+        }
         var message = S3Signer.Message(
             method: call.method.rawValue,
             authority: authority,
@@ -111,16 +143,11 @@ struct S3Client: Sendable {
         return request
     }
 
-    static func encoded(_ text: some StringProtocol) -> String {
-        var bytes: [UInt8] = []
-        PercentEncoding.append(text.utf8, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// Slashes part names; everything else is encoded.
     static func encodedPath(_ key: String) -> String {
         // By bytes: a slash is another Character with a combining one behind it.
         key.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            .map { encoded(Substring($0)) }.joined(separator: "/")
+            .map { PercentEncoding.encode(String(decoding: $0, as: UTF8.self)) }
+            .joined(separator: "/")
     }
 }

@@ -11,18 +11,19 @@ struct S3Diagnosis {
     }
 
     /// One sentence per problem; what waiting mends is one only `withOutages`.
-    func problems(withOutages: Bool = true) async -> [String] {
+    func problems(withOutages: Bool) async -> [String] {
         let nobody = UserID.nobody()
         var problems: [String] = []
         for template in plan.templates {
             guard let key = template.key(of: nobody) else { continue }
-            do throws(S3Error) {
+            do throws(CallFailure) {
                 problems += try await self.problems(of: template, key)
             } catch {
-                return error.kind == .refused || withOutages ? [advice(error)] : []
+                let isRefused = error.failure == .misconfigured
+                return isRefused || withOutages ? [advice(error.failure)] : []
             }
         }
-        do throws(S3Error) {
+        do throws(CallFailure) {
             if try await bucket.wantsSecondFactor() {
                 problems.append("the bucket wants a second factor for deletions (MFA delete)")
             }
@@ -36,28 +37,26 @@ struct S3Diagnosis {
     private func problems(
         of template: KeyTemplate,
         _ key: String
-    ) async throws(S3Error) -> [String] {
+    ) async throws(CallFailure) -> [String] {
+        // Nothing works without it, and most often it is the bucket or the keys.
+        _ = try await bucket.page(.versions, of: key, from: nil)
+        let probe = ObjectVersion(key: key, id: "null", date: .distantPast)
         var problems: [String] = []
-        if try await isRefused({ () throws(S3Error) in _ = try await bucket.versions(key) }) {
-            // Nothing works without it, and most often it is the bucket or the keys.
-            throw S3Error(.refused, target: plan.name)
-        }
-        if try await isRefused({ () throws(S3Error) in _ = try await bucket.objects(key) }) {
+        if try await CallFailure.isRefused({ () throws(CallFailure) in
+            _ = try await bucket.page(.objects, of: key, from: nil)
+        }) {
             problems.append("listing objects below '\(template)' is refused (s3:ListBucket)")
         }
-        if try await isRefused({ () throws(S3Error) in _ = try await bucket.uploads(key) }) {
+        if try await CallFailure.isRefused({ () throws(CallFailure) in
+            _ = try await bucket.page(.uploads, of: key, from: nil)
+        }) {
             problems.append(
                 "listing uploads below '\(template)' is refused (s3:ListBucketMultipartUploads)"
             )
         }
-        let probe = S3Bucket.Version(
-            key: key,
-            id: "null",
-            modifiedAt: WallTime(unixMilliseconds: 0)
-        )
-        if try await isRefused({ () throws(S3Error) in
-            guard try await bucket.delete([probe]).isEmpty else {
-                throw S3Error(.refused, target: plan.name)
+        if try await CallFailure.isRefused({ () throws(CallFailure) in
+            guard try await bucket.refused([probe]).isEmpty else {
+                throw CallFailure(.misconfigured)
             }
         }) {
             problems.append(
@@ -67,27 +66,17 @@ struct S3Diagnosis {
         return problems
     }
 
-    private func isRefused(
-        _ body: () async throws(S3Error) -> Void
-    ) async throws(S3Error) -> Bool {
-        do throws(S3Error) {
-            try await body()
-            return false
-        } catch {
-            guard error.kind == .refused else { throw error }
-            return true
-        }
-    }
-
-    private func advice(_ error: S3Error) -> String {
-        switch error.kind {
+    private func advice(_ failure: EffectFailure) -> String {
+        switch failure {
         case .unreachable: "no connection, or no certificate for the host (endpoint, ca_file)"
         case .lost: "the server did not answer in time (timeout)"
         case .throttled: "the server asks for a pause"
-        case .refused:
+        case .misconfigured:
             "the server refuses to list the versions of bucket '\(plan.bucket)': bucket, region,"
                 + " url_style, keys or s3:ListBucketVersions"
-        case .absent, .unusable: "the server's answer is none of S3 (endpoint, url_style)"
+        case .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed, .keys,
+            .blocked:
+            "the server's answer is none of S3 (endpoint, url_style)"
         }
     }
 }

@@ -2,23 +2,17 @@ import Crypto
 import Encoding
 import FoundationEssentials
 import HTTP
-package import Lifecycle
+import Lifecycle
 
 /// Signs requests with AWS Signature Version 4
 /// (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
-package struct S3Signer: Sendable {
+struct S3Signer: Sendable {
     /// Who asks.
-    package struct Keys: Sendable {
-        package let accessKeyID: String
-        package let secretKey: Secret
+    struct Keys: Sendable {
+        let accessKeyID: String
+        let secretKey: Secret
         /// Of temporary keys only.
-        package let sessionToken: Secret?
-
-        package init(accessKeyID: String, secretKey: Secret, sessionToken: Secret? = nil) {
-            self.accessKeyID = accessKeyID
-            self.secretKey = secretKey
-            self.sessionToken = sessionToken
-        }
+        var sessionToken: Secret?
     }
 
     /// What is signed.
@@ -36,17 +30,7 @@ package struct S3Signer: Sendable {
 
     let keys: Keys
     let region: String
-    let service: String
-
-    package init(keys: Keys, region: String) {
-        self.init(keys: keys, region: region, service: "s3")
-    }
-
-    init(keys: Keys, region: String, service: String) {
-        self.keys = keys
-        self.region = region
-        self.service = service
-    }
+    var service = "s3"
 
     /// The headers to add to a request, dated at most 15 minutes from the server's time.
     func headers(for message: Message, at time: WallTime) -> [(name: String, value: String)] {

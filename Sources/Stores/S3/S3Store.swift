@@ -1,4 +1,4 @@
-package import Engine
+import Engine
 import HTTP
 import Lifecycle
 package import Settings
@@ -7,93 +7,82 @@ package import Settings
 package struct S3Store: BucketStore {
     package static let name = "s3"
     package static let summary = "a bucket of Amazon S3 or a compatible server"
-    package static let traits = StoreTraits(isDatedByRestoration: true)
+    package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
+        isDatedByRestoration: true
+    )
 
-    package static let settings: [Setting] = [
-        Setting(
-            .target,
-            "bucket",
-            .text(.bucket),
-            .required(example: .text("app-uploads")),
-            "Name of the bucket."
-        ).atRestart(),
-        Setting(
-            .target,
-            "endpoint",
-            .text(.origin),
-            .required(example: .text("https://s3.eu-central-1.amazonaws.com")),
-            "Address of the server, without the name of the bucket."
-        ).atRestart(),
-        Setting(
-            .target,
-            "region",
-            .text(.clientID),
-            .required(example: .text("eu-central-1")),
-            "Region for which requests are signed; many other servers accept us-east-1."
-        ).atRestart(),
-        Setting(
-            .target,
-            "url_style",
-            .choice(URLStyle.allCases.map(\.rawValue)),
-            .defaultsTo(.text(URLStyle.virtualHost.rawValue)),
-            """
-            Where the name of the bucket stands: before the host, or first in the path, as most \
-            self-hosted servers need it.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/objects-ca.pem")),
-            "PEM file with the certificate authorities to trust instead of the system's."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "access_key_id",
-            .text(.clientID),
-            .required(example: .text("AKIAIOSFODNN7EXAMPLE")),
-            "Public part of the access key."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "secret_key_credential",
-            .text(.credential),
-            .required(example: .text("s3-secret-key")),
-            "Credential with the secret part of the access key, on one line."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "session_token_credential",
-            .text(.credential),
-            .optional(example: .text("s3-session-token")),
-            "Credential with the session token of a temporary access key, on one line."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "prefixes",
-            .texts(.userObject, 0...64),
-            .defaultsTo(.texts([])),
-            """
-            Prefixes of the names of a user's objects, such as users/{user_id}/. A separator must \
-            follow {user_id}; user ids that contain it are left to an operator.
-            """
-        ).atRestart(),
-        Setting(
-            .target,
-            "objects",
-            .texts(.userObject, 0...64),
-            .defaultsTo(.texts([])),
-            "Complete names of a user's objects, such as avatars/{user_id}.png."
-        ).atRestart(),
-        Setting(
-            .target,
-            "timeout",
-            .duration(.seconds(1) ... .seconds(300)),
-            .defaultsTo(.duration(.seconds(30))),
-            "Time for one call, including the connection."
-        ).atRestart().outsidePlans(),
-    ]
+    package static let settings: [Setting] =
+        [
+            Setting(
+                .target,
+                "bucket",
+                .text(.bucket),
+                .required(example: .text("app-uploads")),
+                "Name of the bucket."
+            ).atRestart(),
+            Setting(
+                .target,
+                "endpoint",
+                .text(.origin),
+                .required(example: .text("https://s3.eu-central-1.amazonaws.com")),
+                "Address of the server, without the name of the bucket."
+            ).atRestart(),
+            Setting(
+                .target,
+                "region",
+                .text(.clientID),
+                .required(example: .text("eu-central-1")),
+                "Region for which requests are signed; many other servers accept us-east-1."
+            ).atRestart(),
+            Setting(
+                .target,
+                "url_style",
+                .choice(URLStyle.allCases.map(\.rawValue)),
+                .defaultsTo(.text(URLStyle.virtualHost.rawValue)),
+                """
+                Where the name of the bucket stands: before the host, or first in the path, as most \
+                self-hosted servers need it.
+                """
+            ).atRestart(),
+            Setting(
+                .target,
+                "ca_file",
+                .text(.path),
+                .optional(example: .text("/etc/expunged/objects-ca.pem")),
+                "PEM file with the certificate authorities to trust instead of the system's."
+            ).atRestart().outsidePlans(),
+            Setting(
+                .target,
+                "access_key_id",
+                .text(.clientID),
+                .required(example: .text("AKIAIOSFODNN7EXAMPLE")),
+                "Public part of the access key."
+            ).atRestart().outsidePlans(),
+            Setting(
+                .target,
+                "secret_key_credential",
+                .text(.credential),
+                .required(example: .text("s3-secret-key")),
+                "Credential with the secret part of the access key, on one line."
+            ).atRestart().outsidePlans(),
+            Setting(
+                .target,
+                "session_token_credential",
+                .text(.credential),
+                .optional(example: .text("s3-session-token")),
+                "Credential with the session token of a temporary access key, on one line."
+            ).atRestart().outsidePlans(),
+        ] + objectSettings + [
+            Setting(
+                .target,
+                "timeout",
+                .duration(.seconds(1) ... .seconds(300)),
+                .defaultsTo(.duration(.seconds(30))),
+                "Time for one call, including the connection."
+            ).atRestart().outsidePlans()
+        ]
 
     /// Where the name of the bucket stands in a URL.
     package enum URLStyle: String, Sendable, CaseIterable {
@@ -133,7 +122,7 @@ package struct S3Store: BucketStore {
         }
     }
 
-    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) throws -> S3Target {
         let templates = try templates()
         let keys = S3Signer.Keys(
             accessKeyID: accessKeyID,

@@ -1,22 +1,22 @@
-package import HTTP
-package import Lifecycle
+import HTTP
+import Lifecycle
 
 /// A bucket and where a user's objects are in it.
-package struct S3TargetPlan: Sendable {
-    package let name: TargetName
-    package let bucket: String
+struct S3TargetPlan: Sendable {
+    let name: TargetName
+    let bucket: String
     /// `https://HOST[:PORT]`, without the bucket.
-    package let endpoint: String
+    let endpoint: String
     /// Whether the bucket is the first name of the path, not of the host.
-    package let isPathStyle: Bool
-    package let signer: S3Signer
+    let isPathStyle: Bool
+    let signer: S3Signer
     /// Not empty.
-    package let templates: [KeyTemplate]
-    package var remote: RemoteSettings
+    let templates: [KeyTemplate]
+    var remote: RemoteSettings
     /// Entries of a listing, and of one DeleteObjects; the service allows no more.
     var pageSize = 1000
 
-    package init(
+    init(
         name: TargetName,
         bucket: String,
         endpoint: String,

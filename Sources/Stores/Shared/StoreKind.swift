@@ -5,6 +5,8 @@ package import Settings
 ///
 /// Everything that is specific to a kind is in its folder; `Kinds` in `Daemon` lists the kinds.
 package protocol StoreKind: SectionKind, Hashable {
+    associatedtype Target: PurgeTarget
+
     static var traits: StoreTraits { get }
     /// What the store leaves alone because it is newer than a request.
     var cutoff: StoreCutoff { get }
@@ -16,9 +18,12 @@ package protocol StoreKind: SectionKind, Hashable {
     ///
     /// - Throws: Why the store cannot be set up, in one line; ``MalformedTemplate`` or
     ///   ``HTTP/SetupError`` for what only another configuration mends.
-    func open(_ environment: StoreEnvironment) async throws -> any PurgeTarget
+    func open(_ environment: StoreEnvironment) async throws -> Target
+}
 
-    /// The same store at another place, for a drill.
+/// A kind of store of which a drill can use a copy.
+package protocol DrillCopying: StoreKind {
+    /// The same store at another place.
     ///
     /// Only the last part of the way differs, so that no credential goes to another host.
     ///
@@ -37,7 +42,11 @@ package protocol StoreKind: SectionKind, Hashable {
 
 /// What all stores of a kind have in common.
 package struct StoreTraits: Hashable, Sendable {
-    /// Purged after all others: once the account is gone nobody can sign in to claim the rest.
+    /// Whether a replay can ask the store for its users (``Engine/UserListing``).
+    package let listsUsers: Bool
+    /// Whether a drill can use a copy of the store (``DrillCopying``).
+    package let supportsDrills: Bool
+    /// Purged after all others: a user without an account cannot sign in to claim the rest.
     package var goesLast = false
     /// Whether the store dates its content itself, and so anew when a backup is restored.
     package var isDatedByRestoration = false

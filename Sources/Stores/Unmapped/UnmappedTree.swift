@@ -74,7 +74,7 @@ struct UnmappedTree {
     static let placesMax = 200
 
     /// What is at a place.
-    let list: ([String]) async throws(GoogleFailure) -> Level
+    let list: ([String]) async throws(CallFailure) -> Level
     /// What is purged wherever it is.
     let isKnown: (_ name: String, _ place: [String]) -> Bool
 
@@ -84,7 +84,7 @@ struct UnmappedTree {
     private var placeCount = 0
 
     init(
-        list: @escaping ([String]) async throws(GoogleFailure) -> Level,
+        list: @escaping ([String]) async throws(CallFailure) -> Level,
         isKnown: @escaping (_ name: String, _ place: [String]) -> Bool = { _, _ in false }
     ) {
         self.list = list
@@ -93,8 +93,8 @@ struct UnmappedTree {
 
     /// Looks at the root and at what rules lead to below it.
     ///
-    /// - Throws: ``GoogleFailure``.
-    mutating func look(_ rules: [Rule]) async throws(GoogleFailure) {
+    /// - Throws: ``CallFailure``.
+    mutating func look(_ rules: [Rule]) async throws(CallFailure) {
         try await look(at: [], as: "", rules, of: nil)
     }
 
@@ -105,13 +105,13 @@ struct UnmappedTree {
     ///   - shown: The same with the user id, as a finding shows it.
     ///   - rules: What they say of the names there and below.
     ///   - owner: Whose it is; `nil` above all users.
-    /// - Throws: ``GoogleFailure``.
+    /// - Throws: ``CallFailure``.
     private mutating func look(
         at place: [String],
         as shown: String,
         _ rules: [Rule],
         of owner: Owner?
-    ) async throws(GoogleFailure) {
+    ) async throws(CallFailure) {
         guard placeCount < Self.placesMax else {
             samples["*"] = "\(Self.placesMax) places were looked at, and there are more"
             return
@@ -191,7 +191,7 @@ struct UnmappedTree {
         as shown: String,
         _ rules: [Rule],
         of owner: Owner?
-    ) async throws(GoogleFailure) {
+    ) async throws(CallFailure) {
         let leading = rules.filter { $0.steps.first?.fits(name) == true }
         guard !leading.contains(where: \.takesAllHere) else { return }
         try await look(at: place + [name], as: shown, leading.map(\.below), of: owner)

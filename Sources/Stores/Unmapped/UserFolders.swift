@@ -4,7 +4,7 @@ import Lifecycle
 /// some of those folders.
 ///
 /// There may be millions: it looks at some, and tells so.
-struct UserFolders<Failure: Error> {
+struct UserFolders {
     /// Where a rule leads of one user.
     private struct Own {
         let template: KeyTemplate
@@ -15,7 +15,7 @@ struct UserFolders<Failure: Error> {
 
     private let templates: [KeyTemplate]
     /// What is in a folder: names without the folder's, those of folders with a slash at the end.
-    private let list: (String) async throws(Failure) -> UnmappedTree.Level
+    private let list: (String) async throws(CallFailure) -> UnmappedTree.Level
 
     /// By the place as it is shown.
     private var unmapped: [String: UnmappedCounter] = [:]
@@ -26,7 +26,7 @@ struct UserFolders<Failure: Error> {
 
     init(
         _ templates: [KeyTemplate],
-        list: @escaping (String) async throws(Failure) -> UnmappedTree.Level
+        list: @escaping (String) async throws(CallFailure) -> UnmappedTree.Level
     ) {
         self.templates = templates
         self.list = list
@@ -63,7 +63,7 @@ struct UserFolders<Failure: Error> {
     /// Looks at every folder in which a rule has user ids.
     ///
     /// - Throws: What listing does.
-    mutating func look() async throws(Failure) {
+    mutating func look() async throws(CallFailure) {
         for folder in Set(templates.map(\.folder)).sorted() {
             try await look(at: folder, templates.filter { $0.folder == folder })
         }
@@ -72,7 +72,7 @@ struct UserFolders<Failure: Error> {
     private mutating func look(
         at folder: String,
         _ templates: [KeyTemplate]
-    ) async throws(Failure) {
+    ) async throws(CallFailure) {
         guard let names = try await names(in: folder, as: folder) else { return }
         var owns: [String: [Own]] = [:]
         for name in names {
@@ -114,7 +114,7 @@ struct UserFolders<Failure: Error> {
         as shown: String,
         _ owns: [Own],
         beside users: Set<String>
-    ) async throws(Failure) {
+    ) async throws(CallFailure) {
         for way in Set(owns.flatMap(\.template.foldersBelow)).sorted() {
             let (place, shown) = (folder + way, shown + way)
             guard let names = try await names(in: place, as: shown) else { return }
@@ -160,7 +160,7 @@ struct UserFolders<Failure: Error> {
     private mutating func names(
         in place: String,
         as shown: String
-    ) async throws(Failure) -> [String]? {
+    ) async throws(CallFailure) -> [String]? {
         guard placeCount < UnmappedTree.placesMax else {
             samples["*"] = "\(UnmappedTree.placesMax) folders were looked at, and there are more"
             return nil

@@ -1,32 +1,23 @@
 import Encoding
-package import HTTP
-package import Lifecycle
-package import Logging
-package import NIOCore
+import HTTP
+import Lifecycle
+import Logging
+import NIOCore
 import NIOHTTP1
 
 /// A service that deals with a store: one signed POST per question.
 ///
 /// Over https alone, to the configured URL alone; a redirect is a wrong URL.
-package struct WebhookDelegate: PurgeDelegate {
+struct WebhookDelegate: PurgeDelegate {
     /// Calls under way at a time: enough to hide the round trip, few enough for a small service.
-    package let concurrency = 8
+    let concurrency = 8
     private let client: RemoteClient
     private let endpoint: RemoteEndpoint
     private let signature: WebhookSignature
     private let now: @Sendable () -> WallTime
 
-    /// Prepares the calls; no connection is made yet.
-    ///
-    /// - Parameters:
-    ///   - url: https.
-    ///   - settings: Timeouts, certificates, which addresses are permitted.
-    ///   - signature: Signs every message.
-    ///   - group: Runs the connections; owned by the caller.
-    ///   - now: Civil time, for the signature and `Retry-After`.
-    ///   - logger: Gets one debug line when the shutdown was not clean.
     /// - Throws: ``HTTP/SetupError`` for a URL or a certificate file that cannot be used.
-    package init(
+    init(
         url: String,
         _ settings: RemoteSettings,
         signature: WebhookSignature,
@@ -40,8 +31,7 @@ package struct WebhookDelegate: PurgeDelegate {
         self.now = now
     }
 
-    /// Makes one call.
-    package func ask(_ question: DelegatedQuestion) async -> ObjectReply {
+    func ask(_ question: DelegatedQuestion) async -> ObjectReply {
         var request = RemoteRequest(endpoint, .json(question.body))
         request.headers = signature.headers(
             id: question.idempotencyKey,
@@ -73,11 +63,9 @@ package struct WebhookDelegate: PurgeDelegate {
         }
     }
 
-    /// Closes the connections.
-    package func shutdown() async { await client.shutdown() }
+    func shutdown() async { await client.shutdown() }
 
-    /// What to do about a failure that a diagnosis met.
-    package func advice(_ failure: EffectFailure) -> String {
+    func advice(_ failure: EffectFailure) -> String {
         switch failure {
         case .misconfigured:
             client.didRefusePeer

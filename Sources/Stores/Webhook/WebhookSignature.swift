@@ -2,20 +2,18 @@ import Crypto
 import Encoding
 import FoundationEssentials
 import HTTP
-package import Lifecycle
+import Lifecycle
 
 /// Signs messages as Standard Webhooks has it: HMAC-SHA-256 over id, time and body
 /// (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md).
-package struct WebhookSignature: Sendable {
+struct WebhookSignature: Sendable {
     /// Bytes of a key that the specification allows.
-    package static let keyBytes = 24...64
+    private static let keyBytes = 24...64
 
     private let key: Secret
 
-    /// Reads a key: base64, with or without the prefix `whsec_`; `nil` for anything else.
-    ///
-    /// - Parameter text: One line; blanks around it are left out.
-    package init?(_ text: Secret) {
+    /// Reads one line of base64, with or without the prefix `whsec_`; `nil` for anything else.
+    init?(_ text: Secret) {
         var line = text.exposeText()[...]
         while let last = line.last, last.isWhitespace { line.removeLast() }
         if line.hasPrefix("whsec_") { line.removeFirst(6) }
@@ -24,13 +22,8 @@ package struct WebhookSignature: Sendable {
         key = Secret(Array(data))
     }
 
-    /// The headers that a message travels with.
-    ///
-    /// - Parameters:
-    ///   - id: The same for every try.
-    ///   - time: When it is sent; receivers refuse old messages.
-    ///   - body: Exactly the bytes that are sent.
-    /// - Returns: In the order of the specification.
+    /// The headers of a message, in the order of the specification; its id is the same for every
+    /// try.
     func headers(id: String, time: WallTime, body: [UInt8]) -> [(name: String, value: String)] {
         let seconds = String(time.unixMilliseconds / 1000)
         let message = Array("\(id).\(seconds).".utf8) + body

@@ -1,13 +1,13 @@
-package import Engine
+import Engine
 import HTTP
 import Lifecycle
 package import Settings
 
 /// A service of the operator's own that deals with some other store.
-package struct WebhookStore: StoreKind {
+package struct WebhookStore: DelegatedStore {
     package static let name = "webhook"
     package static let summary = "a service of your own for any other store"
-    package static let traits = StoreTraits()
+    package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
 
     package static let settings: [Setting] = [
         Setting(
@@ -56,8 +56,7 @@ package struct WebhookStore: StoreKind {
     package let caFile: String?
     package let allowsPrivateAddresses: Bool
     package let timeout: Duration
-    /// What the operator calls a copy of its store; only of a copy.
-    package private(set) var copy: String?
+    var copy: String?
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
         problems.refuseTables("the service knows its store; it has no tables here")
@@ -71,10 +70,7 @@ package struct WebhookStore: StoreKind {
         timeout = section.duration("timeout")
     }
 
-    /// The service gets the cutoff and leaves newer data alone.
-    package var cutoff: StoreCutoff { .everything }
-
-    package func open(_ environment: StoreEnvironment) throws -> any PurgeTarget {
+    package func open(_ environment: StoreEnvironment) throws -> DelegatedTarget {
         guard let signature = WebhookSignature(try environment.line(secretCredential)) else {
             throw StoreSetupError(
                 environment.name,
@@ -98,16 +94,5 @@ package struct WebhookStore: StoreKind {
             clock: environment.clock,
             copy: copy
         )
-    }
-
-    /// The service knows what is called so.
-    package func copy(at place: String) throws(NoStoreCopy) -> Self {
-        var copy = self
-        copy.copy = try TextRule.sentence.check(place)
-        return copy
-    }
-
-    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
-        false
     }
 }

@@ -140,7 +140,7 @@ struct CloudStorageFixture {
     func put(_ names: String...) throws {
         for name in names {
             let place = "upload/storage/v1/b/\(bucket)/o?uploadType=media"
-            let path = "\(place)&name=\(GoogleStore.encoded(name))"
+            let path = "\(place)&name=\(PercentEncoding.encode(name))"
             try server.curl("POST", path, "x", type: "text/plain")
         }
     }

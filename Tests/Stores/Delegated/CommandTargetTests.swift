@@ -56,7 +56,7 @@ struct CommandTargetTests {
         )
         return DelegatedTarget(
             name: TargetName("crm"),
-            delegate: CommandDelegate(try #require(runner)),
+            delegate: CommandDelegate(runner: try #require(runner)),
             clock: GoogleBench.clock(),
             copy: copy
         )
@@ -168,7 +168,7 @@ struct CommandTargetTests {
     func keys() throws {
         let order = try FilesFixture.order("ann")
         var again = order
-        again.round = "r"
+        again.attempt = "r"
         let keys = [(order, nil), (order, nil), (again, nil), (order, "1"), (order, "2")].map {
             DelegatedQuestion(.purge, of: "crm", $0.0, in: nil, look: $0.1).idempotencyKey
         }

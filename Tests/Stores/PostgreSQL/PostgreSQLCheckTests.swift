@@ -73,7 +73,7 @@ import Testing
         #expect(await target.diagnose().count == 2)
         #expect(await target.purge([order("x")]) == [.failure(.misconfigured)])
         try app.sql("GRANT SELECT, DELETE ON t TO eraser")
-        let found = await target.inspect()
+        let found = await target.inspect(withOutages: true)
         #expect(found.problems == [])
         #expect(found.advice.contains { $0.contains("may not UPDATE") })
         try app.sql("ALTER TABLE t ENABLE ROW LEVEL SECURITY")
@@ -103,7 +103,7 @@ import Testing
                 creation: CreationColumn(column: "made", unit: .unixMilliseconds)
             )
         )
-        let found = await store.inspect()
+        let found = await store.inspect(withOutages: true)
         #expect(found.problems == [])
         for sentence in [
             "column 'u' of table 't' has no index, so every purge reads the whole table",

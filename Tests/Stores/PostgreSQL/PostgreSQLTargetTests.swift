@@ -150,7 +150,7 @@ import Testing
             ),
             TableRule(table: "k", column: "u", action: .keep, reason: "the law")
         )
-        let found = await target.inspect()
+        let found = await target.inspect(withOutages: true)
         let undated = found.advice.filter { $0.contains("is NULL in some rows") }
         #expect(found.problems == [] && undated.map { $0.contains("'a'") } == [true])
         guard case .items(let items) = await target.plan(erase("x")) else {
@@ -204,7 +204,7 @@ import Testing
         let target = app.target(
             TableRule(table: "t", column: "u", action: .delete, creation: creation)
         )
-        let isDate = await target.inspect().advice.contains(creation.dayAdvice("t"))
+        let isDate = await target.inspect(withOutages: true).advice.contains(creation.dayAdvice("t"))
         #expect(isDate == (type == "date"))
         let half = order("x", cutoff: WallTime(unixMilliseconds: 1_748_736_000_500))
         #expect(await target.purge([half]).map(\.text) == ["t delete 1+1"])

@@ -123,9 +123,9 @@ struct S3TargetTests {
     /// The server of the other tests does not answer questions about retention.
     @Test(
         "retention protects until its date",
-        arguments: [("COMPLIANCE", S3Bucket.Lock.Kind.compliance), ("GOVERNANCE", .governance)]
+        arguments: [("COMPLIANCE", "compliance"), ("GOVERNANCE", "governance")]
     )
-    func retention(mode: String, kind: S3Bucket.Lock.Kind) async throws {
+    func retention(mode: String, kind: String) async throws {
         let fixture = try S3Fixture(versioned: false)
         let target = try fixture.target(prefixes: ["u/{user_id}/"])
         let text = """
@@ -135,7 +135,8 @@ struct S3TargetTests {
         let answer = try #require(XMLElement(Array(text.utf8)))
         let until = try #require(WallTime(rfc3339: "2040-01-02T03:04:05Z"))
         let lock = try target.bucket.lock(answer, at: until + .seconds(-1))
-        #expect(lock == S3Bucket.Lock(kind: kind, until: until))
+        #expect(lock?.text == "object versions under \(kind) lock in bucket '\(fixture.bucket)'")
+        #expect(lock?.until == until)
         #expect(try target.bucket.lock(answer, at: until) == nil)
         await target.shutdown()
     }

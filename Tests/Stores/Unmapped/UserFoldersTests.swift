@@ -16,7 +16,7 @@ struct UserFoldersTests {
         let templates =
             try prefixes.map { try KeyTemplate($0, isPrefix: true) }
             + objects.map { try KeyTemplate($0, isPrefix: false) }
-        var folders = UserFolders<GoogleFailure>(templates) { place in
+        var folders = UserFolders(templates) { place in
             let below = keys.filter { $0.hasPrefix(place) }.map { $0.dropFirst(place.count) }
             let names = below.map { key in
                 key.firstIndex(of: "/").map { String(key[...$0]) } ?? String(key)
@@ -135,7 +135,7 @@ struct UserFoldersTests {
         let templates = try (0..<64).map {
             try KeyTemplate("\($0)/{user_id}/cache/", isPrefix: true)
         }
-        var folders = UserFolders<GoogleFailure>(templates) { place in
+        var folders = UserFolders(templates) { place in
             asked.withLock { $0 += 1 }
             let names = (0..<1000).map { "canary-\($0)/" }
             let isUser = place.contains("canary")

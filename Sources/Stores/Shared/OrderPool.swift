@@ -7,23 +7,18 @@ enum OrderPool {
     /// - Returns: One answer per order, in their order.
     static func map<Order: Sendable, Answer: Sendable>(
         _ orders: [Order],
+        width: Int = widthMax,
         _ body: @escaping @Sendable (Order) async -> Answer
     ) async -> [Answer] {
         await withTaskGroup(of: (Int, Answer).self) { group in
             var answers = [Answer?](repeating: nil, count: orders.count)
-            var next = 0
-            while next < min(widthMax, orders.count) {
-                let (index, order) = (next, orders[next])
+            for (index, order) in orders.enumerated() {
+                if index >= width, let (index, answer) = await group.next() {
+                    answers[index] = answer
+                }
                 group.addTask { (index, await body(order)) }
-                next += 1
             }
-            while let (index, answer) = await group.next() {
-                answers[index] = answer
-                guard next < orders.count else { continue }
-                let (following, order) = (next, orders[next])
-                group.addTask { (following, await body(order)) }
-                next += 1
-            }
+            for await (index, answer) in group { answers[index] = answer }
             return answers.compactMap(\.self)
         }
     }

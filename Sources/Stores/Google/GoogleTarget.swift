@@ -1,0 +1,81 @@
+import Engine
+import HTTP
+import Lifecycle
+
+/// A store of Google's.
+protocol GoogleTarget: PurgeTarget {
+    associatedtype Plan: Sendable
+
+    /// What a token must be good for.
+    static var scopes: [String] { get }
+
+    var client: GoogleClient { get }
+
+    /// Prepares the calls; no connection is made yet.
+    ///
+    /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
+    init(
+        plan: Plan,
+        client: GoogleClient,
+        settings: RemoteSettings,
+        clock: TargetClock
+    ) throws(SetupError)
+}
+
+extension GoogleTarget {
+    package func shutdown() async { await client.shutdown() }
+}
+
+extension GoogleAccess {
+    /// Makes a target that works on one user at a time, and at most eight objects of theirs.
+    func open<Target: GoogleTarget>(
+        _ plan: Target.Plan,
+        _ environment: StoreEnvironment
+    ) async throws -> Target {
+        try await open(
+            for: environment.owner,
+            scopes: Target.scopes,
+            in: environment.adapters,
+            adjust: {
+                // A page of 1,000 names of up to 1,024 bytes, some of them escaped.
+                $0.answerMax = 8 << 20
+                $0.concurrency = OrderPool.widthMax
+            },
+            { client, settings in
+                try Target(
+                    plan: plan,
+                    client: client,
+                    settings: settings,
+                    clock: environment.clock
+                )
+            }
+        )
+    }
+}
+
+extension CallFailure {
+    /// What the failure of an inspection means, in a sentence for an operator.
+    ///
+    /// - Parameters:
+    ///   - place: What was called.
+    ///   - withOutages: Whether failures count that waiting mends.
+    /// - Returns: At most one.
+    func findings(at place: String, withOutages: Bool) -> [String] {
+        guard withOutages || failure == .misconfigured else { return [] }
+        return [Self.sentence(failure, place)]
+    }
+
+    private static func sentence(_ failure: EffectFailure, _ place: String) -> String {
+        switch failure {
+        case .misconfigured:
+            "google refuses the service account or the request for \(place): check its name, the"
+                + " project, the role of the account, its key, and this machine's clock"
+        case .unreachable: "cannot reach \(place): check the network and base_url"
+        case .throttled: "\(place): the quota is used up; try again later"
+        case .lost: "\(place): the connection broke before an answer came; try again"
+        case .unusable, .rejected, .refused, .wrongEndpoint:
+            "\(place): the answer is not one that google documents; check base_url"
+        case .sealBroken, .vaultSealed, .keys, .blocked: "\(place): the credential cannot be opened"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// Goes through the keys that a rule of members names, some at a time, each with its type.
+struct RedisHolders {
+    private let glob: NameGlob
+    private let connection: RedisConnection
+    private var cursor: RedisCursor
+    private var isDone = false
+
+    init(_ glob: NameGlob, for sweep: RedisSweep) {
+        self.glob = glob
+        connection = sweep.connection
+        cursor = RedisCursor([Array("SCAN".utf8)], match: glob.serverPattern, for: sweep)
+    }
+
+    /// - Returns: `nil` once all were seen.
+    /// - Throws: ``RedisError``.
+    mutating func next() async throws(RedisError) -> [(key: [UInt8], type: RESPValue)]? {
+        var keys: [[UInt8]] = []
+        if let key = glob.exactName {
+            if isDone { return nil }
+            (keys, isDone) = ([key], true)
+        } else {
+            guard let found = try await cursor.next() else { return nil }
+            keys = found.filter(glob.matches)
+        }
+        let questions = keys.map { [Array("TYPE".utf8), $0] }
+        return Array(zip(keys, try connection.checked(try await connection.send(questions))))
+    }
+}

@@ -1,0 +1,24 @@
+import Lifecycle
+
+/// Why a call of a remote store did not do its work; holds no name and no text of the server.
+struct CallFailure: Error, Hashable {
+    let failure: EffectFailure
+
+    /// A store has no user whose token could be refused: what its interface rejects means nothing.
+    init(_ failure: EffectFailure) { self.failure = failure == .rejected ? .unusable : failure }
+
+    /// Whether the server refuses some calls.
+    ///
+    /// - Throws: ``CallFailure`` when they fail for another reason.
+    static func isRefused(
+        _ calls: () async throws(CallFailure) -> Void
+    ) async throws(CallFailure) -> Bool {
+        do throws(CallFailure) {
+            try await calls()
+            return false
+        } catch {
+            guard error.failure == .misconfigured else { throw error }
+            return true
+        }
+    }
+}
