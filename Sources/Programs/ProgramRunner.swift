@@ -10,9 +10,8 @@ import SystemPackage
 /// Runs a configured program: one JSON request on its standard input, one JSON answer on its
 /// standard output.
 ///
-/// No shell. No secret and no personal data is in the arguments or the environment, where other
-/// processes could read it (proc(5)); both are the same for every run. What the program writes to
-/// standard error is discarded, since it may quote what it was sent.
+/// No shell. Other processes can read arguments and environment (proc(5)), so these hold no secret
+/// and no personal data. Standard error is discarded: it may quote the request.
 package struct ProgramRunner: Sendable {
     /// Bytes of an answer; tokens are 8 KiB at most, and there are three of them.
     package static let outputMax = 65_536
@@ -27,15 +26,10 @@ package struct ProgramRunner: Sendable {
     private let memoryMax: Int?
     private let clock: any EngineClock
 
-    /// Prepares the runs; `nil` when the path is not absolute.
+    /// `nil` when the path is not absolute.
     ///
-    /// - Parameters:
-    ///   - program: Absolute path.
-    ///   - arguments: Readable by every process.
-    ///   - timeout: The whole life of one run.
-    ///   - memoryMax: Bytes of private memory of each process of a run (`RLIMIT_DATA`,
-    ///     getrlimit(2)); `nil` for the limits of the service alone.
-    ///   - clock: Bounds each run.
+    /// `timeout` bounds the whole life of one run, and `memoryMax` the bytes of private memory of
+    /// each process (`RLIMIT_DATA`, getrlimit(2)).
     package init?(
         program: String,
         arguments: [String],
@@ -54,7 +48,6 @@ package struct ProgramRunner: Sendable {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Runs the program once, until it ends or its time is up.
     package func run(_ request: JSONBody) async -> ObjectReply {
         let deadline = clock.now() + timeout
         return await withTaskGroup(of: ObjectReply?.self) { group in
@@ -67,7 +60,7 @@ package struct ProgramRunner: Sendable {
                 }
                 return .failure(.lost)
             }
-            // Cancelling the other child tears the program down, and the group waits for that.
+            // Cancelling the other child ends the program, and the group waits for that.
             defer { group.cancelAll() }
             while let outcome = await group.next() {
                 if let outcome { return outcome }
@@ -134,8 +127,7 @@ package struct ProgramRunner: Sendable {
 extension ObjectReply {
     /// Classifies an exit status and an output; docs/providers/command.md is the contract.
     ///
-    /// Only the two statuses of sysexits.h(3) that a program gives on purpose are believed; after
-    /// any other it may have acted.
+    /// After any status but the two of sysexits.h(3) the program may have acted.
     init(status: Int32?, output: [UInt8]) {
         switch status {
         case 0:

@@ -1,32 +1,46 @@
 import Settings
 import Stores
 
-/// Finds what differs between two configurations, in words for an operator.
+/// Finds what differs between two configurations, key by key.
 package enum ConfigurationChanges {
-    /// Compares two configurations key by key.
+    /// Returns full keys such as `provider.apple.concurrency`, in the order of the new file.
     ///
-    /// - Returns: Full keys such as `provider.apple.concurrency`, in the order of the new file. A
-    ///   section that is new or gone is named as a whole (`target.app-db`); where only the order of
-    ///   targets changed, that is `target`.
+    /// A section that is new or gone is named as a whole (`target.app-db`). Where only the order of
+    /// targets changed, that is `target`.
     package static func find(
         from old: DaemonConfiguration,
         to new: DaemonConfiguration
     ) -> [String] {
-        let before = old.sections.reduce(into: [:]) { $0[$1.label] = $1 }
-        let labels = Set(new.sections.map(\.label))
-        var changed: [String] = []
-        for section in new.sections {
-            guard let former = before[section.label] else {
-                changed.append(section.label)
-                continue
-            }
-            changed += section.settings
-                .filter { former.values[$0.name] != section.values[$0.name] }
-                .map { "\(section.label).\($0.name)" }
+        let labels = old.sections.map(\.label)
+        let newLabels = Set(new.sections.map(\.label))
+        let settings = Dictionary(grouping: settings(from: old, to: new), by: \.section)
+        var changed = new.sections.flatMap { section in
+            labels.contains(section.label)
+                ? (settings[section.label] ?? []).map(\.key) : [section.label]
         }
-        changed += old.sections.map(\.label).filter { !labels.contains($0) }
+        changed += labels.filter { !newLabels.contains($0) }
         let (order, formerOrder) = (new.targets.map(\.name), old.targets.map(\.name))
         if order != formerOrder, Set(order) == Set(formerOrder) { changed.append("target") }
         return changed
+    }
+
+    /// A setting whose value differs in a section that both configurations have.
+    struct ChangedSetting {
+        let section: String
+        let setting: Setting
+        var key: String { "\(section).\(setting.name)" }
+    }
+
+    static func settings(
+        from old: DaemonConfiguration,
+        to new: DaemonConfiguration
+    ) -> [ChangedSetting] {
+        let before = old.sections.reduce(into: [:]) { $0[$1.label] = $1 }
+        return new.sections.flatMap { section in
+            guard let former = before[section.label] else { return [ChangedSetting]() }
+            return section.settings
+                .filter { former.values[$0.name] != section.values[$0.name] }
+                .map { ChangedSetting(section: section.label, setting: $0) }
+        }
     }
 }

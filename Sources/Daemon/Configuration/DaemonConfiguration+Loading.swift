@@ -2,23 +2,16 @@ import Providers
 package import Settings
 import Stores
 
-/// The one path for start, reload and `--check-config`.
 extension DaemonConfiguration {
-    /// Reads and checks a file.
+    /// Reads and checks a file, for start, reload and `--check-config`.
     ///
-    /// - Parameter path: The file; also what messages call it.
-    /// - Returns: The whole configuration, with defaults filled in.
     /// - Throws: ``Settings/ConfigurationError`` with every problem at once.
     package static func load(path: String) throws(ConfigurationError) -> DaemonConfiguration {
         try parse(try ConfigurationFile(path: path).read(), file: path)
     }
 
-    /// Checks the text of a configuration.
+    /// Checks the text of a configuration, which messages call `file`.
     ///
-    /// - Parameters:
-    ///   - bytes: TOML in UTF-8.
-    ///   - file: What messages call it.
-    /// - Returns: The whole configuration, with defaults filled in.
     /// - Throws: ``Settings/ConfigurationError`` with every problem at once.
     package static func parse(
         _ bytes: [UInt8],

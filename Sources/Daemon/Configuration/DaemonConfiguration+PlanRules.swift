@@ -1,15 +1,8 @@
 package import Lifecycle
 import Settings
 
-/// What of a target's sections belongs to what an operator approves.
 extension DaemonConfiguration {
-    /// The settings of a target that decide what is purged there, a rule for each section, the
-    /// target's own first.
-    ///
-    /// The others are in the order of their keys: what is done does not depend on that of the file.
-    ///
-    /// - Parameter target: Its name.
-    /// - Returns: Empty for a target that is not configured.
+    /// What decides what is purged in a target: its own settings, then those below, sorted by key.
     package func planRules(of target: TargetName) -> [PurgePlan.Rule] {
         let first = sections.firstIndex {
             $0.scope == .target && $0.text("name") == target.rawValue

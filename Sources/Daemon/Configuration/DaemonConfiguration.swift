@@ -3,28 +3,20 @@ package import Providers
 package import Settings
 package import Stores
 
-/// A whole, valid configuration.
-///
-/// Holds no secrets, only names of credentials.
+/// A whole, valid configuration; it holds names of credentials, never secrets.
 package struct DaemonConfiguration: Sendable {
     package let requests: RequestConfiguration
     package let vault: VaultConfiguration
     package let server: ServerConfiguration
     package let journal: JournalConfiguration
-    /// In the order of the file; names are unique.
     package let providers: [ProviderConfiguration]
-    /// Asked for a user's identities before anything is revoked.
     package let directory: DirectoryConfiguration?
-    /// In the order of purging: that of the file, but each behind the one whose rows hold its ids.
-    ///
-    /// Names are unique.
+    /// In the order of purging: that of the file, but each after the one whose rows hold its ids.
     package let targets: [TargetConfiguration]
-    /// Every value by its key, defaults included; the effective configuration is written from it.
+    /// Every value by its key, defaults included.
     package let sections: [SettingsSection]
 
     /// Every credential that the configuration names, with the keys that name it.
-    ///
-    /// Whether they can be read is for the daemon to find out: they appear only inside the service.
     package var requiredCredentials: [RequiredCredential] {
         let unused = providers.flatMap { provider in
             provider.notifications.unusedCredentialKeys.map { "provider.\(provider.name).\($0)" }
@@ -36,7 +28,7 @@ package struct DaemonConfiguration: Sendable {
         }.filter { !unused.contains($0.usedBy) }
     }
 
-    /// What is valid and still deserves a warning at start: one sentence each.
+    /// Warnings at start, one sentence each.
     package var cautions: [String] {
         var cautions: [String] = []
         if targets.isEmpty {
@@ -63,13 +55,11 @@ package struct DaemonConfiguration: Sendable {
 }
 
 extension DaemonConfiguration {
-    /// Why something of a target is erased whatever its age; of what goes with its last owner that
-    /// is no loss.
+    /// Why something of a target is erased whatever its age.
     package func withoutTimestamps(_ target: TargetConfiguration) -> String? {
         target.keyedBy.map(isShared) == true ? nil : target.store.cutoff.gap
     }
 
-    /// Whether several users may own what a key names.
     package func isShared(_ reference: KeyReference) -> Bool {
         targets.first { $0.name == reference.target }?.keys.first { $0.name == reference.key }?
             .isShared ?? false
@@ -77,13 +67,12 @@ extension DaemonConfiguration {
 }
 
 extension DaemonConfiguration: Equatable {
-    /// Whether both say the same, wherever in the file.
     package static func == (one: Self, two: Self) -> Bool { one.sections == two.sections }
 }
 
 /// A credential that some key of the configuration names.
 package struct RequiredCredential: Hashable, Sendable {
     package let name: String
-    /// The key, with the section's name in it: `provider.apple.private_key_credential`.
+    /// Such as `provider.apple.private_key_credential`.
     package let usedBy: String
 }

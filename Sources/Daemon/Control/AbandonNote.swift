@@ -4,13 +4,9 @@ import Lifecycle
 struct AbandonNote: Hashable, Sendable {
     let uid: UInt32
     let reason: String
+}
 
-    init(uid: UInt32, reason: String) {
-        self.uid = uid
-        self.reason = reason
-    }
-
-    /// Reads what ``text`` wrote; `nil` for anything else.
+extension AbandonNote {
     init?(text: String) {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let uid = UInt32(parts[0]) else { return nil }
@@ -19,9 +15,7 @@ struct AbandonNote: Hashable, Sendable {
 
     var text: String { "\(uid) \(reason)" }
 
-    /// The name under which the state keeps it.
     static func name(of id: RequestID) -> String { "abandon:\(id)" }
 
-    /// The same for the looks at a completed deletion.
     static func name(ofRecheck id: RequestID) -> String { "abandon_case:\(id)" }
 }

@@ -24,11 +24,11 @@ struct BackendParts: Sendable {
     var rechecks = RecheckCounter()
     /// What is wrong with a component that the service has paused.
     var pauseProblems: @Sendable (PauseWatch.Component) -> [String] = { _ in [] }
-    /// Looks now for what is wrong with a component, and keeps it for ``pauseProblems``.
+    /// Checks a component now, and keeps the result for ``pauseProblems``.
     var examine: @Sendable (PauseWatch.Component) async -> [String] = { _ in [] }
     /// Why no notifications are fetched from a provider.
     var pollProblem: @Sendable (ProviderName) -> String? = { _ in nil }
-    /// One hold is placed or lifted at a time: each is recorded first and then told to the engine.
+    /// Holds are placed and lifted one at a time: recorded first, then reported to the engine.
     let holdTurn = AsyncLock()
     let generator: IdentifierGenerator
     let now: @Sendable () -> WallTime

@@ -59,7 +59,7 @@ extension DaemonBackend {
 
     /// Records the hold of this request alone before the engine learns of it.
     ///
-    /// - Returns: Whether the hold was lifted, and that on the user still stops the request.
+    /// Returns whether the hold was lifted and that on the user still stops the request.
     private func isHeldByUser(
         after action: RequestAction,
         _ record: RequestRecord
@@ -79,7 +79,6 @@ extension DaemonBackend {
         }
     }
 
-    /// Nobody looks at the stores of a completed deletion again.
     private func abandonRecheck(
         of id: RequestID,
         _ reason: String,
@@ -132,8 +131,7 @@ extension DaemonBackend {
             guard let stage = request.phase.stage, stage <= .revoking,
                 open.contains(where: { provider == nil || $0.provider == provider })
             else { throw Self.problem(.nothingToAbandon, action, request) }
-            // An operation on a request ends all of its revocations, so that one provider alone
-            // can be given up only when it is the last.
+            // An operation ends all revocations of a request, so a provider must be the last.
             guard provider == nil || open.allSatisfy({ $0.provider == provider }) else {
                 throw ControlProblem(
                     .wrongState,

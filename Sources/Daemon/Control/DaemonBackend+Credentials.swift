@@ -6,8 +6,7 @@ import Storage
 import Vault
 
 extension DaemonBackend {
-    /// Taken while the intake is paused, too: an authorization code does not live long enough to
-    /// wait, and a sealed credential alone starts nothing.
+    /// Also while the intake is paused: an authorization code does not live long enough to wait.
     func putCredential(
         _ input: CredentialInput,
         user: UserID,
@@ -42,7 +41,6 @@ extension DaemonBackend {
         return WireStoredCredential(identityID: stored.identity, state: stored.state)
     }
 
-    /// - Throws: ``Control/ControlProblem`` with the code of a rejection; nothing was stored.
     private func store(_ offer: CredentialOffer) async throws(ControlProblem) -> StoredCredential {
         let outcomes = try await attempt("put_credential") {
             try await parts.credentials.store([offer])
@@ -88,9 +86,8 @@ extension DaemonBackend {
 
     /// Takes a fresh sign-in; where the provider issues id tokens, one is required.
     ///
-    /// Whose code it is shows only when the provider has exchanged it, and a stranger's grant must
-    /// not be revoked in the user's name. Elsewhere a code counts as one that the application
-    /// stores itself.
+    /// A code shows whose it is only after its exchange, and a stranger's grant must not be revoked
+    /// in the user's name.
     func reauthorize(
         _ id: RequestID,
         with input: ReauthorizeInput,
@@ -129,9 +126,7 @@ extension DaemonBackend {
         return try await show(id, caller: caller)
     }
 
-    /// Checks the id token, and that it is the same user's.
-    ///
-    /// - Returns: `nil` for a code of a provider that issues no id tokens.
+    /// Checks that the id token is the same user's; `nil` for a code without one.
     private func proveSignIn(
         _ input: ReauthorizeInput,
         _ clientID: String,
@@ -192,7 +187,6 @@ extension DaemonBackend {
 }
 
 extension StoredCredential {
-    /// Whether it can be used, as far as is known.
     fileprivate var state: CredentialState {
         let own = update.snapshot.credentials.filter { $0.id == credential }
         return exchange == nil ? CredentialState(own) : .pending

@@ -114,19 +114,18 @@ extension DaemonBackend {
             guard needed > 0, let last = await parts.ledger.last, last.checkpoint.size >= needed
             else { return nil }
             let proofs = try await parts.state.ledgerProofs(of: id, in: last.checkpoint.size)
-            return .object([
-                .init("key", .string(parts.ledger.key.description)),
-                .init("checkpoint", .string(last.note)),
-                .init("entries", .array(proofs.map(Self.json))),
-            ])
+            return [
+                "key": .string(parts.ledger.key.description), "checkpoint": .string(last.note),
+                "entries": .array(proofs.map(Self.json)),
+            ]
         }
     }
 
     private static func json(_ proof: LedgerProof) -> JSONValue {
-        .object([
-            .init("index", .integer(Int64(proof.index))),
-            .init("entry", .string(String(decoding: proof.leaf, as: UTF8.self))),
-            .init("proof", .array(proof.path.map { .string(Base64.text($0)) })),
-        ])
+        [
+            "index": .integer(Int64(proof.index)),
+            "entry": .string(String(decoding: proof.leaf, as: UTF8.self)),
+            "proof": .array(proof.path.map { .string(Base64.text($0)) }),
+        ]
     }
 }

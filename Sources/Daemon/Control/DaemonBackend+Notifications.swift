@@ -34,7 +34,9 @@ extension DaemonBackend {
                 throw ControlProblem(.unavailable, "the provider's keys cannot be read now")
             }
             return WireNotification(
-                error.answer,
+                status: error.answer.status,
+                contentType: error.answer.contentType,
+                body: error.answer.body,
                 effect: .refused,
                 reason: error.kind.rawValue,
                 requestID: nil
@@ -49,7 +51,9 @@ extension DaemonBackend {
             )
         }
         return WireNotification(
-            result.answer,
+            status: result.answer.status,
+            contentType: result.answer.contentType,
+            body: result.answer.body,
             effect: result.effect,
             reason: nil,
             requestID: result.requestID
@@ -104,23 +108,5 @@ extension DaemonBackend {
         case .needsAttention:
             "Your request was received, and somebody has to look at it. Please contact support."
         }
-    }
-}
-
-extension WireNotification {
-    fileprivate init(
-        _ answer: NotificationAnswer,
-        effect: NotificationEffect,
-        reason: String?,
-        requestID: RequestID?
-    ) {
-        self.init(
-            status: answer.status,
-            contentType: answer.contentType,
-            body: answer.body,
-            effect: effect,
-            reason: reason,
-            requestID: requestID
-        )
     }
 }

@@ -57,11 +57,9 @@ extension DaemonBackend {
         return wire
     }
 
-    /// Makes the plan again before somebody approves it, as long as nothing of it is done.
+    /// Makes the plan again before an operator approves it, as long as nothing of it is done.
     ///
-    /// A store that cannot be asked now stops nothing: before its purge it is compared once more.
-    ///
-    /// - Throws: ``Control/ControlProblem`` with `plan_changed`; the new plan is shown soon.
+    /// A store that cannot be asked now stops nothing: the plan is compared again before its purge.
     func compare(_ hash: String, of record: RequestRecord) async throws(ControlProblem) {
         let request = record.request
         guard let user = record.user, let approval = request.approval, !approval.isGiven,
@@ -81,7 +79,6 @@ extension DaemonBackend {
         throw Self.planChanged(to: plan)
     }
 
-    /// Names the plan that would be carried out now, so that it can be read and approved.
     static func planChanged(to plan: PurgePlan?) -> ControlProblem {
         guard let plan else { return ControlProblem(.planChanged) }
         return ControlProblem(
@@ -90,9 +87,6 @@ extension DaemonBackend {
         )
     }
 
-    /// Who approves, or the reason why nobody can be told.
-    ///
-    /// - Throws: ``Control/ControlProblem`` with `operator_unknown`.
     func approver(_ caller: Caller) throws(ControlProblem) -> UInt32 {
         guard let uid = caller.operatorUID else {
             throw ControlProblem(

@@ -5,10 +5,10 @@ import Storage
 
 extension DaemonBackend {
     func list(
-        _ filter: Control.RequestFilter,
+        _ filter: WireRequestFilter,
         caller: Caller
     ) async throws(ControlProblem) -> WireList<WireRequest> {
-        var stored = Storage.RequestFilter()
+        var stored = RequestFilter()
         if let state = filter.state { stored.states = [state] }
         stored.userHash = filter.user.map(hash)
         stored.provider = filter.provider
@@ -57,7 +57,6 @@ extension DaemonBackend {
         return wire
     }
 
-    /// - Throws: ``Control/ControlProblem`` with `request_not_found`.
     func record(_ id: RequestID) async throws(ControlProblem) -> RequestRecord {
         let found = try await attempt("show") { try await parts.state.requestRecord(id) }
         guard let found else { throw ControlProblem(.requestNotFound) }

@@ -21,10 +21,9 @@ extension DaemonBackend {
         return try await status(caller: caller)
     }
 
-    /// Lets exactly so many purges begin beyond the limit; as many as wait, where nobody says.
+    /// Allows `count` purges beyond the limit, or as many as wait.
     ///
-    /// What the guard parked waits for an override even when the hour has passed, so that counts as
-    /// closed, too.
+    /// Parked requests wait for an override even after the hour, so they count as closed.
     func overrideGuard(
         _ input: OverrideInput,
         caller: Caller
@@ -158,7 +157,6 @@ extension DaemonBackend {
         return state
     }
 
-    /// What an operator should look at, as codes.
     private func alarms(_ status: WireStatus) -> [StatusAlarm] {
         let configuration = parts.registry.current.configuration
         var alarms: [StatusAlarm] = []

@@ -5,12 +5,12 @@ import Storage
 
 extension DaemonBackend {
     func submit(
-        _ submission: Control.Submission,
+        _ submission: WireSubmission,
         idempotencyKey: String?,
         caller: Caller
     ) async throws(ControlProblem) -> WireRequest {
         guard !parts.intake.isPaused else { throw ControlProblem(.intakePaused) }
-        var accepted = Engine.Submission(
+        var accepted = Submission(
             kind: submission.kind,
             user: submission.user,
             userHash: hash(submission.user),
@@ -50,7 +50,6 @@ extension DaemonBackend {
         }
     }
 
-    /// A sign-in whose id token is real; whose it is shows when it is recorded.
     private func proven(
         _ input: SignInInput,
         of userHash: [UInt8]
@@ -74,7 +73,7 @@ extension DaemonBackend {
 
     private func idempotency(
         _ key: String,
-        of submission: Engine.Submission,
+        of submission: Submission,
         _ caller: Caller
     ) -> IdempotencyKey {
         IdempotencyKey(
@@ -99,10 +98,8 @@ extension SubmissionOptions {
     }
 }
 
-extension Engine.Submission {
-    /// Equal for equal asks, in whatever order their options came.
-    ///
-    /// No part can hold a NUL, so no two asks share a text.
+extension Submission {
+    /// Equal for equal submissions; no part can hold a NUL.
     fileprivate var canonicalText: String {
         let providers = options.providers?.map(\.rawValue).sorted().joined(separator: ",")
         return [

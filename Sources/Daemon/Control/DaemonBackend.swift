@@ -8,9 +8,7 @@ import Storage
 
 /// What the daemon does for the control API.
 ///
-/// The submit role sees every request, whoever made it: the applications behind that socket are one
-/// trust domain with one namespace of user ids, a request of the spool has no uid at all, and a
-/// deletion that an operator began must stop the application from handing out the account.
+/// The submit role sees every request: the applications behind that socket are one trust domain.
 /// Applications that distrust each other run instances of their own.
 struct DaemonBackend: ControlBackend {
     /// A full disk or a full queue is worth another try after this.
@@ -20,9 +18,7 @@ struct DaemonBackend: ControlBackend {
 
     init(_ parts: BackendParts) { self.parts = parts }
 
-    /// Runs something that may fail and turns the failure into what the API says.
-    ///
-    /// - Throws: ``Control/ControlProblem``; nothing was acknowledged then.
+    /// Turns a failure into what the API answers; nothing was acknowledged then.
     func attempt<Value>(
         _ step: String,
         _ body: () async throws -> Value
@@ -68,7 +64,6 @@ struct DaemonBackend: ControlBackend {
         return ControlProblem(.internal)
     }
 
-    /// Writes down what somebody asked for and got.
     func audit(_ verb: String, _ caller: Caller, _ facts: Logger.Metadata = [:]) {
         var facts = facts
         facts["step"] = "\(verb)"
@@ -80,20 +75,11 @@ struct DaemonBackend: ControlBackend {
         parts.hasher.hash(user.exposeText(), domain: .user)
     }
 
-    /// Finds the client id that is meant, by the rule of the credentials.
-    ///
-    /// - Throws: ``Control/ControlProblem`` with `unknown_provider`, `client_id_required` or
-    ///   `unknown_client_id`.
+    /// The client id that is meant, by the rule of the credentials.
     func clientID(_ named: String?, at name: ProviderName) throws(ControlProblem) -> String {
-        let providers = parts.registry.current.configuration.providers
-        guard let provider = providers.first(where: { $0.name == name }) else {
-            throw ControlProblem(.unknownProvider)
+        switch parts.registry.current.configuration.clientID(named, at: name) {
+        case .success(let clientID): return clientID
+        case .failure(let refusal): throw ControlProblem(rejection: refusal.reason)
         }
-        guard let named else {
-            guard provider.clientIDs.count == 1 else { throw ControlProblem(.clientIDRequired) }
-            return provider.clientIDs[0]
-        }
-        guard provider.clientIDs.contains(named) else { throw ControlProblem(.unknownClientID) }
-        return named
     }
 }

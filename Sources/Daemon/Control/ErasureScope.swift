@@ -5,56 +5,45 @@ import Settings
 import Storage
 import Stores
 
-/// What receipts need of a configuration: what a deletion keeps and why, where it stops, until when
-/// backups survive, and where users cut their links by hand.
+/// What receipts need of a configuration.
 ///
-/// It is written down before it comes into force, and each request names the one that was in force
-/// when it ended: no later configuration changes what its receipt says. Where a reload meets a
-/// running purge, the new configuration counts, because what is left of the request is done and
-/// verified as that says. What a store was asked for and told before is on the receipt by its own
-/// record (``Lifecycle/PurgeCounts``), so nothing that was kept goes unmentioned.
-///
-/// Holds no name of a credential and no place of a store, nor anything of a user.
+/// It is recorded before it comes into force, and each request names the one in force when it
+/// ended, so no later configuration changes its receipt. If a reload meets a running purge, the
+/// new configuration counts. It holds no credential name, no store location and no personal data.
 struct ErasureScope: Codable, Hashable, Sendable {
     struct Target: Codable, Hashable, Sendable {
         let name: String
-        /// Whether everything in it is left alone that is newer than the request.
+        /// Whether everything newer than the request is left alone.
         let hasTimestamps: Bool
-        /// How long erased data survives in backups; `nil` when nobody said.
+        /// `nil` when the configuration does not say.
         let backupsKeptMilliseconds: Int64?
         let tables: [Table]
-        /// How the database compares names of tables; absent where it has none, and from scopes
-        /// of earlier versions, whose receipts stay as they are.
+        /// How the database compares table names; absent where it has none.
         let naming: TableNaming?
     }
 
     struct Table: Codable, Hashable, Sendable {
         let name: String
-        /// Whether its rows are left alone that are newer than the request.
+        /// Whether rows newer than the request are left alone.
         let hasTimestamps: Bool
-        /// What is kept of its rows and why; `nil` where they are deleted.
+        /// `nil` where the rows are deleted.
         let kept: String?
     }
 
-    /// How a user cuts a link by hand.
     struct UserAction: Codable, Hashable, Sendable {
         let url: String
         let text: String
     }
 
     let targets: [Target]
-    /// By the name of the provider.
     let userActions: [String: UserAction]
-    /// What no deletion reaches.
     let notInScope: [String]
-    /// ``formNow`` when it was written; absent from scopes of earlier versions, whose receipts stay
-    /// as they are.
+    /// ``formNow`` when it was written; absent from scopes of earlier versions.
     private(set) var form: Int?
 
     /// The second: receipts name the targets that came too late.
     private static let formNow = 2
 
-    /// Takes what is needed out of a configuration.
     init(_ configuration: DaemonConfiguration, _ traits: [ProviderName: ProviderTraits]) {
         targets = configuration.targets.map { Target($0, in: configuration) }
         userActions = traits.reduce(into: [:]) { actions, provider in
@@ -67,38 +56,31 @@ struct ErasureScope: Codable, Hashable, Sendable {
         form = Self.formNow
     }
 
-    /// Reads what ``document()`` wrote.
-    ///
-    /// - Throws: `DecodingError` for anything else.
     init(document: String) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(document.utf8))
     }
 
     /// The same text for the same content.
-    ///
-    /// - Throws: `EncodingError`, which no value of this type leads to.
     func document() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 
-    /// The same for requests that ended before scopes were written down: what is configured now
-    /// says nothing of what was missing then.
+    /// For requests that ended before scopes were recorded.
     var forEarlierRequests: ErasureScope {
         var scope = self
         scope.form = nil
         return scope
     }
 
-    /// The targets that are not part of a deletion, since they were configured too late for it.
+    /// Targets that were configured too late for the deletion.
     func lateTargets(of request: Request) -> [String] {
         guard form != nil, request.kind == .deleteAccount else { return [] }
         let known = Set(request.purges.map(\.target.rawValue))
         return targets.map(\.name).filter { !known.contains($0) }
     }
 
-    /// `nil` for a target that was not configured.
     func target(_ name: TargetName) -> Target? { targets.first { $0.name == name.rawValue } }
 
     /// True of every deletion, whatever is configured.
@@ -129,7 +111,6 @@ extension ErasureScope.Target {
         }
     }
 
-    /// Whether entries of that name are left alone when they are newer than the request.
     func hasTimestamps(_ entry: String) -> Bool {
         hasTimestamps || tables(of: entry).contains(where: \.hasTimestamps)
     }
@@ -149,7 +130,6 @@ extension ErasureScope.Target {
         }
     }
 
-    /// How long erased data survives in backups; `nil` when nobody said.
     var backupsKept: Duration? { backupsKeptMilliseconds.map { .milliseconds($0) } }
 }
 
@@ -164,9 +144,7 @@ extension TableRule {
 }
 
 extension StateDatabase {
-    /// Writes down what receipts will say of every request that ends from now on.
-    ///
-    /// - Throws: ``Storage/StorageError``: the scope of before counts on.
+    /// Records what receipts say of every request that ends from now on.
     func enforce(_ scope: ErasureScope) async throws {
         try await enforce(scope: scope.document()) { request in
             ReceiptStatement(request: request, scope: scope, isScopeRecorded: true).digest
@@ -175,7 +153,6 @@ extension StateDatabase {
 }
 
 extension Adapters {
-    /// What receipts need of what is in force.
     var erasureScope: ErasureScope {
         ErasureScope(configuration, providers.mapValues(\.traits))
     }

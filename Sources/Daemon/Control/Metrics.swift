@@ -4,8 +4,7 @@ import Storage
 
 /// The metrics of one moment as OpenMetrics 1.0 text.
 ///
-/// Names of providers and targets come from the
-/// configuration, which allows nothing that a label would have to escape; nothing is personal.
+/// Names of providers and targets need no escapes, and nothing is personal.
 struct Metrics: Sendable {
     let version: String
     let startedAt: WallTime
@@ -25,10 +24,8 @@ struct Metrics: Sendable {
     let ledgerCoveredCount: Int
     let isLedgerSound: Bool
 
-    /// One value and its labels.
     private typealias Sample = (labels: [(String, String)], value: Int64)
 
-    /// The whole exposition, `# EOF` included.
     var text: String {
         var lines: [String] = [
             "# TYPE expunged_build info",
@@ -43,56 +40,71 @@ struct Metrics: Sendable {
     }
 
     private var service: [String] {
-        gauge("start_time_seconds", "When this run started, as a Unix time.") {
-            [([], startedAt.unixMilliseconds / 1000)]
-        }
-            + gauge("intake_paused", "Whether new requests are refused.") {
-                [([], isIntakePaused ? 1 : 0)]
-            }
-            + gauge("vault_sealed", "Whether the vault key is missing.") {
-                [([], isVaultSealed ? 1 : 0)]
-            }
-            + gauge("guard_open", "Whether the mass-deletion guard lets deletions begin.") {
-                [([], massDeletionGuard.isClosed ? 0 : 1)]
-            }
-            + gauge("guard_purges_last_hour", "Purges that the guard counts.") {
-                [([], Int64(massDeletionGuard.purgesLastHour))]
-            }
-            + gauge("guard_purges_per_hour_max", "Purges that the guard allows in an hour.") {
-                [([], Int64(massDeletionGuard.purgesPerHourMax))]
-            }
+        number(
+            "start_time_seconds",
+            "When this run started, as a Unix time.",
+            Int(startedAt.unixMilliseconds / 1000)
+        )
+            + flag("intake_paused", "Whether new requests are refused.", isIntakePaused)
+            + flag("vault_sealed", "Whether the vault key is missing.", isVaultSealed)
+            + flag(
+                "guard_open",
+                "Whether the mass-deletion guard lets deletions begin.",
+                !massDeletionGuard.isClosed
+            )
+            + number(
+                "guard_purges_last_hour",
+                "Purges that the guard counts.",
+                massDeletionGuard.purgesLastHour
+            )
+            + number(
+                "guard_purges_per_hour_max",
+                "Purges that the guard allows in an hour.",
+                massDeletionGuard.purgesPerHourMax
+            )
     }
 
     private var ledgerFamilies: [String] {
-        gauge("ledger_entries", "Entries of the ledger.") { [([], Int64(ledgerEntryCount))] }
-            + gauge("ledger_covered_entries", "Entries that a signed checkpoint covers.") {
-                [([], Int64(ledgerCoveredCount))]
-            }
-            + gauge("ledger_sound", "Whether the ledger agrees with its checkpoints.") {
-                [([], isLedgerSound ? 1 : 0)]
-            }
+        number("ledger_entries", "Entries of the ledger.", ledgerEntryCount)
+            + number(
+                "ledger_covered_entries",
+                "Entries that a signed checkpoint covers.",
+                ledgerCoveredCount
+            )
+            + flag(
+                "ledger_sound",
+                "Whether the ledger agrees with its checkpoints.",
+                isLedgerSound
+            )
     }
 
     private var spoolFamilies: [String] {
-        gauge("credential_not_sealed", "Whether a credential could not be sealed since the start.")
-        {
-            [([], hasSealFailure ? 1 : 0)]
-        }
+        flag(
+            "credential_not_sealed",
+            "Whether a credential could not be sealed since the start.",
+            hasSealFailure
+        )
             + gauge("spool_quarantined", "Whether the spool is left alone, by its failure.") {
                 failures(spool.quarantine)
             }
             + gauge("spool_unwritable", "Whether the spool cannot be written, by its failure.") {
                 failures(spool.writeFailure)
             }
-            + gauge("spool_in_wal", "Whether an application switched the spool to WAL.") {
-                [([], spool.isWAL ? 1 : 0)]
-            }
-            + gauge("spool_foreign_objects", "Objects in the spool that are not ours.") {
-                [([], Int64(spool.foreignCount))]
-            }
-            + gauge("spool_unreadable_rows", "Rows of the spool that are too large.") {
-                [([], Int64(spool.unreadableCount))]
-            }
+            + flag(
+                "spool_in_wal",
+                "Whether an application switched the spool to WAL.",
+                spool.isWAL
+            )
+            + number(
+                "spool_foreign_objects",
+                "Objects in the spool that are not ours.",
+                spool.foreignCount
+            )
+            + number(
+                "spool_unreadable_rows",
+                "Rows of the spool that are too large.",
+                spool.unreadableCount
+            )
     }
 
     private func failures(_ current: SpoolFailure?) -> [Sample] {
@@ -116,9 +128,11 @@ struct Metrics: Sendable {
             + family("requests_ended", "counter", "_total", "Requests that ended, by state.") {
                 ended.map { ([("state", $0.rawValue)], Int64(counts.byState[$0] ?? 0)) }
             }
-            + gauge("oldest_open_request_age_seconds", "Age of the oldest open request.") {
-                [([], oldestAge ?? 0)]
-            }
+            + number(
+                "oldest_open_request_age_seconds",
+                "Age of the oldest open request.",
+                Int(oldestAge ?? 0)
+            )
     }
 
     private var providerFamilies: [String] {
@@ -213,17 +227,29 @@ struct Metrics: Sendable {
                 ([("outcome", $0.rawValue)], Int64(rechecks.counts[$0] ?? 0))
             }
         }
-            + gauge("deletions_returned", "Completed deletions with data that is back.") {
-                [([], Int64(rechecks.returned))]
-            }
-            + gauge("sample_found", "Whether the last sample found data of an erased user.") {
-                [([], rechecks.isSampleFound ? 1 : 0)]
-            }
+            + number(
+                "deletions_returned",
+                "Completed deletions with data that is back.",
+                rechecks.returned
+            )
+            + flag(
+                "sample_found",
+                "Whether the last sample found data of an erased user.",
+                rechecks.isSampleFound
+            )
             + gauge("recheck_overdue", "Whether a target could not be looked at for days.") {
                 targets.keys.sorted().map {
                     ([("target", $0.rawValue)], rechecks.overdue.contains($0) ? 1 : 0)
                 }
             }
+    }
+
+    private func number(_ name: String, _ help: String, _ value: Int) -> [String] {
+        gauge(name, help) { [([], Int64(value))] }
+    }
+
+    private func flag(_ name: String, _ help: String, _ isSet: Bool) -> [String] {
+        number(name, help, isSet ? 1 : 0)
     }
 
     private func gauge(_ name: String, _ help: String, _ samples: () -> [Sample]) -> [String] {
@@ -246,7 +272,6 @@ struct Metrics: Sendable {
     }
 }
 
-/// What looking again brought.
 struct RecheckMetrics: Sendable {
     let counts: [Recheck.Outcome: Int]
     let returned: Int
@@ -254,7 +279,6 @@ struct RecheckMetrics: Sendable {
     let isSampleFound: Bool
 }
 
-/// The stored tokens of one moment.
 struct TokenMetrics: Sendable {
     let expiring: [ProviderName: Int]
     let renewals: [TokenCounter.Renewal: Int]

@@ -11,54 +11,51 @@ struct Receipt: Sendable {
     /// Identities that an operator had forgotten before the end.
     let forgotten: [ForgottenIdentity]
     let abandonNote: AbandonNote?
-    /// Who did not want anybody to look again.
     let recheckNote: AbandonNote?
     let statement: ReceiptStatement
-    /// What was signed of it; `nil` while that is not.
     let ledger: JSONValue?
 
-    private typealias Member = JSONValue.Member
-
-    /// The document; its members are always in this order.
+    /// Its members are always in this order.
     var json: JSONValue {
         let request = record.request
-        var members: [Member] = [
-            Member("request_id", .string(request.id.description)),
-            Member("summary", .string(summary)),
-        ]
-        members += statement.members
-        members += time("scrubbed_at", record.scrubbedAt)
-        members += forgottenIdentities
         let isWithoutKeys = request.purges.contains { work in
             work.counts.entries.contains { $0.action == PurgeCounts.withoutKeysAction }
         }
-        if request.isWithoutIdentities || isWithoutKeys || !abandoned.isEmpty {
-            members += note("abandoned", abandonNote)
-        }
-        members += addenda
-        if request.kind == .deleteAccount { members += rechecks }
-        if let ledger { members.append(Member("ledger", ledger)) }
-        return .object(members)
+        let isAbandoned =
+            request.isWithoutIdentities || isWithoutKeys
+            || request.revocations.contains { $0.verdict == .abandoned }
+        let isDeletion = request.kind == .deleteAccount
+        let next = isDeletion ? record.openRecheck : nil
+        let areRechecksOver = isDeletion && next == nil
+        let head: JSONValue = [
+            "request_id": .string(request.id.description), "summary": .string(summary),
+        ]
+        let tail: JSONValue = [
+            "scrubbed_at": JSONValue(record.scrubbedAt?.rfc3339),
+            "forgotten": forgotten.isEmpty ? nil : .array(forgotten.map(Self.json)),
+            "abandoned": isAbandoned ? abandonNote.map(Self.json) : nil,
+            "addenda": record.addenda.isEmpty ? nil : .array(record.addenda.map(Self.json)),
+            "rechecks": isDeletion ? .array(record.rechecks.map(Self.json)) : nil,
+            "next_recheck_at": JSONValue(next?.dueAt.rfc3339),
+            "data_returned_at": JSONValue(next?.returnedAt?.rfc3339),
+            "rechecks_abandoned": areRechecksOver ? recheckNote.map(Self.json) : nil,
+            "ledger": ledger,
+        ]
+        return .object(head.members + statement.members + tail.members)
     }
 
-    /// What became known of verdicts after the end; each has an entry of its own in the ledger.
-    private var addenda: [Member] {
-        guard !record.addenda.isEmpty else { return [] }
-        let items = record.addenda.map { addendum -> JSONValue in
-            .object([
-                Member("at", .string(addendum.recordedAt.rfc3339)),
-                Member("identity_id", .string(addendum.identity.description)),
-                Member("provider", .string(addendum.provider.rawValue)),
-                Member("verdict", .string(addendum.verdict.rawValue)),
-                Member("event", .string(LedgerEntry.plain(addendum.event))),
-                Member("occurred_at", .string(addendum.occurredAt.rfc3339)),
-                Member("evidence", .string(Self.evidence(of: addendum))),
-            ])
-        }
-        return [Member("addenda", .array(items))]
+    private static func json(_ addendum: Addendum) -> JSONValue {
+        [
+            "at": .string(addendum.recordedAt.rfc3339),
+            "identity_id": .string(addendum.identity.description),
+            "provider": .string(addendum.provider.rawValue),
+            "verdict": .string(addendum.verdict.rawValue),
+            "event": .string(LedgerEntry.plain(addendum.event)),
+            "occurred_at": .string(addendum.occurredAt.rfc3339),
+            "evidence": .string(evidence(of: addendum)),
+        ]
     }
 
-    /// What happened, and who said so.
     static func evidence(of addendum: Addendum) -> String {
         addendum.event == Addendum.refusedCredential
             ? "The application submitted a credential after the revocation. The service refused"
@@ -66,62 +63,30 @@ struct Receipt: Sendable {
             : "The provider sent a notification that the link was cut."
     }
 
-    /// The looks at the stores after the end, and when the next one is.
-    private var rechecks: [Member] {
-        let done = record.rechecks.map { recheck -> JSONValue in
-            let found = recheck.found.map { found in
-                JSONValue.object([
-                    Member("target", .string(found.target.rawValue)),
-                    Member("rows", .integer(Int64(found.rowCount))),
-                ])
-            }
-            return .object([
-                Member("at", .string(recheck.at.rfc3339)),
-                Member("outcome", .string(recheck.outcome.rawValue)),
-                Member("found", .array(found)),
-                Member(
-                    "not_configured",
-                    .array(recheck.missing.map { .string($0.rawValue) })
-                ),
-            ])
+    private static func json(_ recheck: Recheck) -> JSONValue {
+        let found = recheck.found.map { found -> JSONValue in
+            ["target": .string(found.target.rawValue), "rows": .integer(Int64(found.rowCount))]
         }
-        return [Member("rechecks", .array(done))]
-            + time("next_recheck_at", record.openRecheck?.dueAt)
-            + time("data_returned_at", record.openRecheck?.returnedAt)
-            + (record.openRecheck == nil ? note("rechecks_abandoned", recheckNote) : [])
-    }
-
-    private var forgottenIdentities: [Member] {
-        guard !forgotten.isEmpty else { return [] }
-        let items = forgotten.map { identity -> JSONValue in
-            .object([
-                Member("provider", .string(identity.provider.rawValue)),
-                Member("at", .string(identity.at.rfc3339)),
-                Member("uid", .integer(Int64(identity.uid))),
-            ])
-        }
-        return [Member("forgotten", .array(items))]
-    }
-
-    private func note(_ name: String, _ note: AbandonNote?) -> [Member] {
-        guard let note else { return [] }
-        let members: [Member] = [
-            Member("uid", .integer(Int64(note.uid))), Member("reason", .string(note.reason)),
+        return [
+            "at": .string(recheck.at.rfc3339), "outcome": .string(recheck.outcome.rawValue),
+            "found": .array(found),
+            "not_configured": .array(recheck.missing.map { .string($0.rawValue) }),
         ]
-        return [Member(name, .object(members))]
     }
 
-    private var abandoned: [Revocation] {
-        record.request.revocations.filter { $0.verdict == .abandoned }
+    private static func json(_ identity: ForgottenIdentity) -> JSONValue {
+        [
+            "provider": .string(identity.provider.rawValue), "at": .string(identity.at.rfc3339),
+            "uid": .integer(Int64(identity.uid)),
+        ]
     }
 
-    private func time(_ name: String, _ time: WallTime?) -> [Member] {
-        time.map { [Member(name, .string($0.rfc3339))] } ?? []
+    private static func json(_ note: AbandonNote) -> JSONValue {
+        ["uid": .integer(Int64(note.uid)), "reason": .string(note.reason)]
     }
 
     // MARK: Summary
 
-    /// What was erased, and where nobody looked.
     private var purgeSentences: [String] {
         func names(_ works: [PurgeWork]) -> String {
             works.map { "'\($0.target)'" }.joined(separator: ", ")
@@ -190,7 +155,6 @@ struct Receipt: Sendable {
 }
 
 extension PurgeWork {
-    /// Nothing was erased, and something was left because it is newer than the request.
     fileprivate var isNewerOnly: Bool {
         isLookedFor && counts.workedCount == 0 && counts.newerCount > 0 && !counts.isAtLeast
     }

@@ -4,132 +4,100 @@ import Engine
 import Ledger
 import Lifecycle
 
-/// What a receipt says of a request as it was completed: it is the same for ever.
+/// What a receipt says of a request at its completion; it never changes.
 ///
-/// The last entry of the request in the ledger has its ``digest``. So nothing of it may depend on
-/// what comes later, and no text in it may become another one: the receipts of requests that are
-/// completed would not agree with the ledger any more.
+/// The last ledger entry of the request has its ``digest``. Nothing here may depend on later facts,
+/// and no text may change, or the receipts of completed requests would contradict the ledger.
 struct ReceiptStatement: Sendable {
     let request: Request
-    /// What was kept, and until when copies survive.
     let scope: ErasureScope
-    /// Whether that is what was in force when the request ended; if not, what is in force now.
+    /// Whether that was in force when the request ended; if not, it is in force now.
     let isScopeRecorded: Bool
 
-    private typealias Member = JSONValue.Member
-
-    /// Targets that are not part of the request, as ``ErasureScope/lateTargets(of:)`` has them.
     var lateTargets: [String] { scope.lateTargets(of: request) }
 
-    /// What the ledger has of it: of its members in the canonical form of JSON (RFC 8785).
+    /// Of the members in the canonical form of JSON (RFC 8785).
     var digest: [UInt8] { LedgerEntry.digest(JSONValue.object(members).canonicalBytes) }
 
-    /// The members of the receipt, in their order.
     var members: [JSONValue.Member] {
-        var members: [Member] = [
-            Member("kind", .string(request.kind.rawValue)),
-            Member("state", .string(request.phase.wireState.rawValue)),
-            Member("created_at", .string(request.createdAt.rfc3339)),
-            Member("accepted_at", .string(request.acceptedAt.rfc3339)),
+        let head: JSONValue = [
+            "kind": .string(request.kind.rawValue),
+            "state": .string(request.phase.wireState.rawValue),
+            "created_at": .string(request.createdAt.rfc3339),
+            "accepted_at": .string(request.acceptedAt.rfc3339),
+            "purge_started_at": JSONValue(request.purgeStartedAt?.rfc3339),
+            "completed_at": JSONValue(request.endedAt?.rfc3339),
+            "approval": approval,
+            "identities": .array(request.revocations.map(identity)),
+            "targets": .array(request.purges.map(target)),
+            "not_erased": .array(notErased),
         ]
-        members += time("purge_started_at", request.purgeStartedAt)
-        members += time("completed_at", request.endedAt)
-        members += approval
-        members.append(Member("identities", .array(request.revocations.map(identity))))
-        members.append(Member("targets", .array(request.purges.map(target))))
-        members.append(Member("not_erased", .array(notErased)))
-        if request.kind == .deleteAccount {
-            members += ErasureHorizon(request: request, scope: scope).members
-        }
-        let origin = isScopeRecorded ? "at_completion" : "in_force"
-        members.append(Member("configuration", .string(origin)))
-        return members
+        let horizon = ErasureHorizon(request: request, scope: scope)
+        let tail: JSONValue = ["configuration": isScopeRecorded ? "at_completion" : "in_force"]
+        return head.members + (request.kind == .deleteAccount ? horizon.members : [])
+            + tail.members
     }
 
-    /// Which plan was carried out, and who wanted that.
-    private var approval: [Member] {
-        guard let given = request.approval?.given else { return [] }
-        var members = [
-            Member("plan", .string(given.hash)),
-            Member("at", .string(given.at.rfc3339)),
-            Member("uid", .integer(Int64(given.by))),
+    private var approval: JSONValue? {
+        guard let given = request.approval?.given else { return nil }
+        let first = request.approval?.first
+        return [
+            "plan": .string(given.hash),
+            "at": .string(given.at.rfc3339),
+            "uid": .integer(Int64(given.by)),
+            "first_at": JSONValue(first?.at.rfc3339),
+            "first_uid": first.map { .integer(Int64($0.by)) },
         ]
-        if let first = request.approval?.first {
-            members += time("first_at", first.at)
-            members.append(Member("first_uid", .integer(Int64(first.by))))
-        }
-        return [Member("approval", .object(members))]
     }
-
-    private func time(_ name: String, _ time: WallTime?) -> [Member] {
-        time.map { [Member(name, .string($0.rfc3339))] } ?? []
-    }
-
-    // MARK: Identities
 
     private func identity(_ revocation: Revocation) -> JSONValue {
-        var members: [Member] = [
-            Member("identity_id", .string(revocation.identity.description)),
-            Member("provider", .string(revocation.provider.rawValue)),
-            Member("client_id", .string(revocation.clientID)),
-        ]
-        guard let verdict = revocation.verdict else { return .object(members) }
-        let evidence = RevocationEvidence(revocation: revocation, verdict: verdict)
-        members += [
-            Member("verdict", .string(verdict.rawValue)),
-            Member("revoked", .bool(verdict.isRevoked)),
-            Member("evidence", .string(evidence.text)),
-        ]
-        members += evidence.members
-        members += time("decided_at", revocation.endedAt)
-        if verdict.mayLeaveLink, let action = scope.userActions[revocation.provider.rawValue] {
-            members.append(
-                Member(
-                    "user_action",
-                    .object([
-                        Member("url", .string(action.url)), Member("text", .string(action.text)),
-                    ])
-                )
-            )
+        let verdict = revocation.verdict
+        let evidence = verdict.map { RevocationEvidence(revocation: revocation, verdict: $0) }
+        var action: ErasureScope.UserAction?
+        if let verdict, verdict.mayLeaveLink {
+            action = scope.userActions[revocation.provider.rawValue]
         }
-        return .object(members)
+        return [
+            "identity_id": .string(revocation.identity.description),
+            "provider": .string(revocation.provider.rawValue),
+            "client_id": .string(revocation.clientID),
+            "verdict": JSONValue(verdict?.rawValue),
+            "revoked": verdict.map { .bool($0.isRevoked) },
+            "evidence": JSONValue(evidence?.text),
+            "not_held": evidence?.notHeld,
+            "decided_at": verdict == nil ? nil : JSONValue(revocation.endedAt?.rfc3339),
+            "user_action": action.map { ["url": .string($0.url), "text": .string($0.text)] },
+        ]
     }
-
-    // MARK: Targets
 
     private func target(_ work: PurgeWork) -> JSONValue {
-        var members: [Member] = [
-            Member("target", .string(work.target.rawValue)),
-            Member("verified", .bool(work.isLookedFor && work.step == .verified)),
+        let isKnown = work.isLookedFor
+        let own: JSONValue = [
+            "target": .string(work.target.rawValue),
+            "verified": .bool(isKnown && work.step == .verified),
+            "verified_at": isKnown ? JSONValue(work.endedAt?.rfc3339) : nil,
+            "not_looked_for": isKnown ? nil : "no key led into this store",
+            "counts": work.counts.isAtLeast ? "at_least" : nil,
+            "tables": .array(work.counts.entries.map { table($0, of: work) }),
         ]
-        if work.isLookedFor {
-            members += time("verified_at", work.endedAt)
-        } else {
-            members.append(Member("not_looked_for", .string("no key led into this store")))
-        }
-        let entries = work.counts.entries.map { entry -> JSONValue in
-            let hasTimestamps = scope.target(work.target)?.hasTimestamps(entry.name) ?? false
-            // Only a completed request has a receipt, so every hold was lifted before.
-            let isHeld = entry.action == PurgeCounts.heldAction
-            return .object([
-                Member("table", .string(entry.name)),
-                Member("action", .string(isHeld ? "held until the hold was lifted" : entry.action)),
-                Member("rows", .integer(Int64(entry.rowCount))),
-                Member("newer_rows", .integer(Int64(entry.newerCount))),
-                Member(
-                    "cutoff",
-                    .string(hasTimestamps ? request.cutoff(in: work).rfc3339 : "none")
-                ),
-            ])
-        }
-        if work.counts.isAtLeast { members.append(Member("counts", .string("at_least"))) }
-        members.append(Member("tables", .array(entries)))
         let horizon = ErasureHorizon(request: request, scope: scope)
-        return .object(members + horizon.members(of: work))
+        return .object(own.members + horizon.members(of: work))
     }
 
-    /// Tables that are kept, rows that are kept without their personal columns, and rows that are
-    /// newer than the request.
+    private func table(_ entry: PurgeCounts.Entry, of work: PurgeWork) -> JSONValue {
+        let hasTimestamps = scope.target(work.target)?.hasTimestamps(entry.name) ?? false
+        // Only a completed request has a receipt, so every hold was lifted before.
+        let isHeld = entry.action == PurgeCounts.heldAction
+        return [
+            "table": .string(entry.name),
+            "action": .string(isHeld ? "held until the hold was lifted" : entry.action),
+            "rows": .integer(Int64(entry.rowCount)),
+            "newer_rows": .integer(Int64(entry.newerCount)),
+            "cutoff": .string(hasTimestamps ? request.cutoff(in: work).rfc3339 : "none"),
+        ]
+    }
+
+    /// What is kept, kept without its personal columns, or newer than the request.
     private var notErased: [JSONValue] {
         request.purges.flatMap { work -> [JSONValue] in
             let target = scope.target(work.target)
@@ -180,16 +148,13 @@ struct ReceiptStatement: Sendable {
         _ rowCount: Int,
         _ reason: String
     ) -> JSONValue {
-        .object([
-            Member("target", .string(target.rawValue)),
-            Member("table", .string(table)),
-            Member("rows", .integer(Int64(rowCount))),
-            Member("reason", .string(reason)),
-        ])
+        [
+            "target": .string(target.rawValue), "table": .string(table),
+            "rows": .integer(Int64(rowCount)), "reason": .string(reason),
+        ]
     }
 }
 
 extension PurgeWork {
-    /// Whether anything is known of the store.
     var isLookedFor: Bool { !counts.isNotLookedFor }
 }

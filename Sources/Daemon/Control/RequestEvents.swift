@@ -9,7 +9,6 @@ final class RequestEvents: Sendable {
 
     init(_ changes: AsyncStream<WireEvent>) { self.changes = changes }
 
-    /// The next change; `nil` after the one that ended the request.
     func next() async -> WireEvent? {
         guard !isOver.withLock({ $0 }) else { return nil }
         for await event in changes {

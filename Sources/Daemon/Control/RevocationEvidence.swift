@@ -2,12 +2,12 @@ import Control
 import Encoding
 import Lifecycle
 
-/// What a receipt says of how one revocation ended: what happened, and who said so.
+/// What a receipt says of how one revocation ended.
 struct RevocationEvidence {
     let revocation: Revocation
     let verdict: Verdict
 
-    /// Sentences for a person; they are part of what the ledger signs.
+    /// The ledger signs these sentences.
     var text: String {
         var sentences = [verdictText]
         if !verdict.isRevoked { sentences += refusalTexts + unheldTexts }
@@ -43,7 +43,6 @@ struct RevocationEvidence {
         }
     }
 
-    /// What the provider answered about how many tokens, where that came to no verdict for all.
     private var answerTexts: [String] {
         let answers: [(Set<CredentialStep>, String)] = [
             ([.accepted, .proven], "It accepted the revocation of %d token(s)."),
@@ -77,7 +76,7 @@ struct RevocationEvidence {
         }
     }
 
-    /// One sentence for each answer, so that forty tokens with the same one make no list of forty.
+    /// One sentence for each answer.
     private var refusalTexts: [String] {
         let refused = revocation.credentials.filter { $0.step == .refused }
         let groups = Dictionary(grouping: refused, by: \.refusalText)
@@ -109,14 +108,13 @@ struct RevocationEvidence {
         revocation.credentials.count { $0.step == .lost }
     }
 
-    /// Counts of what the provider may honor and the service does not hold; nothing without any.
-    var members: [JSONValue.Member] {
-        guard revocation.hasUnheldTokens else { return [] }
-        let counts: [JSONValue.Member] = [
-            .init("lost_codes", .integer(Int64(lostCodeCount))),
-            .init("refused_credentials", .integer(Int64(revocation.refusedCount))),
+    /// Counts of what the provider may honor and the service does not hold.
+    var notHeld: JSONValue? {
+        guard revocation.hasUnheldTokens else { return nil }
+        return [
+            "lost_codes": .integer(Int64(lostCodeCount)),
+            "refused_credentials": .integer(Int64(revocation.refusedCount)),
         ]
-        return [.init("not_held", .object(counts))]
     }
 }
 
@@ -135,10 +133,8 @@ extension CredentialWork {
 }
 
 extension Revocation {
-    /// Whether the provider refused to revoke one of its tokens.
     fileprivate var isRefused: Bool { credentials.contains { $0.step == .refused } }
 
-    /// Whether a token whose revocation was accepted was seen live before.
     fileprivate var wasRevokedSeen: Bool {
         credentials.contains { $0.wasSeenLive && ($0.step == .accepted || $0.step == .proven) }
     }

@@ -1,6 +1,4 @@
-/// What an operator should look at; `rawValue` is the code in the answer to a status.
-///
-/// The table in `docs/guides/monitoring.md` has a row for each.
+/// What an operator should look at: the code of a row in `docs/guides/monitoring.md`.
 enum StatusAlarm: String, Sendable, CaseIterable {
     case vaultSealed = "vault_sealed"
     case intakePaused = "intake_paused"

@@ -13,29 +13,19 @@ struct RequestView: Sendable {
     var rechecks: [Recheck] = []
     var openRecheck: RecheckOutlook?
     var addenda: [Addendum] = []
+}
 
-    init(
-        request: Request,
-        user: UserID?,
-        updatedAt: WallTime,
-        providers: [ProviderName: any IdentityProvider]
-    ) {
-        self.request = request
-        self.user = user
-        self.updatedAt = updatedAt
-        self.providers = providers
-    }
-
+extension RequestView {
     init(_ record: RequestRecord, _ providers: [ProviderName: any IdentityProvider]) {
         self.init(
             request: record.request,
             user: record.user,
             updatedAt: record.updatedAt,
-            providers: providers
+            providers: providers,
+            rechecks: record.rechecks,
+            openRecheck: record.openRecheck,
+            addenda: record.addenda
         )
-        rechecks = record.rechecks
-        openRecheck = record.openRecheck
-        addenda = record.addenda
     }
 }
 
@@ -71,7 +61,7 @@ extension WireRequest {
         if !view.addenda.isEmpty { addenda = view.addenda.map(WireAddendum.init) }
     }
 
-    /// The same words as in the spool: the user id goes with the end.
+    /// The same words as in the spool.
     private static func shownUser(_ view: RequestView) -> String {
         if let user = view.user { return user.exposeText() }
         let isErased = view.request.kind == .deleteAccount && view.request.phase == .completed
@@ -134,7 +124,6 @@ extension WireAddendum {
 }
 
 extension CredentialState {
-    /// What the credentials of an identity say together.
     init(_ credentials: [CredentialWork]) {
         let open = credentials.filter { !$0.step.isFinal }
         if credentials.isEmpty {

@@ -2,9 +2,8 @@ import Control
 import Lifecycle
 import Storage
 
-/// What comes before the first revocation: asking the directory, and counting for an approval.
+/// What comes before the first revocation.
 extension WireStep {
-    /// The question to the directory; `nil` without one.
     init?(lookupOf request: Request) {
         guard let lookup = request.lookup else { return nil }
         self.init(
@@ -23,9 +22,7 @@ extension WireStep {
         retryAt = lookup.retryAt
     }
 
-    /// The plan that operators approve; `nil` while none was ever needed.
-    ///
-    /// It names the store that could not be counted, since nothing happens before that.
+    /// `nil` while none was ever needed; it names the store that could not be counted.
     init?(planOf request: Request) {
         guard let approval = request.approval else { return nil }
         self.init(

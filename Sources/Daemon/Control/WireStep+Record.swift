@@ -4,7 +4,6 @@ import Lifecycle
 import Storage
 
 extension WireStep {
-    /// The step of one identity: the call that it is at, or how it ended.
     init(_ revocation: Revocation, in view: RequestView) {
         let traits = view.providers[revocation.provider]?.traits
         let kind = Self.kind(of: revocation, traits: traits)
@@ -52,7 +51,7 @@ extension WireStep {
         return revocation.startedAt == nil ? .pending : .running
     }
 
-    /// A look at the stores after the end: one step, or one for each store with data.
+    /// One step, or one for each store with data.
     static func steps(of recheck: Recheck) -> [WireStep] {
         func step(_ name: String, _ target: TargetName?) -> WireStep {
             let state: StepState =
@@ -67,16 +66,14 @@ extension WireStep {
         return recheck.found.map { step("recheck \($0.target)", $0.target) }
     }
 
-    /// The next look.
     init(_ outlook: RecheckOutlook) {
         self.init(name: "recheck", kind: .recheck, state: .pending)
         retryAt = outlook.dueAt
     }
 
-    /// The two steps of one target.
+    /// The two steps of one target, whose calls are counted together.
     ///
-    /// Its calls are counted together; those of the verification are
-    /// the one that succeeded, or those that failed since the last purge.
+    /// Those of the verification are the one that succeeded, or the failures since the last purge.
     static func steps(of work: PurgeWork, in request: Request) -> [WireStep] {
         let checks: Int =
             switch work.step {

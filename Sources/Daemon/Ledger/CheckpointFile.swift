@@ -1,10 +1,9 @@
 import Glibc
 import Ledger
 
-/// The file that outlives state.db: signed notes, one after the other, only ever added to.
+/// The file that outlives state.db: signed notes, only ever appended.
 ///
-/// What is in it is on disk when ``append(_:)`` returns. It is opened for each use: that is rare,
-/// and whoever takes it away is noticed.
+/// It is opened for each use, so a file that was taken away is noticed.
 struct CheckpointFile: Sendable {
     static let name = "checkpoints"
     private static let chunkByteCount = 1 << 20
@@ -13,10 +12,9 @@ struct CheckpointFile: Sendable {
     var fileName = CheckpointFile.name
     var path: String { directory + "/" + fileName }
 
-    /// Adds notes to the end of the file, which it makes if there is none.
+    /// Appends notes durably and returns the file's length with them.
     ///
-    /// - Returns: The file's length with them.
-    /// - Throws: ``DaemonError``: what is on disk of them is unknown; ``cut(to:)`` takes it back.
+    /// After an error it is unknown what is on disk; ``cut(to:)`` takes it back.
     func append(_ notes: [SignedNote]) throws(DaemonError) -> Int {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
         let descriptor = unsafe open(path, flags, 0o600)
@@ -37,13 +35,9 @@ struct CheckpointFile: Sendable {
         return Int(lseek(descriptor, 0, SEEK_END))
     }
 
-    /// Reads from `offset` to the end, note by note.
+    /// Reads from `offset`, where a note begins; returns what does not make a whole note.
     ///
-    /// - Parameters:
-    ///   - offset: Where a note begins.
-    ///   - body: Takes a note and where the file goes on after it.
-    /// - Returns: What does not make a whole note; a file that is not there is empty.
-    /// - Throws: ``DaemonError``, or what `body` throws.
+    /// A file that is not there is empty.
     func read(
         from offset: Int,
         _ body: (_ note: [UInt8], _ end: Int) async throws -> Void
@@ -72,9 +66,7 @@ struct CheckpointFile: Sendable {
         }
     }
 
-    /// Whether the file has `note` and the newline after it right before `end`.
-    ///
-    /// - Throws: ``DaemonError``.
+    /// Whether the file has `note` and a newline right before `end`.
     func ends(_ note: String, at end: Int) throws(DaemonError) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
@@ -93,8 +85,6 @@ struct CheckpointFile: Sendable {
     }
 
     /// Takes back an end that was torn while it was written.
-    ///
-    /// - Throws: ``DaemonError``.
     func cut(to length: Int) throws(DaemonError) {
         let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
@@ -107,10 +97,7 @@ struct CheckpointFile: Sendable {
         }
     }
 
-    /// Gives the file another name, which is kept; a new one begins.
-    ///
-    /// - Parameter suffix: Makes the name unique.
-    /// - Throws: ``DaemonError``.
+    /// Renames the file, which is kept; a new one begins.
     func setAside(_ suffix: String) throws(DaemonError) {
         guard unsafe rename(path, path + "." + suffix) == 0 || errno == ENOENT else {
             throw failure("rename")

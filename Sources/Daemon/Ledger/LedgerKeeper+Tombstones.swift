@@ -6,14 +6,9 @@ import Lifecycle
 import Storage
 
 extension LedgerKeeper {
-    /// Tombstones that are taken up in one commit.
     private static let learnedMax = 2048
 
-    /// Takes up tombstones in the checkpoint files, also in those that were set aside: an older
-    /// state does not know them.
-    ///
-    /// - Returns: How many were new.
-    /// - Throws: ``DaemonError`` for a file that cannot be read, or the state's error.
+    /// Learns the tombstones in the checkpoint files, those set aside included, and counts the new.
     func learnTombstones(since: WallTime) async throws -> Int {
         let names: [String]
         do {

@@ -3,19 +3,15 @@ import Lifecycle
 import Storage
 
 extension LedgerKeeper {
-    /// What a full comparison found.
     struct Verdict: Sendable {
         let audit: LedgerAudit
-        /// Leaves that no checkpoint covers yet.
         let uncovered: Int
     }
 
     /// Compares every leaf, every note of the file and every stored hash.
-    ///
-    /// - Throws: The store's error, or ``DaemonError`` for a file that cannot be read.
     func verify() async throws -> Verdict {
-        await enter()
-        defer { leave() }
+        await turns.enter()
+        defer { turns.leave() }
         let reader = LeafReader(state: state)
         var audit = LedgerAudit(key: key)
         let known = NoteReader(state: state, position: try await acceptedID())
@@ -42,13 +38,10 @@ extension LedgerKeeper {
             .flatMap { Checkpoint(text: $0.text) }
     }
 
-    /// How many entries an export holds: what a checkpoint covers, which at its begin is all of
-    /// them, or else all that there are.
+    /// How many entries an export holds: what a checkpoint covers, or all of them.
     ///
-    /// So whoever takes a copy of the file after the export knows that an entry without a signature
-    /// is one whose signature was taken away.
-    ///
-    /// - Throws: The store's error, or ``DaemonError`` for a file that cannot be written.
+    /// An export that begins at 0 signs everything first. So an entry without a signature in a
+    /// later copy of the file shows that its signature was taken away.
     func sizeToExport(from index: Int) async throws -> Int {
         if index == 0 { try await checkpoint() }
         guard health == .sound, let last else { return state.ledgerSize }
@@ -56,22 +49,19 @@ extension LedgerKeeper {
     }
 }
 
-/// Goes through the notes that the state knows, in order, some at a time: years have millions.
+/// The notes that the state knows, in order, a page at a time: years have millions.
 private final class NoteReader {
     private let state: StateDatabase
     private var position: Int
     private var page: ArraySlice<StoredCheckpoint> = []
     private var isAtEnd = false
 
-    /// - Parameters:
-    ///   - state: The database.
-    ///   - position: Behind which the first one is.
+    /// Begins after `position`.
     init(state: StateDatabase, position: Int) {
         self.state = state
         self.position = position
     }
 
-    /// The next one; the same until ``pass()``.
     func next() async throws -> StoredCheckpoint? {
         if page.isEmpty, !isAtEnd {
             let found = try await state.checkpoints(after: position, limit: 1000)
@@ -84,7 +74,6 @@ private final class NoteReader {
 
     func pass() { page.removeFirst() }
 
-    /// Compares a checkpoint of the file with the row that should be next.
     func compare(
         _ note: [UInt8],
         _ checkpoint: Checkpoint,
@@ -109,7 +98,6 @@ private final class NoteReader {
     }
 }
 
-/// Feeds an audit with the rows of the ledger, in order.
 private final class LeafReader {
     private let state: StateDatabase
     private var rows: ArraySlice<LedgerRow> = []
@@ -130,7 +118,6 @@ private final class LeafReader {
         }
     }
 
-    /// - Returns: `false` at the end of the ledger.
     private func refill(_ audit: inout LedgerAudit) async throws -> Bool {
         if rows.isEmpty, !isAtEnd {
             rows = try await state.ledgerRows(from: next)[...]

@@ -13,13 +13,11 @@ import Vault
 /// commit ──▶ rows of `ledger` ──▶ tree ──▶ tombstones and checkpoint: file, fsync ──▶ state.db
 /// start: last note of the file ──▶ the same leaves in state.db? ──▶ else nothing is destroyed
 /// ```
-///
 /// While an old copy of the state is not accepted, nothing is signed.
 actor LedgerKeeper {
-    /// Leaves wait for their checkpoint at most this long: what was not signed can be taken away
-    /// unseen.
+    /// What was not signed can be taken away unnoticed.
     static let interval = Duration.seconds(10)
-    /// Stored checkpoints that a start compares with the file; all of them are for `ledger verify`.
+    /// Stored checkpoints that a start compares with the file.
     private static let rowsAtStart = 1000
     /// Half of what a note may have.
     private static let tombstoneByteCount = 32_768
@@ -38,8 +36,8 @@ actor LedgerKeeper {
     private var nodes: [MerkleFrontier.Subtree] = []
     private var tombstones: [TombstoneNote.Line] = []
     private var fileEnd = 0
-    private var isBusy = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// One comparison, signature or acceptance at a time.
+    let turns = AsyncLock()
 
     init(
         state: StateDatabase,
@@ -48,9 +46,8 @@ actor LedgerKeeper {
         clock: any EngineClock,
         logger: Logger
     ) throws(DaemonError) {
-        let digest = MerkleHash.leaf(signer.publicKey).prefix(4)
-        let name =
-            "expunged-" + digest.map { String(256 + Int($0), radix: 16).dropFirst() }.joined()
+        let digest = Array(MerkleHash.leaf(signer.publicKey).prefix(4))
+        let name = "expunged-" + Hexadecimal.text(digest)
         guard let key = NoteKey(name: name, publicKey: signer.publicKey) else {
             throw DaemonError(.state, ["cannot name the ledger's key"])
         }
@@ -64,10 +61,9 @@ actor LedgerKeeper {
 
     // MARK: Start
 
-    /// Compares the state with the checkpoint file and takes up the tree.
+    /// Compares the state with the checkpoint file and loads the tree.
     ///
-    /// - Returns: Anything but `sound` means that nothing may be destroyed.
-    /// - Throws: The store's error, or ``DaemonError`` for a file that cannot be read.
+    /// Unless the result is `sound`, nothing may be destroyed.
     func start() async throws -> LedgerHealth {
         health = try await compare()
         // Which erasures were begun since the copy, and which of these ended, nobody can tell.
@@ -130,7 +126,6 @@ actor LedgerKeeper {
     }
 
     // Compares the newest rows of the state with the file, and adds the one that a crash left out.
-    // Unknown are the checkpoints of the file behind the last row.
     private func checkRows(
         _ unknown: [(note: String, end: Int)]
     ) async throws -> LedgerHealth {
@@ -166,7 +161,6 @@ actor LedgerKeeper {
         return .sound
     }
 
-    /// - Returns: Whether the note is a checkpoint.
     @discardableResult
     private func adopt(_ note: SignedNote) -> Bool {
         guard let checkpoint = Checkpoint(text: note.text) else { return false }
@@ -193,10 +187,7 @@ actor LedgerKeeper {
         tombstones.removeAll { $0.index < covered }
     }
 
-    /// Makes those due that waited while nothing might be destroyed, once that is over; before the
-    /// engine starts.
-    ///
-    /// - Throws: The store's error.
+    /// Makes what waited for a sound ledger due, before the engine starts.
     func lift(at now: WallTime) async throws {
         guard health == .sound else {
             return try await state.setNote("ledger_restraint", to: "1")
@@ -208,9 +199,7 @@ actor LedgerKeeper {
 
     // MARK: Checkpoints
 
-    /// Signs again and again while there is something new, until the task is cancelled.
-    ///
-    /// - Throws: The error of a store whose truth is unknown.
+    /// Signs while there is something new, until the task is cancelled.
     func run() async throws {
         for await _ in state.ledgerSignals {
             do {
@@ -229,11 +218,9 @@ actor LedgerKeeper {
     }
 
     /// Signs what was committed so far.
-    ///
-    /// - Throws: The store's error, or ``DaemonError`` for a file that cannot be written.
     func checkpoint() async throws {
-        await enter()
-        defer { leave() }
+        await turns.enter()
+        defer { turns.leave() }
         guard health == .sound else { return }
         try await grow()
         guard frontier.size > last?.checkpoint.size ?? 0, try isFileKept() else { return }
@@ -259,8 +246,7 @@ actor LedgerKeeper {
 
     /// Whether the file still ends with what was written last.
     ///
-    /// Nothing is written behind an end that was cut, or an older copy: whoever did it would be
-    /// covered up.
+    /// A note behind a cut end or an older copy would cover up who did it.
     private func isFileKept() throws -> Bool {
         guard let last, try !file.ends(last.note, at: fileEnd) else { return true }
         health = .damaged(.missingNote)
@@ -296,7 +282,6 @@ actor LedgerKeeper {
         return notes
     }
 
-    /// Adds the leaves that are not in the tree yet.
     private func grow() async throws {
         let marks = [#"{"event":"erased","#, #"{"event":"erased_keys","#].map { Array($0.utf8) }
         while frontier.size < state.ledgerSize {
@@ -315,29 +300,12 @@ actor LedgerKeeper {
         }
     }
 
-    // MARK: One after the other
-
-    func enter() async {
-        guard isBusy else {
-            isBusy = true
-            return
-        }
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    func leave() {
-        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
-    }
-
     // MARK: An old copy
 
-    /// Goes on with the state as it is: the old file is kept under another name.
-    ///
-    /// - Parameter uid: Who said so.
-    /// - Throws: The store's error or ``DaemonError``: nothing was accepted then.
+    /// Goes on with the state as it is; the old file is kept under another name.
     func accept(uid: UInt32) async throws {
-        await enter()
-        defer { leave() }
+        await turns.enter()
+        defer { turns.leave() }
         let now = clock.now()
         let entry = LedgerEntry(
             at: now,

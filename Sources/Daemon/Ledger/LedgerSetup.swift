@@ -15,11 +15,7 @@ struct LedgerSetup: Sendable {
     let clock: any EngineClock
     let logger: Logger
 
-    /// Opens the ledger.
-    ///
-    /// - Returns: Its keeper; unless its health is `sound`, nothing may be destroyed.
-    /// - Throws: ``DaemonError`` for a key that is not the one of before, the key's error, or the
-    ///   store's.
+    /// Unless the keeper's health is `sound`, nothing may be destroyed.
     func open() async throws -> LedgerKeeper {
         if directories.logs == nil {
             logger.warning(
@@ -56,7 +52,6 @@ struct LedgerSetup: Sendable {
         return try LedgerKey(directory: directories.state, mayCreate: mayCreate)
     }
 
-    /// - Returns: `nil` when there is none of that name.
     private func credential() throws(SystemdError) -> Secret? {
         guard let credentials = directories.credentials else { return nil }
         do throws(SystemdError) {

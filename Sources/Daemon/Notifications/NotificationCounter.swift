@@ -3,7 +3,6 @@ import Synchronization
 
 /// Counts notifications since the start, and keeps a stranger from flooding the journal.
 final class NotificationCounter: Sendable {
-    /// What is counted together.
     struct Key: Hashable, Sendable {
         let provider: ProviderName
         let effect: NotificationEffect
@@ -14,7 +13,7 @@ final class NotificationCounter: Sendable {
         var warnedAt: [ProviderName: WallTime] = [:]
     }
 
-    /// One refused notification a minute is told about; all are counted.
+    /// One refused notification a minute is reported; all are counted.
     private static let warningInterval = Duration.seconds(60)
 
     private let state = Mutex(State())
@@ -25,7 +24,6 @@ final class NotificationCounter: Sendable {
         state.withLock { $0.counts[Key(provider: provider, effect: effect), default: 0] += 1 }
     }
 
-    /// Whether a refusal is told about now.
     func mayWarn(_ provider: ProviderName, at now: WallTime) -> Bool {
         state.withLock { state in
             if let last = state.warnedAt[provider], now < last + Self.warningInterval {

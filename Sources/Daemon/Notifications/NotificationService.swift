@@ -1,3 +1,4 @@
+import Encoding
 import Engine
 import Lifecycle
 import Logging
@@ -5,15 +6,12 @@ import Providers
 import Settings
 import Storage
 
-/// Turns verified notifications into durable facts, and those into what the policy asks for.
+/// Records verified notifications durably, and acts on them by the policy.
 ///
-/// A notice is recorded before anything is answered, and acted on after that; one whose effect is
-/// not recorded yet is acted on again at the next start, which changes nothing the second time.
+/// One whose effect is not recorded is acted on again at the next start, which changes nothing the
+/// second time.
 struct NotificationService: Sendable {
-    /// Notices that are read at once to be acted on.
     private static let pageSize = 100
-    /// A full disk is waited out.
-    private static let retryDelay = Duration.seconds(1)
     /// A code of 80 bits cannot be guessed.
     private static let codeByteCount = 10
 
@@ -29,42 +27,12 @@ struct NotificationService: Sendable {
     let post: @Sendable (EngineInput) -> Void
     private let work = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    init(
-        state: StateDatabase,
-        vault: any CredentialVault,
-        hasher: any KeyedHasher,
-        registry: AdapterRegistry,
-        intake: IntakeService,
-        clock: any EngineClock,
-        logger: Logger,
-        post: @escaping @Sendable (EngineInput) -> Void
-    ) {
-        self.state = state
-        self.vault = vault
-        self.hasher = hasher
-        self.registry = registry
-        self.intake = intake
-        self.clock = clock
-        self.logger = logger
-        self.post = post
-    }
-
     /// Acts on what waits: at the start, and when the intake opens again.
-    ///
-    /// - Throws: `CancellationError`, or what the store throws.
     func run() async throws {
         signal()
-        for await _ in work.stream {
-            do {
-                try await settlePending()
-            } catch let failure as any StoreFailure where failure.isRetryable {
-                try await clock.sleep(until: clock.now() + Self.retryDelay)
-                signal()
-            }
-        }
+        for await _ in work.stream { try await clock.persist { try await settlePending() } }
     }
 
-    /// Looks again at what waits.
     func signal() { work.continuation.yield() }
 
     private func settlePending() async throws {
@@ -81,8 +49,7 @@ struct NotificationService: Sendable {
 
     /// Records a verified notification and acts on it.
     ///
-    /// - Returns: What it did; durable.
-    /// - Throws: What the store throws; nothing may be answered then but that it failed.
+    /// After an error nothing may be answered but the failure.
     func take(
         _ notification: VerifiedNotification,
         of provider: ProviderName,
@@ -144,12 +111,8 @@ struct NotificationService: Sendable {
             receivedAt: receivedAt,
             uid: source.uid,
             role: source.role,
-            code: hasCode ? code.map { Self.hexadecimal($0) }.joined() : nil
+            code: hasCode ? Hexadecimal.text(Array(code)) : nil
         )
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 
     private func answer(
@@ -174,7 +137,7 @@ struct NotificationService: Sendable {
 extension NotificationService {
     private typealias Settled = (effect: NotificationEffect, requestID: RequestID?)
 
-    /// Acts on a recorded notice and records the effect; idempotent.
+    /// Idempotent.
     private func settle(_ notification: NotificationRecord) async throws -> Settled {
         let settled = try await act(on: notification)
         if settled.effect != .postponed {
@@ -258,7 +221,7 @@ extension NotificationService {
         }
     }
 
-    /// `nil` when it does not open, or is not the one that it should be.
+    /// `nil` when it does not open, or is another user's.
     private func userID(of noticed: NotifiedUser) -> UserID? {
         let sealed = noticed.userID
         do throws(VaultError) {
@@ -292,7 +255,6 @@ extension NotificationService {
         }
     }
 
-    /// Counts a refusal and tells about it, now and then.
     func refused(_ refusal: NotificationRefusal) {
         counter.count(refusal.provider, .refused)
         guard counter.mayWarn(refusal.provider, at: clock.now()) else { return }

@@ -2,7 +2,7 @@ import Control
 import Lifecycle
 import Synchronization
 
-/// Hands live changes to everybody who listens on the control socket.
+/// Sends live changes to the listeners of the control socket.
 final class EventHub: Sendable {
     private struct State {
         var lastSequence: Int64 = 0
@@ -11,15 +11,12 @@ final class EventHub: Sendable {
             [UInt64: (request: RequestID?, stream: AsyncStream<WireEvent>.Continuation)] = [:]
     }
 
-    /// A listener that falls this far behind loses its oldest events; it asks for the state anyway.
+    /// A listener this far behind loses its oldest events; it asks for the state anyway.
     private static let backlogMax = 1024
 
     private let state = Mutex(State())
 
-    /// Begins to listen.
-    ///
-    /// - Parameter request: Only changes of this request, or everything.
-    /// - Returns: A stream that ends when the hub is closed.
+    /// Changes of one request or of all, until the hub is closed.
     func listen(to request: RequestID?) -> AsyncStream<WireEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: WireEvent.self,
@@ -36,13 +33,7 @@ final class EventHub: Sendable {
         return stream
     }
 
-    /// Tells every listener that asked for it.
-    ///
-    /// Costs nothing while nobody listens.
-    ///
-    /// - Parameters:
-    ///   - request: What the event is about.
-    ///   - make: Makes the event for a sequence number.
+    /// Costs nothing without a listener; `make` takes a sequence number.
     func tell(about request: RequestID?, _ make: (Int64) -> WireEvent) {
         let (event, streams) = state.withLock {
             state -> (WireEvent?, [AsyncStream<WireEvent>.Continuation]) in
@@ -56,7 +47,6 @@ final class EventHub: Sendable {
         for stream in streams { stream.yield(event) }
     }
 
-    /// Ends every stream.
     func close() {
         let streams = state.withLock { state in
             defer { state.listeners.removeAll() }

@@ -8,9 +8,7 @@ struct Reporter: EngineObserver {
     let logger: Logger
     let hub: EventHub
     let now: @Sendable () -> WallTime
-    /// Called when a request changed, so that its spool row is mirrored.
     let signalMirror: @Sendable () -> Void
-    /// Called when a provider or a store was paused.
     var paused = Signal()
     var tokens = TokenCounter()
 

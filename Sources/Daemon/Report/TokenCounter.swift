@@ -4,7 +4,6 @@ import Synchronization
 
 /// Counts since the start what happened to stored tokens besides revocation.
 final class TokenCounter: Sendable {
-    /// What is counted together.
     struct Renewal: Hashable, Sendable {
         let provider: ProviderName
         let result: RenewalResult

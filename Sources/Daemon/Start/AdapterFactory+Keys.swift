@@ -4,12 +4,7 @@ import Settings
 import Stores
 
 extension AdapterFactory {
-    /// Puts the targets that depend on each other together, sources first.
-    ///
-    /// - Parameters:
-    ///   - made: Each by itself.
-    ///   - configuration: What is keyed by what; sources stand before what they key.
-    /// - Returns: What the engine calls.
+    /// Wraps the targets that depend on each other, sources first.
     func connect(
         _ made: [TargetName: any PurgeTarget],
         _ configuration: DaemonConfiguration
@@ -49,7 +44,7 @@ extension AdapterFactory {
         return connected
     }
 
-    /// What the other targets of the same database do in it, and so in a copy of it.
+    /// What the other targets of the same database, and so of a copy of it, do in it.
     func neighbours(
         of name: TargetName,
         in configuration: DaemonConfiguration

@@ -5,25 +5,17 @@ import Providers
 import Settings
 import Stores
 
-/// Providers and targets that cannot be used, each with one sentence per problem.
+/// Providers and targets that cannot be used, one sentence per problem.
 struct UnfitComponents: Hashable, Sendable {
-    /// Also the directory: their credentials cannot be read.
+    /// Also the directory.
     var providers: [ProviderName: String] = [:]
-    /// Not set up, or not shaped as configured.
     var targets: [TargetName: [String]] = [:]
 }
 
 extension AdapterFactory {
-    /// Makes every adapter, and refuses what cannot be used.
+    /// Makes every adapter for a reload, and refuses what cannot be used.
     ///
-    /// For a reload: what is in force goes on, so a mistake in the new configuration stops nothing.
-    /// What could not be used before stops no reload, though; it stays paused.
-    ///
-    /// - Parameters:
-    ///   - configuration: What is to come into force.
-    ///   - old: What is in force.
-    /// - Returns: The adapters, with what stays paused.
-    /// - Throws: ``DaemonError`` with one line per problem; nothing is left open then.
+    /// What could not be used before stays paused and stops no reload.
     func makeChecked(
         _ configuration: DaemonConfiguration,
         replacing old: Adapters? = nil
@@ -54,11 +46,8 @@ extension AdapterFactory {
 
     /// Makes every adapter and compares each target with its live schema.
     ///
-    /// What cannot be set up is pending, and what is not shaped as configured is named: a store or
-    /// a credential that somebody broke must not keep everything else from being served.
-    ///
-    /// - Throws: ``DaemonError`` for what only another configuration mends; nothing is left open
-    ///   then.
+    /// What cannot be set up is pending: a broken store or credential must not stop the rest. The
+    /// errors are those that only another configuration mends; nothing is left open then.
     func make(_ configuration: DaemonConfiguration) async throws(DaemonError) -> Adapters {
         var adapters = Adapters(configuration: configuration, providers: [:], targets: [:])
         do {
@@ -75,7 +64,7 @@ extension AdapterFactory {
         return adapters
     }
 
-    /// Asks all targets at once: one that takes long keeps no other waiting.
+    /// Asks all targets at once: a slow one keeps no other waiting.
     private func startupProblems(
         of targets: [TargetName: any PurgeTarget]
     ) async -> [TargetName: [String]] {
@@ -143,9 +132,7 @@ extension AdapterFactory {
         }
     }
 
-    /// Tells what only another configuration mends from a file that somebody can put right.
-    ///
-    /// - Throws: ``DaemonError`` for the former.
+    /// Throws what only another configuration mends.
     private static func requireMendable(
         _ error: any Error,
         _ kind: DaemonError.Kind,
@@ -163,9 +150,7 @@ extension AdapterFactory {
         throw DaemonError(kind, [prefix + "\(error)"])
     }
 
-    /// Makes what fetches notifications; what is configured is read at start only.
-    ///
-    /// - Returns: The sources, and why some cannot be set up yet; those are tried again.
+    /// Makes what fetches notifications, and reports why some cannot be set up yet.
     func makePollers(
         _ configuration: DaemonConfiguration
     ) -> (sources: [NotificationPoller.Source], problems: [ProviderName: String]) {
@@ -189,7 +174,7 @@ extension AdapterFactory {
 }
 
 extension Adapters {
-    /// Has what could not be used paused; ``PauseWatch`` looks at it again.
+    /// Pauses what could not be used; ``PauseWatch`` checks it again.
     ///
     /// A provider whose notifications alone cannot be verified goes on.
     func pauseUnfit(_ pause: (EngineInput) -> Void) {
@@ -201,7 +186,6 @@ extension Adapters {
         }
     }
 
-    /// Whether the provider or directory of that name could not be set up so far.
     fileprivate func isPending(_ name: ProviderName) -> Bool {
         if let provider = providers[name] as? PendingProvider { return !provider.isSetUp }
         return (directory as? PendingDirectory).map { $0.name == name && !$0.isSetUp } ?? false

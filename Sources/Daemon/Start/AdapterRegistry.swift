@@ -13,15 +13,12 @@ final class AdapterRegistry: Sendable {
         state = Mutex(State(adapters: adapters))
     }
 
-    /// What is in force right now.
     var current: Adapters { state.withLock { $0.adapters } }
 
-    /// How often it was replaced: what was found out about adapters counts while this is the same.
+    /// Findings about adapters count while this is the same.
     var replacedCount: Int { state.withLock { $0.replacedCount } }
 
-    /// Puts new adapters into force.
-    ///
-    /// - Returns: The old ones, to be shut down once nothing uses them.
+    /// Returns the old ones, to be shut down once nothing uses them.
     func replace(with new: Adapters) -> Adapters {
         state.withLock { state in
             defer {

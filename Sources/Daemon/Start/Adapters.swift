@@ -9,22 +9,16 @@ import Stores
 import Systemd
 import Vault
 
-/// The configured adapters, and what each was made from.
 struct Adapters: Sendable {
     let configuration: DaemonConfiguration
-    /// To be shut down when the adapters are replaced.
     var providers: [ProviderName: any ConnectedProvider]
     var targets: [TargetName: any PurgeTarget]
-    /// Those of the targets that keep files open, under whatever wraps them.
+    /// Those of the targets that keep files open, without their wrappers.
     var files: [any FileHolding] = []
-    /// What verifies the notifications of the providers that send any.
     var receivers: [ProviderName: any NotificationReceiver] = [:]
-    /// Asked for a user's identities first.
     var directory: (any IdentityDirectory)?
-    /// What could not be used when it was made.
     var unfit = UnfitComponents()
 
-    /// What the engine calls.
     var forEngine: EngineAdapters {
         EngineAdapters(
             providers: providers.mapValues { $0 },
@@ -36,12 +30,11 @@ struct Adapters: Sendable {
         )
     }
 
-    /// The providers where one revocation ends the whole grant.
+    /// Providers where one revocation ends the whole grant.
     var wholeGrants: Set<ProviderName> {
         Set(providers.filter { $0.value.traits.revokesWholeGrant }.keys)
     }
 
-    /// What the engine decides by.
     var engineConfiguration: EngineConfiguration {
         var policies: [ProviderName: ProviderPolicy] = [:]
         var lanes: [ProviderName: LaneLimits] = [:]
@@ -83,7 +76,6 @@ struct Adapters: Sendable {
         return engine
     }
 
-    /// What intake promises to a new request.
     var intakePolicy: IntakePolicy {
         IntakePolicy(
             gracePeriod: configuration.requests.gracePeriod,
@@ -94,15 +86,13 @@ struct Adapters: Sendable {
         )
     }
 
-    /// Closes the files that no call is using.
+    /// Closes the files that no call uses.
     ///
-    /// SQLite gives back a descriptor only once no other connection of the process holds a lock on
-    /// the same file, and the adapters in force hold one soon.
+    /// SQLite returns a descriptor only once no connection of the process locks the file.
     func closeIdleFiles() async {
         for file in files { await file.closeIdleFiles() }
     }
 
-    /// Closes connections to providers.
     func shutDown() async {
         for provider in providers.values { await provider.shutdown() }
         for receiver in receivers.values { await receiver.shutdown() }
@@ -111,17 +101,15 @@ struct Adapters: Sendable {
     }
 }
 
-/// Makes adapters out of the configuration and the credentials.
 struct AdapterFactory: Sendable {
     let credentials: CredentialDirectory?
     let hasher: any KeyedHasher
     let eventLoopGroup: any EventLoopGroup
     let now: @Sendable () -> WallTime
     let logger: Logger
-    /// Keeps the ids that targets find for each other; `nil` where nothing is purged.
+    /// `nil` where nothing is purged.
     var keys: (any FoundKeyStore)?
 
-    /// What adapters are made with.
     var environment: AdapterEnvironment {
         AdapterEnvironment(
             credential: { [credentials] name, owner in
@@ -147,9 +135,6 @@ struct AdapterFactory: Sendable {
         )
     }
 
-    /// Makes a target.
-    ///
-    /// - Throws: What keeps it from being set up, in one line.
     func make(
         _ target: TargetConfiguration,
         in configuration: DaemonConfiguration

@@ -11,7 +11,6 @@ final class AsyncLock: Sendable {
 
     private let line = Mutex(Line())
 
-    /// Waits until everybody who came before has left.
     func enter() async {
         await withCheckedContinuation { continuation in
             let isFree = line.withLock { line in
@@ -26,7 +25,6 @@ final class AsyncLock: Sendable {
         }
     }
 
-    /// Lets the next one in.
     func leave() {
         let next = line.withLock { line -> CheckedContinuation<Void, Never>? in
             guard !line.waiting.isEmpty else {

@@ -2,14 +2,13 @@ import CLinux
 import Glibc
 import Storage
 
-/// Tells a crash of our own from a kill from outside, across the restart.
+/// Distinguishes a crash of our own from a kill, across the restart.
 struct CrashMarker: Sendable {
     /// How the last process ended, if not in peace.
     enum End: String {
-        /// By its own fault, which what it was working on may bring about again.
+        /// By its own fault, which the same work may cause again.
         case crash = "own_crash"
-        /// A file that it had mapped lost a page, or its disk failed: nothing that it was working
-        /// on brings that about.
+        /// A mapped file lost a page, or its disk failed; no work causes that again.
         case busError = "bus_error"
         /// From outside, or by a power cut.
         case killed
@@ -18,9 +17,6 @@ struct CrashMarker: Sendable {
     let lastEnd: End
 
     /// Reads and clears the marker, and installs the handlers that set it.
-    ///
-    /// - Parameter directory: The state directory.
-    /// - Throws: ``DaemonError`` of kind `state`.
     init(directory: String) throws(DaemonError) {
         let path = directory + "/crash-marker"
         let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
@@ -42,7 +38,6 @@ struct CrashMarker: Sendable {
         }
     }
 
-    /// The handler leaves the signal's number.
     private static func end(_ descriptor: Int32) -> End {
         var mark = UInt8(0)
         guard unsafe pread(descriptor, &mark, 1, 0) == 1 else { return .killed }

@@ -10,38 +10,29 @@ import Systemd
 import UnixSignals
 import Vault
 
-/// The running service: everything set up, and what runs until it is told to stop.
+/// The running service.
 struct Daemon: Sendable {
     static let version = "0.1.0"
 
-    let state: StateDatabase
+    let base: DaemonBuilder.Base
     let engine: DeletionEngine
-    let registry: AdapterRegistry
-    let factory: AdapterFactory
     let spool: SpoolService
     let server: ControlServer
-    let hub: EventHub
     let watchdog: Watchdog
-    let clock: ClockKeeper
     let deadlines: DeadlineWatch
-    let rotation: KeyRotation
-    let ledger: LedgerKeeper
     let replay: ReplayService
     let rechecks: RecheckService
     let sampler: TombstoneSampler
     let notifications: NotificationService
     let poller: NotificationPoller
-    let notifier: ServiceNotifier
     let reloader: Reloader
     let pauses: PauseWatch
-    let logger: Logger
+    private var logger: Logger { base.logger }
 
-    /// Runs until SIGTERM or SIGINT.
-    ///
-    /// - Throws: What ended it otherwise: above all a store whose truth is unknown.
+    /// Runs until SIGTERM or SIGINT, or until the content of the state is unknown.
     func run() async throws {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
-        notifier.ready(status: "running")
+        base.notifier.ready(status: "running")
         logger.note(.started)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await work(signals) }
@@ -51,29 +42,29 @@ struct Daemon: Sendable {
             try await group.waitForAll()
         }
         await poller.shutdown()
-        await registry.current.shutDown()
+        await base.registry.current.shutDown()
         await signLedger()
-        try await state.close()
+        try await base.state.close()
     }
 
-    /// Runs everything but the server, then tells the server to stop.
+    /// Runs everything but the server, then stops the server.
     ///
-    /// The first task that ends decides: the signal's ends it in peace, any other by its error.
+    /// The first task that ends decides: a signal ends the service in peace, an error does not.
     private func work(_ signals: UnixSignalsSequence) async throws {
         defer {
-            hub.close()
+            base.hub.close()
             server.shutDown()
             reloader.stop()
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await engine.run() }
-            group.addTask { try await state.runScrubs() }
+            group.addTask { try await base.state.runScrubs() }
             group.addTask { try await spool.run() }
             group.addTask { try await watchdog.run() }
-            group.addTask { try await clock.run(engine) }
+            group.addTask { try await base.clockKeeper.run(engine) }
             group.addTask { try await deadlines.run() }
-            group.addTask { try await rotation.run() }
-            group.addTask { try await ledger.run() }
+            group.addTask { try await base.rotation.run() }
+            group.addTask { try await base.ledger.run() }
             group.addTask { try await replay.run() }
             group.addTask { try await rechecks.run() }
             if sampler.isOn { group.addTask { try await sampler.run() } }
@@ -84,7 +75,7 @@ struct Daemon: Sendable {
             group.addTask { await obey(signals) }
             defer { group.cancelAll() }
             try await waitForStop(&group)
-            notifier.stopping(status: "stopping")
+            base.notifier.stopping(status: "stopping")
             logger.note(.stopping)
         }
     }
@@ -98,10 +89,10 @@ struct Daemon: Sendable {
         }
     }
 
-    /// Leaves nothing unsigned; a disk that refuses that must not keep the state from closing.
+    /// A disk that refuses the signature must not keep the state from closing.
     private func signLedger() async {
         do {
-            try await ledger.checkpoint()
+            try await base.ledger.checkpoint()
         } catch {
             logger.warning("cannot sign the ledger at the stop, ignoring")
         }

@@ -1,6 +1,4 @@
-import CLinux
 import Control
-import ControlServer
 import Engine
 import Lifecycle
 import Logging
@@ -9,57 +7,139 @@ import Storage
 import Systemd
 import Vault
 
-extension DaemonBuilder {
-    func makeServer(_ base: Base, _ backend: DaemonBackend) async throws -> ControlServer {
-        var limits = ServerLimits()
-        limits.connectionsMax = base.registry.current.configuration.server.connectionsMax
-        return try await ControlServer(
-            sockets: try sockets(base.directories),
-            backend: backend,
-            limits: limits,
+extension DaemonBuilder.Base {
+    func makeEngine(isOwnCrash: Bool) async throws -> DeletionEngine {
+        let now = clock.now()
+        try await ledger.lift(at: now)
+        let recovery = try await state.recover(isOwnCrash: isOwnCrash, at: now)
+        let adapters = registry.current
+        var random = SystemRandomNumberGenerator()
+        var core = EngineCore(
+            configuration: adapters.engineConfiguration,
+            pauses: recovery.pauses,
+            isVaultOpen: vault.isOpen,
+            seed: random.next()
+        )
+        if await ledger.health != .sound { core.restrain() }
+        core.awaitSpool()
+        core.start(
+            suspects: recovery.suspects,
+            purgesInLastHour: recovery.purgesInLastHour,
+            allowance: recovery.allowance,
+            exchanges: recovery.exchanges,
+            at: now
+        )
+        core.releaseUnapproved(at: now)
+        core.setClockFloor(clockFloor, at: now)
+        adapters.pauseUnfit { core.handle($0, at: now) }
+        let observer = Reporter(
+            logger: logger,
+            hub: hub,
+            now: self.now,
+            signalMirror: { [mirror] in mirror.fire() },
+            paused: paused,
+            tokens: tokens
+        )
+        return DeletionEngine(
+            core: core,
+            ports: EnginePorts(
+                store: state,
+                vault: vault,
+                hasher: hasher,
+                observer: observer,
+                clock: clock,
+                makeRowNonce: { [generator] in generator.rowNonce() },
+                rechecks: RecheckSealer(vault: vault, registry: registry, logger: logger),
+                spool: spoolDoor
+            ),
+            adapters: adapters.forEngine
+        )
+    }
+
+    func makePauseWatch(_ engine: DeletionEngine) -> PauseWatch {
+        let watch = PauseWatch(
+            state: state,
+            registry: registry,
+            clock: clock,
+            steppedAt: { [clockKeeper] in clockKeeper.steppedAt },
+            logger: logger,
+            post: { engine.post($0) }
+        )
+        watch.note(registry.current.unfit)
+        paused.set { watch.wake() }
+        return watch
+    }
+
+    func makeCredentials(_ engine: DeletionEngine) -> CredentialService {
+        CredentialService(
+            state: state,
+            vault: vault,
+            hasher: hasher,
+            registry: registry,
+            generator: generator,
+            now: now,
+            failures: SealFailures(logger: logger),
+            post: { engine.post($0) }
+        )
+    }
+
+    func makeIntake(_ credentials: CredentialService, _ engine: DeletionEngine) -> IntakeService {
+        IntakeService(
+            state: state,
+            hasher: hasher,
+            registry: registry,
+            credentials: credentials,
+            clock: IntakeClock(
+                clock: clock,
+                floor: { engine.inspect { $0.clockFloor } },
+                settleStore: { await engine.settleClock() },
+                beginAdmission: { engine.beginAdmission() }
+            ),
             logger: logger
         )
     }
 
-    func makeDeadlineWatch(_ base: Base) -> DeadlineWatch {
-        DeadlineWatch(
-            clock: base.clock,
-            deadlines: { try await base.state.deadlines(before: $0, limit: $1) },
-            report: { [logger] notification, id in
-                let event: JournalEvent =
-                    switch notification {
-                    case .near: .deadlineNear
-                    case .passed: .deadlinePassed
-                    }
-                logger.note(event, ["request.id": "\(id)"])
-            }
-        )
-    }
-
-    func makeWatchdog(
-        _ base: Base,
+    func makeNotifications(
+        _ intake: IntakeService,
         _ engine: DeletionEngine
-    ) -> Watchdog {
-        Watchdog(
-            engine: engine,
-            state: base.state,
-            clock: base.clock,
-            notifier: base.notifier,
-            interval: ServiceNotifier.watchdogInterval,
-            logger: logger
+    ) -> NotificationService {
+        NotificationService(
+            state: state,
+            vault: vault,
+            hasher: hasher,
+            registry: registry,
+            intake: intake,
+            clock: clock,
+            logger: logger,
+            post: { engine.post($0) }
         )
     }
 
-    /// Whatever is in the spool's place keeps nothing else from being served.
-    func makeSpool(_ base: Base, _ intake: IntakeService) -> SpoolService {
-        let place = SpoolPlace(stateDirectory: base.directories.state)
+    func makePoller(
+        _ notifications: NotificationService,
+        _ pauses: PauseWatch
+    ) -> NotificationPoller {
+        let (sources, problems) = factory.makePollers(configuration)
+        pauses.note(UnfitComponents(providers: problems))
+        return NotificationPoller(
+            sources: sources,
+            service: notifications,
+            clock: clock,
+            logger: logger,
+            report: { pauses.note(UnfitComponents(providers: [$0: $1])) }
+        )
+    }
+
+    /// Whatever is in the spool's place stops nothing else.
+    func makeSpool(_ intake: IntakeService) -> SpoolService {
+        let place = SpoolPlace(stateDirectory: directories.state)
         let reporter = SpoolReporter(logger: logger)
         let spool = SpoolService(
             path: place.path,
             ports: SpoolService.Ports(
                 intake: intake,
-                source: base.state,
-                hasher: base.hasher,
+                source: state,
+                hasher: hasher,
                 clock: .system(),
                 report: { reporter.report($0) }
             ),
@@ -69,60 +149,87 @@ extension DaemonBuilder {
         return spool
     }
 
-    /// The keyed hashes of years ago must be found again, so a changed key stops the start.
-    func loadHashKey(_ directory: String, _ state: StateDatabase) async throws -> HMACHasher {
-        let known = try await state.note("hash_key")
-        let key = try FileHashKey(directory: directory, mayCreate: known == nil)
-        let fingerprint = key.hasher.fingerprint.map { String($0, radix: 16) }.joined(
-            separator: "."
-        )
-        guard let known else {
-            try await state.setNote("hash_key", to: fingerprint)
-            return key.hasher
-        }
-        guard known == fingerprint else {
-            throw DaemonError(
-                .state,
-                [
-                    "cannot use '\(directory)/hash.key' (changed): it is not the key that"
-                        + " state.db was written with; put the matching hash.key back"
-                ]
-            )
-        }
-        return key.hasher
-    }
-
-    func sockets(_ directories: ServiceDirectories) throws -> [ListeningSocket] {
-        if let control = activation.descriptors[.control],
-            let submit = activation.descriptors[.submit]
-        {
-            return [
-                try ListeningSocket(adopting: control, role: .operator),
-                try ListeningSocket(adopting: submit, role: .submit),
-            ]
-        }
-        let runtime = try directories.requireRuntime()
-        return [
-            try ListeningSocket(binding: runtime + "/control.sock", mode: 0o600, role: .operator),
-            try ListeningSocket(binding: runtime + "/submit.sock", mode: 0o600, role: .submit),
-        ]
-    }
-
-    func makePauseWatch(
-        _ base: Base,
+    func connect(
         _ engine: DeletionEngine,
-        _ reporter: Reporter
-    ) -> PauseWatch {
-        let watch = PauseWatch(
-            state: base.state,
-            registry: base.registry,
-            clock: base.clock,
-            steppedAt: { base.clockKeeper.steppedAt },
+        _ intake: IntakeService,
+        _ spool: SpoolService,
+        _ notifications: NotificationService
+    ) async throws {
+        mirror.set { spool.signal() }
+        spoolDoor.open(spool)
+        // The engine accepts a jump of the clock before anything reads the new time.
+        clock.onStep { [clockKeeper] step in
+            engine.post(.clockStepped(step))
+            clockKeeper.note(step)
+        }
+        ClockWatch.start(clock, logger)
+        intake.onPause { isPaused in
+            spool.setPaused(isPaused)
+            if !isPaused { notifications.signal() }
+        }
+        try await intake.restorePause()
+    }
+
+    /// Rechecks, samples and replays take turns with the engine at the stores.
+    func makeRecheckParts(_ engine: DeletionEngine) -> RecheckParts {
+        RecheckParts(
+            state: state,
+            ledger: ledger,
+            vault: vault,
+            hasher: hasher,
+            registry: registry,
+            clock: clock,
+            counter: rechecks,
             logger: logger,
-            post: { engine.post($0) }
+            lanes: engine,
+            makeCopy: { [factory, registry] name, place in
+                await factory.makeCopy(of: name, at: place, registry.current.configuration)
+            },
+            operate: { await engine.operate($0, $1) }
         )
-        watch.note(base.registry.current.unfit)
-        reporter.paused.set { watch.wake() }
-        return watch
+    }
+
+    func makeReloader(
+        _ path: String,
+        _ engine: DeletionEngine,
+        _ pauses: PauseWatch
+    ) -> Reloader {
+        Reloader(
+            path: path,
+            factory: factory,
+            state: state,
+            registry: registry,
+            engine: engine,
+            notifier: notifier,
+            pauses: pauses,
+            now: now,
+            logger: logger
+        )
+    }
+
+    func makeWatchdog(_ engine: DeletionEngine) -> Watchdog {
+        Watchdog(
+            engine: engine,
+            state: state,
+            clock: clock,
+            notifier: notifier,
+            interval: ServiceNotifier.watchdogInterval,
+            logger: logger
+        )
+    }
+
+    func makeDeadlineWatch() -> DeadlineWatch {
+        DeadlineWatch(
+            clock: clock,
+            deadlines: { [state] in try await state.deadlines(before: $0, limit: $1) },
+            report: { [logger] notification, id in
+                let event: JournalEvent =
+                    switch notification {
+                    case .near: .deadlineNear
+                    case .passed: .deadlinePassed
+                    }
+                logger.note(event, ["request.id": "\(id)"])
+            }
+        )
     }
 }

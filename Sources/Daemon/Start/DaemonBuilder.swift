@@ -10,17 +10,13 @@ import Storage
 import Systemd
 import Vault
 
-/// Sets the service up, step by step, so that every problem has its own clear error before anything
-/// runs.
+/// Sets the service up step by step, so that every problem has a clear error of its own.
 struct DaemonBuilder: Sendable {
     let options: DaemonOptions
     let environment: [String: String]
     let activation: SocketActivation
     let logger: Logger
 
-    /// Opens everything and wires it together.
-    ///
-    /// - Throws: ``DaemonError``, or the error of the part that cannot be set up.
     func build(_ configuration: DaemonConfiguration) async throws -> Daemon {
         let directories = try ServiceDirectories(environment: environment, overrides: overrides)
         let clock = AnchoredClock()
@@ -79,6 +75,7 @@ struct DaemonBuilder: Sendable {
         }
         let registry = AdapterRegistry(adapters)
         let base = Base(
+            logger: logger,
             directories: directories,
             clock: clock,
             clockKeeper: clockKeeper,
@@ -103,11 +100,11 @@ struct DaemonBuilder: Sendable {
 
     /// What the parts are made of.
     struct Base: Sendable {
+        let logger: Logger
         let directories: ServiceDirectories
         let clock: AnchoredClock
         let clockKeeper: ClockKeeper
         let clockFloor: WallTime
-        let spoolDoor = SpoolDoor()
         let state: StateDatabase
         let hasher: HMACHasher
         let vault: SealedVault
@@ -115,8 +112,19 @@ struct DaemonBuilder: Sendable {
         let ledger: LedgerKeeper
         let factory: AdapterFactory
         let registry: AdapterRegistry
+        let hub = EventHub()
+        /// Fires when a request changed, so that its spool row is mirrored.
+        let mirror = Signal()
+        /// Fires when a provider or a store was paused.
+        let paused = Signal()
+        let tokens = TokenCounter()
         let rechecks = RecheckCounter()
         let notifier = ServiceNotifier()
+        let spoolDoor = SpoolDoor()
+
+        var now: @Sendable () -> WallTime { { [clock] in clock.now() } }
+        var generator: IdentifierGenerator { IdentifierGenerator(now: now) }
+        var configuration: DaemonConfiguration { registry.current.configuration }
     }
 
     private var overrides: ServiceDirectories.Overrides {
@@ -129,22 +137,17 @@ struct DaemonBuilder: Sendable {
     }
 
     private func wire(_ base: Base, isOwnCrash: Bool) async throws -> Daemon {
-        let now: @Sendable () -> WallTime = { base.clock.now() }
-        let (hub, mirror) = (EventHub(), Signal())
-        let generator = IdentifierGenerator(now: now)
-        let reporter = makeReporter(base, hub, mirror)
-        let engine = try await makeEngine(base, reporter, generator, isOwnCrash: isOwnCrash)
-        let pauses = makePauseWatch(base, engine, reporter)
-        let credentials = makeCredentials(base, generator, engine)
-        let intake = makeIntake(base, credentials, engine)
-        let notifications = makeNotifications(base, intake, engine)
-        let poller = makePoller(base, notifications, pauses)
-        let spool = openSpool(base, intake, mirror)
-        watchClock(base, engine)
-        try await connect(intake, spool, notifications)
-        let rechecks = makeRecheckParts(base, engine)
+        let engine = try await base.makeEngine(isOwnCrash: isOwnCrash)
+        let pauses = base.makePauseWatch(engine)
+        let credentials = base.makeCredentials(engine)
+        let intake = base.makeIntake(credentials, engine)
+        let notifications = base.makeNotifications(intake, engine)
+        let poller = base.makePoller(notifications, pauses)
+        let spool = base.makeSpool(intake)
+        try await base.connect(engine, intake, spool, notifications)
+        let rechecks = base.makeRecheckParts(engine)
         let replay = ReplayService(rechecks)
-        let reloader = makeReloader(base, engine, pauses)
+        let reloader = base.makeReloader(options.configurationPath, engine, pauses)
         let backend = DaemonBackend(
             BackendParts(
                 state: base.state,
@@ -158,15 +161,15 @@ struct DaemonBuilder: Sendable {
                 credentials: credentials,
                 intake: intake,
                 notifications: notifications,
-                hub: hub,
-                tokens: reporter.tokens,
+                hub: base.hub,
+                tokens: base.tokens,
                 rechecks: base.rechecks,
                 pauseProblems: { pauses.problems(of: $0) },
                 examine: { await pauses.examine($0) },
                 pollProblem: { poller.problem(of: $0) },
-                generator: generator,
-                now: now,
-                startedAt: now(),
+                generator: base.generator,
+                now: base.now,
+                startedAt: base.clock.now(),
                 version: Daemon.version,
                 clock: base.clockKeeper,
                 logger: logger,
@@ -175,232 +178,73 @@ struct DaemonBuilder: Sendable {
             )
         )
         return Daemon(
-            state: base.state,
+            base: base,
             engine: engine,
-            registry: base.registry,
-            factory: base.factory,
             spool: spool,
             server: try await makeServer(base, backend),
-            hub: hub,
-            watchdog: makeWatchdog(base, engine),
-            clock: base.clockKeeper,
-            deadlines: makeDeadlineWatch(base),
-            rotation: base.rotation,
-            ledger: base.ledger,
+            watchdog: base.makeWatchdog(engine),
+            deadlines: base.makeDeadlineWatch(),
             replay: replay,
             rechecks: RecheckService(parts: rechecks),
-            sampler: makeSampler(base, rechecks),
+            sampler: TombstoneSampler(
+                parts: rechecks,
+                interval: base.configuration.requests.sampleInterval
+            ),
             notifications: notifications,
             poller: poller,
-            notifier: base.notifier,
             reloader: reloader,
-            pauses: pauses,
+            pauses: pauses
+        )
+    }
+
+    private func makeServer(_ base: Base, _ backend: DaemonBackend) async throws -> ControlServer {
+        var limits = ServerLimits()
+        limits.connectionsMax = base.configuration.server.connectionsMax
+        return try await ControlServer(
+            sockets: try sockets(base.directories),
+            backend: backend,
+            limits: limits,
             logger: logger
         )
     }
 
-    private func makeSampler(_ base: Base, _ parts: RecheckParts) -> TombstoneSampler {
-        TombstoneSampler(
-            parts: parts,
-            interval: base.registry.current.configuration.requests.sampleInterval
-        )
-    }
-
-    /// The engine takes over a jump of the clock before anything reads the new time.
-    private func watchClock(_ base: Base, _ engine: DeletionEngine) {
-        base.clock.onStep { step in
-            engine.post(.clockStepped(step))
-            base.clockKeeper.note(step)
-        }
-        ClockWatch.start(base.clock, logger)
-    }
-
-    private func connect(
-        _ intake: IntakeService,
-        _ spool: SpoolService,
-        _ notifications: NotificationService
-    ) async throws {
-        intake.onPause { isPaused in
-            spool.setPaused(isPaused)
-            if !isPaused { notifications.signal() }
-        }
-        try await intake.restorePause()
-    }
-
-    /// Makes the spool and tells it what changes.
-    private func openSpool(_ base: Base, _ intake: IntakeService, _ mirror: Signal) -> SpoolService
+    /// The keyed hashes of years ago must be found again, so a changed key stops the start.
+    private func loadHashKey(_ directory: String, _ state: StateDatabase) async throws -> HMACHasher
     {
-        let spool = makeSpool(base, intake)
-        mirror.set { spool.signal() }
-        base.spoolDoor.open(spool)
-        return spool
+        let known = try await state.note("hash_key")
+        let key = try FileHashKey(directory: directory, mayCreate: known == nil)
+        let fingerprint = key.hasher.fingerprint.map { String($0, radix: 16) }.joined(
+            separator: "."
+        )
+        guard let known else {
+            try await state.setNote("hash_key", to: fingerprint)
+            return key.hasher
+        }
+        guard known == fingerprint else {
+            throw DaemonError(
+                .state,
+                [
+                    "cannot use '\(directory)/hash.key' (changed): it is not the key that"
+                        + " state.db was written with; put the matching hash.key back"
+                ]
+            )
+        }
+        return key.hasher
     }
 
-    /// Rechecks, samples and replays take their turns at stores with the engine.
-    private func makeRecheckParts(_ base: Base, _ engine: DeletionEngine) -> RecheckParts {
-        RecheckParts(
-            state: base.state,
-            ledger: base.ledger,
-            vault: base.vault,
-            hasher: base.hasher,
-            registry: base.registry,
-            clock: base.clock,
-            counter: base.rechecks,
-            logger: logger,
-            lanes: engine,
-            makeCopy: { name, place in
-                await base.factory.makeCopy(
-                    of: name,
-                    at: place,
-                    base.registry.current.configuration
-                )
-            },
-            operate: { await engine.operate($0, $1) }
-        )
-    }
-
-    private func makeSealer(_ base: Base) -> RecheckSealer {
-        RecheckSealer(vault: base.vault, registry: base.registry, logger: logger)
-    }
-
-    private func makeCredentials(
-        _ base: Base,
-        _ generator: IdentifierGenerator,
-        _ engine: DeletionEngine
-    ) -> CredentialService {
-        CredentialService(
-            state: base.state,
-            vault: base.vault,
-            hasher: base.hasher,
-            registry: base.registry,
-            generator: generator,
-            now: { base.clock.now() },
-            failures: SealFailures(logger: logger),
-            post: { engine.post($0) }
-        )
-    }
-
-    private func makeReporter(_ base: Base, _ hub: EventHub, _ mirror: Signal) -> Reporter {
-        Reporter(
-            logger: logger,
-            hub: hub,
-            now: { base.clock.now() },
-            signalMirror: { mirror.fire() }
-        )
-    }
-
-    private func makeReloader(
-        _ base: Base,
-        _ engine: DeletionEngine,
-        _ pauses: PauseWatch
-    ) -> Reloader {
-        Reloader(
-            path: options.configurationPath,
-            factory: base.factory,
-            state: base.state,
-            registry: base.registry,
-            engine: engine,
-            notifier: base.notifier,
-            pauses: pauses,
-            now: { base.clock.now() },
-            logger: logger
-        )
-    }
-
-    private func makePoller(
-        _ base: Base,
-        _ notifications: NotificationService,
-        _ pauses: PauseWatch
-    ) -> NotificationPoller {
-        let (sources, problems) = base.factory.makePollers(base.registry.current.configuration)
-        pauses.note(UnfitComponents(providers: problems))
-        return NotificationPoller(
-            sources: sources,
-            service: notifications,
-            clock: base.clock,
-            logger: logger,
-            report: { pauses.note(UnfitComponents(providers: [$0: $1])) }
-        )
-    }
-
-    private func makeIntake(
-        _ base: Base,
-        _ credentials: CredentialService,
-        _ engine: DeletionEngine
-    ) -> IntakeService {
-        IntakeService(
-            state: base.state,
-            hasher: base.hasher,
-            registry: base.registry,
-            credentials: credentials,
-            clock: IntakeClock(
-                clock: base.clock,
-                floor: { engine.inspect { $0.clockFloor } },
-                settleStore: { await engine.settleClock() },
-                beginAdmission: { engine.beginAdmission() }
-            ),
-            logger: logger
-        )
-    }
-
-    private func makeNotifications(
-        _ base: Base,
-        _ intake: IntakeService,
-        _ engine: DeletionEngine
-    ) -> NotificationService {
-        NotificationService(
-            state: base.state,
-            vault: base.vault,
-            hasher: base.hasher,
-            registry: base.registry,
-            intake: intake,
-            clock: base.clock,
-            logger: logger,
-            post: { engine.post($0) }
-        )
-    }
-
-    private func makeEngine(
-        _ base: Base,
-        _ reporter: Reporter,
-        _ generator: IdentifierGenerator,
-        isOwnCrash: Bool
-    ) async throws -> DeletionEngine {
-        let now = base.clock.now()
-        try await base.ledger.lift(at: now)
-        let recovery = try await base.state.recover(isOwnCrash: isOwnCrash, at: now)
-        var random = SystemRandomNumberGenerator()
-        var core = EngineCore(
-            configuration: base.registry.current.engineConfiguration,
-            pauses: recovery.pauses,
-            isVaultOpen: base.vault.isOpen,
-            seed: random.next()
-        )
-        if await base.ledger.health != .sound { core.restrain() }
-        core.awaitSpool()
-        core.start(
-            suspects: recovery.suspects,
-            purgesInLastHour: recovery.purgesInLastHour,
-            allowance: recovery.allowance,
-            exchanges: recovery.exchanges,
-            at: now
-        )
-        core.releaseUnapproved(at: now)
-        core.setClockFloor(base.clockFloor, at: now)
-        base.registry.current.pauseUnfit { core.handle($0, at: now) }
-        return DeletionEngine(
-            core: core,
-            ports: EnginePorts(
-                store: base.state,
-                vault: base.vault,
-                hasher: base.hasher,
-                observer: reporter,
-                clock: base.clock,
-                makeRowNonce: { generator.rowNonce() },
-                cases: makeSealer(base),
-                spool: base.spoolDoor
-            ),
-            adapters: base.registry.current.forEngine
-        )
+    private func sockets(_ directories: ServiceDirectories) throws -> [ListeningSocket] {
+        if let control = activation.descriptors[.control],
+            let submit = activation.descriptors[.submit]
+        {
+            return [
+                try ListeningSocket(adopting: control, role: .operator),
+                try ListeningSocket(adopting: submit, role: .submit),
+            ]
+        }
+        let runtime = try directories.requireRuntime()
+        return [
+            try ListeningSocket(binding: runtime + "/control.sock", mode: 0o600, role: .operator),
+            try ListeningSocket(binding: runtime + "/submit.sock", mode: 0o600, role: .submit),
+        ]
     }
 }

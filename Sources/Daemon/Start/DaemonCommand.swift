@@ -9,12 +9,7 @@ import Vault
 
 /// The program `expunged`: reads its arguments and does what they ask.
 package enum DaemonCommand {
-    /// Runs to the end.
-    ///
-    /// - Parameters:
-    ///   - arguments: Without the program's name.
-    ///   - environment: The process's.
-    /// - Returns: The exit status.
+    /// Runs to the end and returns the exit status; `arguments` is without the program's name.
     package static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
             try await obey(try DaemonOptions(arguments), environment)
@@ -68,7 +63,7 @@ package enum DaemonCommand {
         let configuration = try DaemonConfiguration.load(path: options.configurationPath)
         let queue = try LogQueue(output: LogOutput.choose(environment: environment))
         defer { _ = queue.flush(timeout: .seconds(2)) }
-        let level = Logger.Level(configuration.journal.level)
+        let level = Logger.Level(rawValue: configuration.journal.level.rawValue) ?? .info
         let logger = Logger(label: "expunged") { _ in JournalLogHandler(queue: queue, level: level)
         }
         let builder = DaemonBuilder(
@@ -85,7 +80,7 @@ package enum DaemonCommand {
         }
     }
 
-    /// What must happen before the first task and the first use of SQLite.
+    /// Must happen before the first task and the first use of SQLite.
     private static func setUpProcess(_ environment: [String: String]) throws {
         clinux_bound_heaps()
         StateDatabase.configureProcess()
@@ -98,7 +93,6 @@ package enum DaemonCommand {
         for line in text.split(separator: "\n") { write("error: \(line)\n", to: STDERR_FILENO) }
     }
 
-    /// A reader that is gone is no reason to fail.
     private static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -107,18 +101,6 @@ package enum DaemonCommand {
             }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
-        }
-    }
-}
-
-extension Logger.Level {
-    init(_ level: JournalLevel) {
-        switch level {
-        case .debug: self = .debug
-        case .info: self = .info
-        case .notice: self = .notice
-        case .warning: self = .warning
-        case .error: self = .error
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Why the daemon does not start, in words for an operator.
+/// Why the daemon does not start.
 package struct DaemonError: Error, Sendable, CustomStringConvertible {
     /// The closed set of causes.
     package enum Kind: String, Sendable, CaseIterable {
@@ -21,8 +21,7 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
         self.problems = problems
     }
 
-    /// The exit status: sysexits.h, which systemd shows by name (systemd.exec(5), "Process exit
-    /// codes").
+    /// Of sysexits.h, which systemd shows by name (systemd.exec(5), "Process exit codes").
     package var exitStatus: Int32 {
         switch kind {
         case .usage: 64
@@ -31,7 +30,7 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether somebody must mend the configuration or a credential before it can start.
+    /// Whether an operator must mend the configuration or a credential first.
     var isForOperator: Bool { exitStatus == 78 }
 
     package var description: String { problems.joined(separator: "\n") }

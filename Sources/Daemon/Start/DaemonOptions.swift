@@ -17,10 +17,7 @@ package struct DaemonOptions: Sendable, Hashable {
     package var credentialsDirectory: String?
     package var logsDirectory: String?
 
-    /// Reads the arguments after the program's name.
-    ///
-    /// - Parameter arguments: Such as `["--config", "expunged.toml"]`.
-    /// - Throws: ``DaemonError`` of kind `usage`, naming the argument.
+    /// Reads the arguments after the program's name; errors are of kind `usage`.
     package init(_ arguments: [String]) throws(DaemonError) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -53,7 +50,6 @@ package struct DaemonOptions: Sendable, Hashable {
         return value
     }
 
-    /// What `expunged --help` prints.
     package static let help = """
         usage: expunged [--config FILE] [--state-directory DIR] [--runtime-directory DIR]
                         [--credentials-directory DIR] [--logs-directory DIR]

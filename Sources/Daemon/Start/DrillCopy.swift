@@ -7,7 +7,6 @@ enum DrillCopy: Sendable {
     /// A code for machines, and the same in words.
     case refused(code: String, detail: String)
 
-    /// Closes connections.
     func shutDown() async {
         if case .made(let target) = self { await target.shutdown() }
     }

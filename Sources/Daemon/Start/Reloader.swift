@@ -6,7 +6,7 @@ import Settings
 import Storage
 import Systemd
 
-/// Reads the configuration again; a bad one leaves the running one in place.
+/// Reads the configuration again; a bad one leaves the running one in force.
 struct Reloader: Sendable {
     /// Calls under way end with the adapters that began them; longer than any call lasts.
     private static let retirementDelay = Duration.seconds(60)
@@ -21,39 +21,11 @@ struct Reloader: Sendable {
     let now: @Sendable () -> WallTime
     let logger: Logger
     private let turns = AsyncLock()
-    private let retired: AsyncStream<Adapters>
-    private let retire: AsyncStream<Adapters>.Continuation
+    private let retired = AsyncStream.makeStream(of: Adapters.self)
 
-    init(
-        path: String,
-        factory: AdapterFactory,
-        state: StateDatabase,
-        registry: AdapterRegistry,
-        engine: DeletionEngine,
-        notifier: ServiceNotifier,
-        pauses: PauseWatch,
-        now: @escaping @Sendable () -> WallTime,
-        logger: Logger
-    ) {
-        self.path = path
-        self.factory = factory
-        self.state = state
-        self.registry = registry
-        self.engine = engine
-        self.notifier = notifier
-        self.pauses = pauses
-        self.now = now
-        self.logger = logger
-        (retired, retire) = AsyncStream.makeStream(of: Adapters.self)
-    }
-
-    /// Loads, checks and puts into force.
-    ///
-    /// - Returns: What changed and what needs a restart.
-    /// - Throws: ``Control/ControlProblem`` `configuration_invalid` with one error per problem, or
-    ///   `unavailable`.
+    /// Loads, checks and puts a configuration into force.
     func reload() async throws(ControlProblem) -> WireReload {
-        // One after the other, so that the scope that was written last is the one in force.
+        // In turn, so that the scope recorded last is the one in force.
         await turns.enter()
         defer { turns.leave() }
         notifier.reloading()
@@ -72,7 +44,7 @@ struct Reloader: Sendable {
         // Broken before, and no reason to refuse what is put right elsewhere.
         adapters.pauseUnfit { engine.post($0) }
         pauses.note(adapters.unfit)
-        retire.yield(registry.replace(with: adapters))
+        retired.continuation.yield(registry.replace(with: adapters))
         let needRestart = blockers.map(\.key)
         let changed = ConfigurationChanges.find(
             from: old.configuration,
@@ -88,7 +60,7 @@ struct Reloader: Sendable {
         return WireReload(reloadedAt: now(), changed: changed, needRestart: needRestart)
     }
 
-    /// Writes down what receipts will say, before any request can end under it.
+    /// Records what receipts will say, before any request can end under it.
     private func record(_ adapters: Adapters) async throws(ControlProblem) {
         do {
             state.noteWholeGrants(adapters.wholeGrants)
@@ -114,10 +86,10 @@ struct Reloader: Sendable {
         )
     }
 
-    /// Closes the connections of adapters that are not in force any more, each set in its own time.
+    /// Closes replaced adapters, each set in its own time.
     func runRetirement() async {
         await withDiscardingTaskGroup { group in
-            for await adapters in retired { group.addTask { await close(adapters) } }
+            for await adapters in retired.stream { group.addTask { await close(adapters) } }
         }
     }
 
@@ -131,6 +103,5 @@ struct Reloader: Sendable {
         await adapters.shutDown()
     }
 
-    /// Ends ``runRetirement()`` after what waits there.
-    func stop() { retire.finish() }
+    func stop() { retired.continuation.finish() }
 }

@@ -1,7 +1,6 @@
 import Glibc
 import Storage
 
-/// Where the spool is.
 struct SpoolPlace: Sendable {
     /// The group of applications (sysusers.d); without it the spool stays ours alone.
     static let groupName = "expunged-submit"
@@ -9,22 +8,16 @@ struct SpoolPlace: Sendable {
     private let directory: String
     var path: String { directory + "/queue.db" }
 
-    /// - Parameter stateDirectory: Absolute.
     init(stateDirectory: String) { directory = stateDirectory + "/spool" }
 
-    /// Makes directory and file when they are missing, and checks a file that is there.
-    ///
-    /// - Throws: ``Storage/StorageError``.
+    /// Makes directory and file if they are missing, and checks an existing file.
     func prepare() throws(StorageError) {
         let group = Self.groupID()
         try makeDirectory(group)
         _ = try SpoolFile.create(path: path, group: group)
     }
 
-    /// Makes directory and file when they are missing; what is there is left to
-    /// ``Storage/SpoolService``, whatever it is.
-    ///
-    /// - Throws: ``Storage/StorageError`` when there is none and none can be made.
+    /// Makes directory and file if they are missing; ``Storage/SpoolService`` checks the others.
     func makeIfMissing() throws(StorageError) {
         let group = Self.groupID()
         try makeDirectory(group)

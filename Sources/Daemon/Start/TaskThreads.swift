@@ -4,18 +4,15 @@ import Logging
 
 /// The threads that run tasks: a small pool of our own, or the executor of the Swift runtime.
 enum TaskThreads {
-    /// Which threads run tasks.
     enum Choice: String {
         case pool
         /// About two wake-ups a second more while idle.
         case stock
     }
 
-    /// Forces a choice: `stock` for the executor of the runtime.
     static let variable = "EXPUNGED_EXECUTOR"
 
-    /// The pool takes over hooks that the runtime does not promise to keep, so it is used only with
-    /// the versions that the tests ran with.
+    /// The pool takes over internal hooks of the runtime, so only on versions that were tested.
     #if compiler(>=6.3) && compiler(<6.4)
     private static let isRuntimeVerified = true
     #else
@@ -27,11 +24,7 @@ enum TaskThreads {
     /// Calls wait in event loops and databases in queues; tasks alone never need more.
     private static let threadCountMax = 8
 
-    /// Installs the pool where it can be used.
-    ///
-    /// Call it once, before the first task.
-    ///
-    /// - Throws: ``DaemonError`` when no thread can be started, or for an unknown choice.
+    /// Installs the pool where it can be used; call it before the first task.
     @discardableResult static func install(environment: [String: String]) throws -> Choice {
         let named = environment[variable] ?? (isRuntimeVerified ? Choice.pool : .stock).rawValue
         guard let choice = Choice(rawValue: named) else {

@@ -5,20 +5,15 @@ import Storage
 import Systemd
 import Vault
 
-/// Opens the vault with the keys that systemd hands over.
 struct VaultSetup: Sendable {
     let settings: VaultConfiguration
     let credentials: CredentialDirectory?
     let logger: Logger
 
-    /// Loads the keys, and makes sure that they open what is stored.
+    /// Loads the keys, and checks that they open what is stored.
     ///
-    /// Without the active key the vault is sealed: requests are taken, secrets refused, nothing
-    /// sent. With a key that opens nothing of what is stored, tokens would be judged unusable and
-    /// deletions go on without revoking them, so that stops the start.
-    ///
-    /// - Throws: ``DaemonError`` of kind `credential` naming each missing key id or the credential
-    ///   that holds no key, or the store's error.
+    /// Without the active key the vault is sealed. A key that opens nothing stops the start: tokens
+    /// would be judged unusable, and deletions would go on without revoking them.
     func open(for state: StateDatabase) async throws -> SealedVault {
         let keyring: VaultKeyring?
         do {
@@ -41,7 +36,6 @@ struct VaultSetup: Sendable {
         )
     }
 
-    /// - Returns: `nil` without the active key.
     private func loadKeyring() throws -> VaultKeyring? {
         guard let credentials else {
             logger.note(.vaultSealed, ["error": "no credentials directory"])

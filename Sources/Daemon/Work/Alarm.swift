@@ -2,8 +2,7 @@ import CExecutor
 import Lifecycle
 import Synchronization
 
-/// A sleep for what happens again and again in an idle process: it wakes one thread, and that is
-/// the one that goes on.
+/// A sleep on the boot-time clock that wakes only the thread that goes on.
 final class Alarm: Sendable {
     private enum State {
         case unarmed
@@ -13,9 +12,6 @@ final class Alarm: Sendable {
 
     private let state = Mutex(State.unarmed)
 
-    /// Sleeps on the boot-time clock.
-    ///
-    /// - Throws: `CancellationError` when the task is cancelled.
     static func sleep(for duration: Duration) async throws {
         let alarm = Alarm()
         try await withTaskCancellationHandler {
@@ -23,6 +19,14 @@ final class Alarm: Sendable {
         } onCancel: {
             alarm.end(throwing: CancellationError())
         }
+    }
+
+    /// Sleeps until the task is cancelled.
+    static func sleepForever() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+        defer { continuation.finish() }
+        for await _ in stream {}
+        try Task.checkCancellation()
     }
 
     private func arm(

@@ -9,33 +9,27 @@ import Synchronization
 
 /// Keeps what must outlive a restart about the clock, and reports its jumps.
 ///
-/// The state holds a reading of both clocks. A start in the same boot compares it with its own: so
-/// a clock that was set while the service was down is noticed, too.
+/// The state holds a reading of both clocks, so a start in the same boot notices a jump while the
+/// service was down.
 final class ClockKeeper: Sendable {
     /// How long a jump stays an alarm.
     static let alarmLifetime = Duration.seconds(86_400)
-    /// Between two readings that are kept: slewing by 500 ppm stays below a step meanwhile.
+    /// Between two readings that are kept: slewing by 500 ppm stays below a step.
     static let period = Duration.seconds(3600)
 
     private let state: StateDatabase
     private let clock: AnchoredClock
     private let ledger: LedgerKeeper
     private let bootID: String?
-    /// When the program was built; a right clock is not behind of it.
+    /// A right clock is not behind it.
     private let builtAt: WallTime
     private let logger: Logger
     private let steps: AsyncStream<ClockStep>
     private let step: AsyncStream<ClockStep>.Continuation
     private let lastStepAt = Mutex<WallTime?>(nil)
 
-    /// - Parameters:
-    ///   - state: Where the record is kept.
-    ///   - clock: The service's.
-    ///   - ledger: Whose checkpoints the clock is compared with.
-    ///   - environment: Of the process; `EXPUNGED_BOOT_ID` names the boot, where `/proc/sys` is
-    ///     hidden.
-    ///   - builtAt: When the program was built, for an installation without any checkpoint.
-    ///   - logger: Hears of each jump.
+    /// `EXPUNGED_BOOT_ID` names the boot where `/proc/sys` is hidden; `builtAt` counts without any
+    /// checkpoint.
     init(
         state: StateDatabase,
         clock: AnchoredClock,
@@ -63,18 +57,16 @@ final class ClockKeeper: Sendable {
         }
     }
 
-    /// When the running program's file was last changed, as packages set it; the distant past when
-    /// nobody knows.
+    /// When the program's file was last changed, as packages set it.
     static var programTime: WallTime {
         var facts = stat()
         guard unsafe stat("/proc/self/exe", &facts) == 0 else { return .distantPast }
         return WallTime(unixMilliseconds: Int64(facts.st_mtim.tv_sec) * 1000)
     }
 
-    /// Takes over a jump that happened while the service was down; before the engine starts.
+    /// Accepts a jump while the service was down, before the engine starts.
     ///
-    /// - Returns: What the clock must not be behind of.
-    /// - Throws: The store's error.
+    /// Returns what the clock must not be behind.
     func start() async throws -> WallTime {
         let known = try await state.clockRecord()
         let stamp = clock.takeOver()
@@ -91,7 +83,7 @@ final class ClockKeeper: Sendable {
         return current.earliest
     }
 
-    /// What is kept from a start on, and the jump since what was kept before.
+    /// The record from a start on, and the jump since the one before.
     private func record(
         after known: ClockRecord?,
         at stamp: AnchoredClock.Stamp
@@ -122,15 +114,13 @@ final class ClockKeeper: Sendable {
         return (current, missed)
     }
 
-    /// Hears of a jump, inside the clock's lock.
+    /// Runs inside the clock's lock.
     func note(_ step: ClockStep) {
         lastStepAt.withLock { $0 = step.to + step.by }
         self.step.yield(step)
     }
 
     /// Reports jumps, and keeps a reading now and then, until the task is cancelled.
-    ///
-    /// - Throws: The store's error, or `CancellationError`.
     func run(_ engine: DeletionEngine) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -160,14 +150,11 @@ final class ClockKeeper: Sendable {
     /// When the clock last jumped, by the new time.
     var steppedAt: WallTime? { lastStepAt.withLock { $0 } }
 
-    /// Whether the clock has jumped lately.
     var hasStepped: Bool {
         steppedAt.map { clock.now().since($0) < Self.alarmLifetime } ?? false
     }
 
-    /// Lets work go on although the clock is behind: an operator says that it is right.
-    ///
-    /// - Throws: The store's error.
+    /// An operator says that the clock is right: work goes on although it is behind.
     func forgive() async throws {
         let newest = max(await ledger.last?.checkpoint.time ?? .distantPast, builtAt)
         try await state.changeClock { record in
@@ -176,9 +163,7 @@ final class ClockKeeper: Sendable {
         }
     }
 
-    /// Keeps a new reading, unless the state has yet to take over a jump that it shows.
-    ///
-    /// - Throws: The store's error.
+    /// Keeps a new reading, unless it shows a jump that the state has yet to accept.
     func renew() async throws {
         let stamp = clock.stamp()
         try await state.changeClock { record in

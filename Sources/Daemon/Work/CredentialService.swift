@@ -3,9 +3,8 @@ import Lifecycle
 import Providers
 import Settings
 import Storage
-import Synchronization
 
-/// A credential as an application handed it in, from whichever side.
+/// A credential that an application submitted.
 struct CredentialOffer: Sendable {
     let user: UserID
     let userHash: [UInt8]
@@ -18,11 +17,10 @@ struct CredentialOffer: Sendable {
     var redirectURI: String?
     var codeVerifier: Secret?
     var spoolRow: SpoolRow?
-    /// The sign-in that it came with.
     var signIn: ProvenSignIn?
 }
 
-/// Checks, seals and stores credentials, and hands authorization codes to the five-minute lane.
+/// Checks, seals and stores credentials, and passes authorization codes to the engine.
 struct CredentialService: Sendable {
     let state: StateDatabase
     let vault: any CredentialVault
@@ -31,14 +29,9 @@ struct CredentialService: Sendable {
     let generator: IdentifierGenerator
     let now: @Sendable () -> WallTime
     let failures: SealFailures
-    /// Where codes and updates go once they are durable.
     let post: @Sendable (EngineInput) -> Void
 
-    /// Stores a batch in one commit.
-    ///
-    /// - Parameter offers: At most a few hundred.
-    /// - Returns: One outcome per offer, in order.
-    /// - Throws: What the store throws; nothing is acknowledged then.
+    /// Stores at most a few hundred offers in one commit; one outcome each, in order.
     func store(_ offers: [CredentialOffer]) async throws -> [CredentialOutcome] {
         var outcomes = [CredentialOutcome?](repeating: nil, count: offers.count)
         var sealed: [(index: Int, credential: NewCredential)] = []
@@ -49,11 +42,7 @@ struct CredentialService: Sendable {
             case .failure(let rejection): outcomes[index] = .rejected(rejection.reason)
             }
         }
-        let stored = try await state.storeCredentials(
-            sealed.map(\.credential),
-            now: now(),
-            newID: { [generator] in generator.identityID() }
-        )
+        let stored = try await store(sealed.map(\.credential))
         for ((index, _), outcome) in zip(sealed, stored) { outcomes[index] = outcome }
         for index in outcomes.indices {
             switch outcomes[index] {
@@ -69,8 +58,7 @@ struct CredentialService: Sendable {
         return all
     }
 
-    /// Somebody else made the user's key first, wrapped it anew or destroyed it; the value is
-    /// sealed again under the one there is now.
+    /// Seals the value again: the user's key was made, wrapped anew or destroyed meanwhile.
     private func storeAgain(
         _ offer: CredentialOffer,
         under key: UserKey?
@@ -79,13 +67,16 @@ struct CredentialService: Sendable {
         switch try await seal(offer, &keys) {
         case .failure(let rejection): return .rejected(rejection.reason)
         case .success(let credential):
-            let outcomes = try await state.storeCredentials(
-                [credential],
-                now: now(),
-                newID: { [generator] in generator.identityID() }
-            )
-            return outcomes.first ?? .rejected(.malformedRow)
+            return try await store([credential]).first ?? .rejected(.malformedRow)
         }
+    }
+
+    private func store(_ credentials: [NewCredential]) async throws -> [CredentialOutcome] {
+        try await state.storeCredentials(
+            credentials,
+            now: now(),
+            newID: { [generator] in generator.identityID() }
+        )
     }
 
     private func tellEngine(_ outcomes: [CredentialOutcome]) {
@@ -102,21 +93,18 @@ struct CredentialService: Sendable {
         if !codes.isEmpty { post(.codes(codes)) }
     }
 
-    private struct Rejection: Error { let reason: CredentialRejectReason }
-
     private struct UserKey {
         let key: WrappedKey
-        /// Read from the store, not made here.
         let isStored: Bool
     }
 
     private func seal(
         _ offer: CredentialOffer,
         _ keys: inout [[UInt8]: UserKey]
-    ) async throws -> Result<NewCredential, Rejection> {
+    ) async throws -> Result<NewCredential, CredentialRejection> {
         let clientID: String
         var refusal: CredentialRejectReason?
-        switch resolveClientID(offer) {
+        switch registry.current.configuration.clientID(offer.clientID, at: offer.provider) {
         case .success(let resolved): clientID = resolved
         case .failure(let rejection):
             // Nobody waits for the answer to a row of the spool: the user's receipt must say so.
@@ -124,7 +112,7 @@ struct CredentialService: Sendable {
             clientID = offer.clientID ?? ""
             refusal = rejection.reason
         }
-        guard vault.isOpen else { return .failure(Rejection(reason: .vaultSealed)) }
+        guard vault.isOpen else { return .failure(CredentialRejection(reason: .vaultSealed)) }
         let known: UserKey?
         if let used = keys[offer.userHash] {
             known = used
@@ -149,7 +137,7 @@ struct CredentialService: Sendable {
         } catch {
             // It concerns this user alone, or comes back with a restart: the others go on.
             failures.note(error.kind)
-            return .failure(Rejection(reason: .vaultSealed))
+            return .failure(CredentialRejection(reason: .vaultSealed))
         }
     }
 
@@ -217,21 +205,26 @@ struct CredentialService: Sendable {
         credential.signIn = offer.signIn
         return credential
     }
+}
 
-    private func resolveClientID(_ offer: CredentialOffer) -> Result<String, Rejection> {
-        let providers = registry.current.configuration.providers
-        guard let provider = providers.first(where: { $0.name == offer.provider }) else {
-            return .failure(Rejection(reason: .unknownProvider))
+/// Why a credential is refused.
+struct CredentialRejection: Error { let reason: CredentialRejectReason }
+
+extension DaemonConfiguration {
+    /// The client id that is meant: the named one, or the provider's only one.
+    func clientID(
+        _ named: String?,
+        at name: ProviderName
+    ) -> Result<String, CredentialRejection> {
+        guard let provider = providers.first(where: { $0.name == name }) else {
+            return .failure(CredentialRejection(reason: .unknownProvider))
         }
-        guard let named = offer.clientID else {
-            guard provider.clientIDs.count == 1, let only = provider.clientIDs.first else {
-                return .failure(Rejection(reason: .clientIDRequired))
-            }
-            return .success(only)
+        if let named {
+            return provider.clientIDs.contains(named)
+                ? .success(named) : .failure(CredentialRejection(reason: .unknownClientID))
         }
-        guard provider.clientIDs.contains(named) else {
-            return .failure(Rejection(reason: .unknownClientID))
-        }
-        return .success(named)
+        return provider.clientIDs.count == 1
+            ? .success(provider.clientIDs[0])
+            : .failure(CredentialRejection(reason: .clientIDRequired))
     }
 }

@@ -10,7 +10,7 @@ struct FoundKeyService: FoundKeyStore {
     let vault: SealedVault
     let hasher: any KeyedHasher
     let logger: Logger
-    /// Only what a replay finds is told.
+    /// Only what a replay finds is reported.
     private(set) var isLateOnly = false
 
     var late: any FoundKeyStore {
@@ -22,7 +22,7 @@ struct FoundKeyService: FoundKeyStore {
     func add(_ found: [FoundKeys]) async -> EffectFailure? {
         do {
             let open = try await state.open(among: Array(Set(found.map(\.request))))
-            // What a replay finds is used up by itself, whatever the case still has.
+            // What a replay finds is used up by itself.
             let sealed = try await seal(found) { $0.isLate == !open.contains($0.sealed.request) }
             if !sealed.isEmpty { try await state.addFoundKeys(sealed) }
             return nil
@@ -31,13 +31,10 @@ struct FoundKeyService: FoundKeyStore {
         }
     }
 
-    /// Seals ids for cases that are opened anew; what these have already is left out.
-    ///
-    /// - Parameter found: Ids that have tombstones.
-    /// - Returns: Not stored yet; empty when it cannot be told or sealed.
+    /// Seals ids for reopened recheck records, without those that they have already.
     func sealForRechecks(_ found: [FoundKeys]) async -> [SealedKeys] {
         var sealed: [SealedKeys] = []
-        // One by one: a row that nobody can open stands in the way of its own request alone.
+        // One by one: a row that does not open stops its own request alone.
         for found in Dictionary(grouping: found, by: \.request).values {
             do {
                 for var keys in try await seal(found, besides: { !$0.isLate }) {
@@ -54,13 +51,9 @@ struct FoundKeyService: FoundKeyStore {
         return sealed
     }
 
-    /// Seals what is not kept yet.
+    /// Seals what is not kept yet: a row for each request and name with new ids.
     ///
-    /// - Parameters:
-    ///   - found: The ids.
-    ///   - isKept: Whether a row that is stored counts.
-    /// - Returns: A row for each request and name that has something new.
-    /// - Throws: ``Storage/StorageError``, ``Vault/VaultError`` or `CancellationError`.
+    /// `isKept` decides whether a stored row counts.
     private func seal(
         _ found: [FoundKeys],
         besides isKept: (StoredKeys) -> Bool

@@ -1,7 +1,6 @@
 import Lifecycle
 import Synchronization
 
-/// Makes time-ordered identifiers and row nonces from the system's random source.
 struct IdentifierGenerator: Sendable {
     let now: @Sendable () -> WallTime
 

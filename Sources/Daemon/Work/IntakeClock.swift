@@ -2,21 +2,14 @@ import Engine
 import Lifecycle
 import Synchronization
 
-/// Dates what comes in: by the clock whose jumps the store has all taken over, and by no other.
+/// Dates what comes in by the clock whose jumps the store has all accepted.
 final class IntakeClock: Sendable {
     private let clock: AnchoredClock
     private let floor: @Sendable () -> WallTime
     private let settleStore: @Sendable () async -> Void
-    /// Says that requests are about to be accepted.
     let beginAdmission: @Sendable () -> ReadNumber
-    /// How many jumps the store has taken over.
     private let settledCount = Mutex(0)
 
-    /// - Parameters:
-    ///   - clock: The service's.
-    ///   - floor: What the clock must not be behind of.
-    ///   - settleStore: Returns when the store has taken over every jump of the clock.
-    ///   - beginAdmission: Says that requests are about to be accepted.
     init(
         clock: AnchoredClock,
         floor: @escaping @Sendable () -> WallTime,
@@ -29,9 +22,7 @@ final class IntakeClock: Sendable {
         self.beginAdmission = beginAdmission
     }
 
-    /// Waits until the store has taken over every jump.
-    ///
-    /// - Returns: How often the clock had jumped.
+    /// Waits until the store has accepted every jump, and returns how many there were.
     func settle() async -> Int {
         let stepCount = clock.stamp().stepCount
         guard settledCount.withLock({ $0 < stepCount }) else { return stepCount }
@@ -46,16 +37,15 @@ final class IntakeClock: Sendable {
         return stamp.stepCount == stepCount ? stamp.time : nil
     }
 
-    /// What the right clock would have shown when an application noted a time.
+    /// What the right clock would have shown when an application noted `time`.
     func corrected(_ time: WallTime) -> WallTime {
         clock.isSteady(since: time) ? time : clock.corrected(time)
     }
 
-    /// Judges when an application noted a submission, which is accepted now.
+    /// Judges when an application noted a submission.
     ///
-    /// Its time counts only when no jump of the clock is known since; otherwise the acceptance
-    /// counts. What a clock that was ahead has dated up to then goes, too. While the clock is
-    /// behind, the true time is not before its floor.
+    /// Its time counts only without a jump of the clock since; otherwise the acceptance counts, and
+    /// what a clock ahead has dated goes, too. While the clock is behind, its floor counts.
     func corrected(_ submission: Submission) -> Submission {
         var submission = submission
         let (now, floor) = (clock.now(), floor())

@@ -6,21 +6,20 @@ import Settings
 import Storage
 import Synchronization
 
-/// Where requests come in, from the spool and from the control socket.
+/// Accepts requests, from the spool and from the control socket.
 final class IntakeService: SpoolIntake {
     private let state: StateDatabase
     private let hasher: any KeyedHasher
     private let registry: AdapterRegistry
     private let credentials: CredentialService
     let signIns: SignInService
-    /// Rows of the spool whose credentials could not be sealed: their users' requests wait.
+    /// Rows whose credentials could not be sealed: their users' requests wait.
     let unsealed: UnsealedRows
     private let generator: IdentifierGenerator
     private let now: @Sendable () -> WallTime
     private let clock: IntakeClock?
     private let logger: Logger
     private let isPausedFlag = Mutex(false)
-    /// The name under which the state keeps a pause, so that a restart does not end it.
     private static let pauseNote = "intake_paused"
     private let pauseListener = Mutex(Listener())
 
@@ -49,20 +48,15 @@ final class IntakeService: SpoolIntake {
         now = credentials.now
     }
 
-    /// Whether an operator stopped the intake.
     var isPaused: Bool { isPausedFlag.withLock { $0 } }
 
-    /// Stops or starts the intake, durably.
-    ///
-    /// - Throws: What the store throws; nothing changed then.
+    /// Durable.
     func setPaused(_ isPaused: Bool) async throws {
         try await state.setNote(Self.pauseNote, to: isPaused ? "1" : "0")
         apply(isPaused)
     }
 
-    /// Takes over a pause from before the restart; call once everybody who must know listens.
-    ///
-    /// - Throws: What the store throws.
+    /// Restores a pause from before the restart; call it once every listener is set.
     func restorePause() async throws {
         guard try await state.note(Self.pauseNote) == "1" else { return }
         apply(true)
@@ -74,15 +68,11 @@ final class IntakeService: SpoolIntake {
         pauseListener.withLock { $0 }.body?(isPaused)
     }
 
-    /// Sets who else must know of a pause.
     func onPause(_ body: @escaping @Sendable (Bool) -> Void) {
         pauseListener.withLock { $0.body = body }
     }
 
-    /// Accepts submissions durably and hands them to the engine.
-    ///
-    /// - Returns: One outcome per submission, in order.
-    /// - Throws: What the store throws; nothing is acknowledged then.
+    /// Accepts submissions durably and passes them to the engine; one outcome each, in order.
     func accept(_ submissions: [Submission]) async throws -> [SubmissionOutcome] {
         let known = Set(registry.current.configuration.providers.map(\.name))
         let isKnown = submissions.map { $0.options.providers?.isSubset(of: known) ?? true }
@@ -99,8 +89,6 @@ final class IntakeService: SpoolIntake {
     }
 
     /// Accepts by one clock: again when it jumps before the commit has its time.
-    ///
-    /// - Returns: One outcome per submission.
     private func acceptDated(_ submissions: [Submission]) async throws -> [SubmissionOutcome] {
         while !submissions.isEmpty {
             let stepCount = await clock?.settle() ?? 0
@@ -115,9 +103,7 @@ final class IntakeService: SpoolIntake {
         return []
     }
 
-    /// Reports what became of submissions.
-    ///
-    /// - Returns: The requests for the engine.
+    /// Reports the outcomes and returns the requests for the engine.
     private func tell(
         _ outcomes: [SubmissionOutcome],
         of submissions: [Submission]
@@ -140,13 +126,17 @@ final class IntakeService: SpoolIntake {
         return admitted
     }
 
-    /// Takes one read of the spool: credentials before requests, so that a request sees its
-    /// credentials.
+    /// Accepts one read of the spool: credentials first, so that a request sees its own.
     ///
-    /// While the intake is paused, credentials are sealed as over the socket, and requests wait.
+    /// While the intake is paused, credentials are sealed and requests wait.
     func take(_ batch: SpoolBatch) async throws -> SpoolReceipts {
         let waiting = try await signIns.prove(batch.credentials, now: now())
-        let sealed = try await storeCredentials(batch.credentials, butNotOf: waiting)
+        // An id token that could not be judged must stay readable.
+        let sealed = try await Self.each(of: batch.credentials, elseWaits: .postponed) {
+            $0.kind != .idToken || !waiting.contains($0.userHash)
+        } by: {
+            try await storeCredentials($0)
+        }
         // Before the requests: theirs wait.
         unsealed.note(batch.credentials, sealed)
         if unsealed.isEmpty { credentials.failures.clear() }
@@ -156,7 +146,11 @@ final class IntakeService: SpoolIntake {
                 requests: batch.requests.map { _ in .postponed }
             )
         }
-        let outcomes = try await acceptSpooled(batch.requests, butNotOf: waiting)
+        let outcomes = try await Self.each(of: batch.requests, elseWaits: .postponed) {
+            !waiting.contains($0.userHash)
+        } by: {
+            try await acceptSpooled($0)
+        }
         if !batch.refused.isEmpty {
             try await state.refuse(batch.refused, now: now())
             for refused in batch.refused {
@@ -170,27 +164,15 @@ final class IntakeService: SpoolIntake {
 
     func rescanEnded() { unsealed.rescanEnded() }
 
-    private func acceptSpooled(
-        _ requests: [Submission],
-        butNotOf waiting: Set<[UInt8]>
-    ) async throws -> [SpoolRequestReceipt] {
-        let taken = requests.filter { !waiting.contains($0.userHash) }
-        var receipts = try await acceptSpooled(taken).makeIterator()
-        return requests.map {
-            waiting.contains($0.userHash) ? .postponed : receipts.next() ?? .postponed
-        }
-    }
-
-    // An id token that could not be judged must stay readable.
-    private func storeCredentials(
-        _ rows: [SpoolCredential],
-        butNotOf waiting: Set<[UInt8]>
-    ) async throws -> [SpoolCredentialReceipt] {
-        func waits(_ row: SpoolCredential) -> Bool {
-            row.kind == .idToken && waiting.contains(row.userHash)
-        }
-        var receipts = try await storeCredentials(rows.filter { !waits($0) }).makeIterator()
-        return rows.map { waits($0) ? .postponed : receipts.next() ?? .postponed }
+    /// One receipt per row, in order; rows that are not ready get `waiting`.
+    private static func each<Row, Receipt>(
+        of rows: [Row],
+        elseWaits waiting: Receipt,
+        _ isReady: (Row) -> Bool,
+        by take: ([Row]) async throws -> [Receipt]
+    ) async throws -> [Receipt] {
+        var receipts = try await take(rows.filter(isReady)).makeIterator()
+        return rows.map { isReady($0) ? receipts.next() ?? waiting : waiting }
     }
 
     private func acceptSpooled(_ requests: [Submission]) async throws -> [SpoolRequestReceipt] {
@@ -236,8 +218,7 @@ final class IntakeService: SpoolIntake {
             case .stored, .importedBefore: .sealed
             // Twice another key: the next look at the spool finds the last one.
             case .otherKey, .keyGone, .signInUsed: .postponed
-            // A key that comes back makes them usable; an open secret in the spool is the lesser
-            // evil.
+            // An open secret in the spool is the lesser evil: a key that returns makes it usable.
             case .rejected(.vaultSealed): .postponed
             case .rejected(let reason), .refused(let reason, _): .rejected(reason)
             }

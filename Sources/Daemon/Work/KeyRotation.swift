@@ -19,7 +19,6 @@ import Vault
 /// So at every moment each user has exactly one wrapped key that a loaded vault key opens, and a
 /// crash costs at most the batch that was not committed.
 final class KeyRotation: Sendable {
-    /// How far it is, since the start of the process.
     struct Progress: Hashable, Sendable {
         enum State: String, CaseIterable, Sendable { case idle, running, finished, stopped }
 
@@ -58,10 +57,9 @@ final class KeyRotation: Sendable {
 
     var progress: Progress { current.withLock { $0 } }
 
-    /// Has ``run()`` rotate to the active key, now and after every restart until it is done.
+    /// Starts a rotation to the active key, which goes on after every restart until it is done.
     ///
-    /// - Throws: ``Engine/VaultError`` of kind `sealed` without a key, or the store's error:
-    ///   nothing was begun then.
+    /// - Throws: ``Engine/VaultError`` of kind `sealed` without a key, or the store's error.
     func begin() async throws {
         guard let active = vault.activeKeyID else { throw VaultError(kind: .sealed) }
         try await state.setNote(Self.note, to: active)
@@ -77,8 +75,6 @@ final class KeyRotation: Sendable {
     }
 
     /// Rotates whenever it was begun, until the task is cancelled.
-    ///
-    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
     func run() async throws {
         if let active = vault.activeKeyID, try await state.note(Self.note) == active {
             wake()
@@ -94,8 +90,7 @@ final class KeyRotation: Sendable {
         current.withLock { $0 = Progress(state: .running, startedAt: startedAt) }
         logger.note(.keyRotationStarted, ["detail": "\(active)"])
         do {
-            // A user may get a key of before while the pages are gone through; the next round
-            // finds it.
+            // A user may get an old key while the pages are read; the next pass finds it.
             while try await rewrapRound(active) > 0 {}
         } catch let error as VaultError {
             current.withLock { progress in
@@ -105,7 +100,7 @@ final class KeyRotation: Sendable {
             }
             return logger.note(.keyRotationStopped, ["error": "\(error.kind.rawValue)"])
         }
-        try await state.persist(clock) { try await $0.setNote(Self.note, to: "") }
+        try await clock.persist { try await state.setNote(Self.note, to: "") }
         // Until then the old wrappings are still in the write-ahead log.
         state.requestScrub()
         let done = current.withLock { progress in
@@ -116,100 +111,70 @@ final class KeyRotation: Sendable {
         logger.note(.keyRotationFinished, ["count": "\(done.rewrapped)", "detail": "\(active)"])
     }
 
-    /// - Returns: How many keys were wrapped anew.
     private func rewrapRound(_ active: String) async throws -> Int {
         current.withLock { $0.unreadable = 0 }
         let loaded = Set(vault.keyIDs)
         var count = 0
         for id in try await state.vaultKeyIDs() where id != active && loaded.contains(id) {
-            var position: Int64 = 0
-            while true {
-                let keys = try await state.userKeys(
-                    wrappedBy: id,
-                    after: position,
+            count += try await renew { [state] (last: StoredUserKey?) in
+                let after = last?.position ?? 0
+                return try await state.userKeys(wrappedBy: id, after: after, limit: Self.batchMax)
+            } make: { [vault] (old) throws(VaultError) in
+                RewrappedKey(old: old, key: try vault.rewrap(old.key, userHash: old.userHash))
+            } store: {
+                try await $0.replaceUserKeys($1)
+            }
+            count += try await renew { [state] (last: SealedRecheck?) in
+                let after = last?.request
+                return try await state.sealedRechecks(
+                    under: id,
+                    after: after,
                     limit: Self.batchMax
                 )
-                guard let last = keys.last else { break }
-                position = last.position
-                count += try await rewrap(keys)
-                try await clock.sleep(until: clock.now() + Self.pause)
+            } make: { [vault] (old) throws(VaultError) in
+                (old: old, new: try vault.resealRecheck(old))
+            } store: {
+                try await $0.replaceRechecks($1)
             }
-            count += try await resealRechecks(under: id)
-            count += try await resealKeys(under: id)
+            count += try await renew { [state] (last: StoredKeys?) in
+                let after = last?.position ?? 0
+                return try await state.foundKeys(under: id, after: after, limit: Self.batchMax)
+            } make: { [vault] (old) throws(VaultError) in
+                (old: old, new: try vault.resealKeys(old.sealed))
+            } store: {
+                try await $0.replaceFoundKeys($1)
+            }
         }
         return count
     }
 
-    /// - Returns: How many rows of found ids were sealed anew.
-    private func resealKeys(under id: String) async throws -> Int {
-        var position: Int64 = 0
+    /// Makes rows anew, page by page, and returns how many were stored.
+    private func renew<Old: Sendable, New: Sendable>(
+        page: (_ last: Old?) async throws -> [Old],
+        make: (Old) throws(VaultError) -> New,
+        store: (StateDatabase, [New]) async throws -> Int
+    ) async throws -> Int {
+        var last: Old?
         var count = 0
         while true {
-            let page = try await state.foundKeys(
-                under: id,
-                after: position,
-                limit: Self.batchMax
-            )
-            guard let end = page.last else { return count }
-            position = end.position
-            var fresh: [(old: StoredKeys, new: SealedKeys)] = []
-            for old in page {
+            let rows = try await page(last)
+            guard !rows.isEmpty else { return count }
+            last = rows.last
+            var fresh: [New] = []
+            for old in rows {
                 do throws(VaultError) {
-                    fresh.append((old, try vault.resealKeys(old.sealed)))
+                    fresh.append(try make(old))
                 } catch {
+                    // Damaged bits concern this user alone.
                     guard error.kind == .broken else { throw error }
                     current.withLock { $0.unreadable += 1 }
                 }
             }
             let batch = fresh
-            let stored = try await state.persist(clock) { try await $0.replaceFoundKeys(batch) }
+            let stored = try await clock.persist { try await store(state, batch) }
             current.withLock { $0.rewrapped += stored }
             count += stored
             try await clock.sleep(until: clock.now() + Self.pause)
         }
-    }
-
-    /// - Returns: How many cases were sealed anew.
-    private func resealRechecks(under id: String) async throws -> Int {
-        var last: RequestID?
-        var count = 0
-        while true {
-            let page = try await state.sealedRechecks(under: id, after: last, limit: Self.batchMax)
-            guard let end = page.last else { return count }
-            last = end.request
-            var fresh: [(old: SealedRecheck, new: SealedRecheck)] = []
-            for old in page {
-                do throws(VaultError) {
-                    fresh.append((old, try vault.resealRecheck(old)))
-                } catch {
-                    guard error.kind == .broken else { throw error }
-                    current.withLock { $0.unreadable += 1 }
-                }
-            }
-            let batch = fresh
-            let stored = try await state.persist(clock) { try await $0.replaceRechecks(batch) }
-            current.withLock { $0.rewrapped += stored }
-            count += stored
-            try await clock.sleep(until: clock.now() + Self.pause)
-        }
-    }
-
-    private func rewrap(_ keys: [StoredUserKey]) async throws -> Int {
-        var fresh: [RewrappedKey] = []
-        fresh.reserveCapacity(keys.count)
-        for old in keys {
-            do throws(VaultError) {
-                let key = try vault.rewrap(old.key, userHash: old.userHash)
-                fresh.append(RewrappedKey(old: old, key: key))
-            } catch {
-                // Damaged bits concern this user alone.
-                guard error.kind == .broken else { throw error }
-                current.withLock { $0.unreadable += 1 }
-            }
-        }
-        let batch = fresh
-        let count = try await state.persist(clock) { try await $0.replaceUserKeys(batch) }
-        current.withLock { $0.rewrapped += count }
-        return count
     }
 }

@@ -5,41 +5,35 @@ import Storage
 import Stores
 import Synchronization
 
-/// Looks again at what the service has paused by itself, and lets it go on once nothing is wrong.
+/// Checks again what the service has paused by itself, and resumes it once nothing is wrong.
 ///
-/// A store that was missing, damaged or shaped otherwise at the start, or that refused a purge, is
-/// mended by somebody who does not know of the service. What an operator has paused stays paused.
+/// A store that was missing or damaged is mended without notice to the service. What an operator
+/// has paused stays paused.
 final class PauseWatch: Sendable {
-    /// The reason of a pause that an operator asked for.
     static let operatorReason = StoredPauses.operatorReason
-    /// The reason of a pause of a provider that cannot be set up.
     static let setUpReason = "not_set_up"
-    /// Between two looks at the list of pauses; the first look at a component comes as soon.
+    /// Between two checks; the first check of a component comes as soon.
     static let period = Duration.seconds(15)
-    /// The same while nothing is paused; ``wake()`` ends it.
     private static let idlePeriod = Duration.seconds(3600)
-    /// Longest pause between two looks at a component that is resumed and paused again.
+    /// Longest pause between two checks of a component that is resumed and paused again.
     static let pauseMax = Duration.seconds(960)
 
-    /// How long after a jump of the clock a provider is resumed that the service has paused.
+    /// How long after a jump of the clock providers that the service paused are resumed.
     ///
-    /// It may have refused what the wrong clock signed. Longer than any call that began before.
+    /// They may have refused what the wrong clock signed. Longer than any call that began before.
     static let afterStep = Duration.seconds(120)
 
-    /// What is paused.
     enum Component: Hashable, Sendable {
         case provider(ProviderName)
         case target(TargetName)
     }
 
-    /// What is known of a component that is or was paused.
     private struct Entry: Sendable {
-        /// Between two looks.
         var pause = PauseWatch.period
         var dueAt = WallTime.distantPast
         var resumedAt: WallTime?
         var isBusy = false
-        /// The last look at the list found it there; a pause is not committed at once.
+        /// In the last list of pauses; a pause is not committed at once.
         var wasListed = false
         var problems: [String] = []
     }
@@ -52,7 +46,6 @@ final class PauseWatch: Sendable {
     private let post: @Sendable (EngineInput) -> Void
     private let lastStepAt = Mutex<WallTime?>(nil)
     private let entries = Mutex<[Component: Entry]>([:])
-    /// Ends the sleep of a watch that has nothing to look at.
     private let waking = Mutex<AsyncStream<Void>.Continuation?>(nil)
 
     init(
@@ -71,16 +64,13 @@ final class PauseWatch: Sendable {
         self.post = post
     }
 
-    /// Runs until cancelled.
-    ///
-    /// - Throws: `CancellationError`, or what the store throws.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             while true {
                 let wakes = listen()
                 let (components, isIdle) = try await due()
                 for component in components {
-                    // One that does not answer keeps no other waiting.
+                    // A slow one keeps no other waiting.
                     group.addTask { await self.look(at: component) }
                 }
                 if isIdle {
@@ -92,7 +82,7 @@ final class PauseWatch: Sendable {
         }
     }
 
-    /// Something was paused: looks at the list of pauses at once if the watch idles.
+    /// A component was paused.
     func wake() {
         _ = waking.withLock { $0?.yield() }
     }
@@ -116,29 +106,22 @@ final class PauseWatch: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Looks once at all that is paused and due.
-    ///
-    /// - Throws: What the store throws.
     func lookOnce() async throws {
         for component in try await due().components { await look(at: component) }
     }
 
-    /// Writes down why components cannot be used, and tells the journal of what is new.
     func note(_ unfit: UnfitComponents) {
         for (name, problem) in unfit.providers { note([problem], of: .provider(name)) }
         for (name, problems) in unfit.targets { note(problems, of: .target(name)) }
     }
 
-    /// Why the target was paused, as far as it was found out.
     func problems(of component: Component) -> [String] {
         entries.withLock { $0[component]?.problems ?? [] }
     }
 
-    /// Looks at one component because an operator wants it to go on.
+    /// Checks one component because an operator resumes it; returns what is wrong.
     ///
-    /// Some problems end with the look that finds them, such as an index that was cut short.
-    ///
-    /// - Returns: Why it still cannot; one sentence per problem.
+    /// Some problems end with the check that finds them, such as a truncated index.
     func examine(_ component: Component) async -> [String] {
         var problems = await problemsNow(of: component)
         note(problems, of: component)
@@ -151,7 +134,6 @@ final class PauseWatch: Sendable {
 
     // MARK: One look
 
-    /// Takes the components whose time has come; idle is who has none to wait for.
     private func due() async throws -> (components: [Component], isIdle: Bool) {
         let adapters = registry.current
         noteStep()
@@ -201,7 +183,6 @@ final class PauseWatch: Sendable {
         }
     }
 
-    /// Whether nobody has decided otherwise meanwhile.
     private func isStillPaused(_ component: Component) async -> Bool {
         do {
             return own(try await state.pauses()).contains(component)
@@ -211,7 +192,7 @@ final class PauseWatch: Sendable {
         }
     }
 
-    /// The pauses that no operator asked for and that a look can end.
+    /// The pauses of the service that a check can end.
     private func own(_ pauses: StoredPauses) -> [Component] {
         let now = clock.now()
         let isAfterStep = lastStepAt.withLock { $0 }.map { now.since($0) < Self.afterStep } ?? false
@@ -239,7 +220,7 @@ final class PauseWatch: Sendable {
         }
     }
 
-    /// Looks again when a reload replaces what was looked at.
+    /// Repeats the check when a reload replaces the adapters.
     private func problemsNow(of component: Component) async -> [String] {
         while true {
             let count = registry.replacedCount
@@ -278,7 +259,6 @@ final class PauseWatch: Sendable {
 }
 
 extension Adapters {
-    /// Whether it is configured.
     fileprivate func has(_ component: PauseWatch.Component) -> Bool {
         switch component {
         case .target(let name): targets[name] != nil

@@ -2,7 +2,7 @@ import Lifecycle
 import Storage
 import Synchronization
 
-/// What looking again brought since the start.
+/// Counts rechecks since the start.
 final class RecheckCounter: Sendable {
     private struct State {
         var counts: [Recheck.Outcome: Int] = [:]
@@ -10,17 +10,16 @@ final class RecheckCounter: Sendable {
         var isSampleFound = false
     }
 
-    /// A store that stays away is told about once a day.
     private static let warningInterval = Duration.seconds(86_400)
 
     private let state = Mutex(State())
 
     var counts: [Recheck.Outcome: Int] { state.withLock(\.counts) }
 
-    /// Targets that could not be looked at for days.
+    /// Targets that could not be checked for days.
     var overdue: Set<TargetName> { state.withLock { Set($0.overdue.keys) } }
 
-    /// Whether the last sample of erased users found data of one.
+    /// Whether the last sample found data of an erased user.
     var isSampleFound: Bool { state.withLock(\.isSampleFound) }
 
     func count(_ outcome: Recheck.Outcome) {
@@ -29,14 +28,11 @@ final class RecheckCounter: Sendable {
 
     func sampled(isFound: Bool) { state.withLock { $0.isSampleFound = isFound } }
 
-    /// The target answers.
     func answered(_ target: TargetName) {
         state.withLock { $0.overdue[target] = nil }
     }
 
-    /// Notes that a target could not be looked at for too long.
-    ///
-    /// - Returns: Whether that is told about now.
+    /// Notes a target as overdue; returns whether to report it now.
     func mayWarn(_ target: TargetName, at now: WallTime) -> Bool {
         state.withLock { state in
             if let last = state.overdue[target], now < last + Self.warningInterval { return false }

@@ -6,7 +6,6 @@ import Storage
 import Stores
 import Vault
 
-/// What rechecks, samples and replays share.
 struct RecheckParts: Sendable {
     let state: StateDatabase
     let ledger: LedgerKeeper
@@ -16,14 +15,11 @@ struct RecheckParts: Sendable {
     let clock: any EngineClock
     let counter: RecheckCounter
     let logger: Logger
-    /// The engine, where stores have a lane each.
+    /// The engine, where each store has a lane.
     let lanes: any StoreLanes
-    /// Makes a store that works on a copy.
     let makeCopy: @Sendable (TargetName, String) async -> DrillCopy
-    /// Hands an event to an open request, and waits until that is durable.
     let operate: @Sendable (RequestID, RequestEvent) async -> OperationOutcome
 
-    /// Drives runs.
     var driver: RecheckDriver {
         RecheckDriver(
             RecheckPorts(
@@ -105,7 +101,6 @@ struct RecheckParts: Sendable {
 }
 
 extension Adapters {
-    /// What a run has to know of the stores that can be asked.
     fileprivate var recheckEnvironment: RecheckEnvironment {
         RecheckEnvironment(
             stores: configuration.targets.compactMap { target in

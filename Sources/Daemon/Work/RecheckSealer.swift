@@ -4,7 +4,7 @@ import Logging
 import Settings
 import Vault
 
-/// Makes recheck records as the configuration in force wants it.
+/// Makes recheck records as the configuration in force says.
 struct RecheckSealer: RecheckOpener {
     let vault: SealedVault
     let registry: AdapterRegistry
@@ -17,14 +17,7 @@ struct RecheckSealer: RecheckOpener {
         return seal(user, of: request.id, openedAt: endedAt, dueAt: endedAt + first)
     }
 
-    /// Makes a record.
-    ///
-    /// - Parameters:
-    ///   - user: Whom the deletion erased; ``Lifecycle/UserID/nobody()`` where only ids are known.
-    ///   - request: The deletion.
-    ///   - openedAt: From when on the rechecks are counted.
-    ///   - dueAt: Of the first one.
-    /// - Returns: `nil` when the vault cannot seal.
+    /// `user` is nobody where only ids are known; the result is `nil` when the vault cannot seal.
     func seal(
         _ user: UserID,
         of request: RequestID,

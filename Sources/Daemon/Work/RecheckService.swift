@@ -4,14 +4,9 @@ import Storage
 import Vault
 
 /// Rechecks the stores of completed deletions whenever one is due.
-///
-/// A crash between a recheck and its record costs one more recheck.
 struct RecheckService: Sendable {
     let parts: RecheckParts
 
-    /// Runs until the task is cancelled.
-    ///
-    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
     func run() async throws {
         let (state, clock) = (parts.state, parts.clock)
         var run = RecheckRun(.rechecks)
@@ -37,11 +32,9 @@ struct RecheckService: Sendable {
         }
     }
 
-    /// Rechecks everything that is due.
+    /// Rechecks everything that is due, and returns when the next one is.
     ///
-    /// - Parameter run: New, or as it ended the last time.
-    /// - Returns: When the next one is due; `nil` when there is none, or no vault key.
-    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
+    /// `nil` when there is none, or no vault key.
     func recheck(_ run: inout RecheckRun) async throws -> WallTime? {
         parts.state.expectRecheck(at: nil)
         try await parts.driver.drive(&run)

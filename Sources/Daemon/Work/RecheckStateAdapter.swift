@@ -63,7 +63,7 @@ struct RecheckStateAdapter: RecheckState {
         since: WallTime,
         isAlarmIgnored: Bool
     ) async throws -> RecheckEvent {
-        // A state that disagrees with the ledger says nothing about who was erased, or is on hold.
+        // A state that disagrees with the ledger does not know who was erased, or is on hold.
         if !isAlarmIgnored, let alarm = await parts.ledger.health.alarm {
             return .learned(alarm: alarm.rawValue)
         }
@@ -94,7 +94,7 @@ struct RecheckStateAdapter: RecheckState {
         )
         var opened: [OpenRecheck] = []
         var unopened: [UnopenedRecheck] = []
-        for due in due.cases {
+        for due in due.rechecks {
             do throws(VaultError) {
                 let user = try parts.vault.openRecheck(due.sealed)
                 opened.append(OpenRecheck(due: due, user: user))

@@ -5,7 +5,7 @@ import Storage
 import Stores
 import Synchronization
 
-/// Takes orders for replays and drills, one at a time, and says how far the present one is.
+/// Runs replays and drills, one at a time, and reports their progress.
 final class ReplayService: Sendable {
     private let parts: RecheckParts
     private let current = Mutex(ReplayProgress.idle)
@@ -17,14 +17,13 @@ final class ReplayService: Sendable {
         (orders, order) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
-    /// The replay that runs, or ran last.
+    /// Of the replay that runs, or ran last.
     var progress: WireReplay { WireReplay(current.withLock { $0 }) }
 
-    /// Has ``run()`` replay; the same id again begins no other replay, so a caller whose answer was
-    /// lost may ask once more.
+    /// Starts a replay; the same id again starts no other, so a caller may repeat a lost call.
     ///
-    /// - Throws: ``Control/ControlProblem`` with `wrong_state` while one runs, `unknown_target`, or
-    ///   `malformed_field` for a time to come: nothing would be erased again, or too much.
+    /// - Throws: ``Control/ControlProblem``: `wrong_state` while one runs, `unknown_target`, or
+    ///   `malformed_field` for a time to come.
     func begin(_ input: ReplayInput) throws(ControlProblem) {
         if let target = input.target, parts.registry.current.targets[target] == nil {
             throw ControlProblem(.unknownTarget)
@@ -48,9 +47,6 @@ final class ReplayService: Sendable {
         if isNew { order.yield(terms) }
     }
 
-    /// Replays whenever it was begun, until the task is cancelled.
-    ///
-    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
     func run() async throws {
         for await terms in orders {
             var run = RecheckRun(.replay(terms))
@@ -64,7 +60,6 @@ final class ReplayService: Sendable {
         }
     }
 
-    /// Ends ``run()`` after what it does.
     func stop() { order.finish() }
 }
 
@@ -87,7 +82,6 @@ extension ReplayInput {
 }
 
 extension WireReplay {
-    /// What the progress is on the wire.
     fileprivate init(_ progress: ReplayProgress) {
         switch progress {
         case .idle: self.init(state: .idle)

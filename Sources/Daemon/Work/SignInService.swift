@@ -7,15 +7,13 @@ import Synchronization
 
 /// Checks that a sign-in is real, the user's own, fresh, and used once.
 final class SignInService: Sendable {
-    /// Users that are remembered as waiting for a provider's keys; deletions of more are refused.
+    /// Users that wait for a provider's keys; deletions of more are refused.
     private static let waitingMax = 10_000
 
     private let state: StateDatabase
     private let hasher: any KeyedHasher
     private let registry: AdapterRegistry
-    /// Whose sign-in of the spool could not be judged yet, and until when it would count.
-    ///
-    /// A restart finds them again: it reads the spool from its first row.
+    /// Until when the sign-in of users would count that could not be judged yet.
     private let waiting = Mutex<[[UInt8]: WallTime]>([:])
 
     init(state: StateDatabase, hasher: any KeyedHasher, registry: AdapterRegistry) {
@@ -24,9 +22,6 @@ final class SignInService: Sendable {
         self.registry = registry
     }
 
-    /// Records a verified sign-in as the user's.
-    ///
-    /// - Throws: What the store throws; nothing was recorded.
     func record(
         _ verified: VerifiedSignIn,
         at provider: ProviderName,
@@ -35,7 +30,6 @@ final class SignInService: Sendable {
         try await state.record(proven(verified, at: provider, of: userHash))
     }
 
-    /// What there is to record of a verified sign-in.
     func proven(
         _ verified: VerifiedSignIn,
         at provider: ProviderName,
@@ -51,15 +45,10 @@ final class SignInService: Sendable {
         )
     }
 
-    /// Takes the id tokens of the spool that came with their nonce as sign-ins, before they are
-    /// sealed.
+    /// Records the id tokens of the spool that came with their nonce as sign-ins.
     ///
-    /// A token that is not believed is no proof, and the deletion is refused for want of one. Of a
-    /// row that was taken already, the time is stored and the token used: nothing changes.
-    ///
-    /// - Returns: Users whose sign-in cannot be judged now; their deletions wait, but no longer
-    ///   than a sign-in counts.
-    /// - Throws: What the store throws; whatever was recorded stays.
+    /// Returns the users whose sign-in cannot be judged now; their deletions wait, but no longer
+    /// than a sign-in counts. A row that was accepted before changes nothing.
     func prove(_ rows: [SpoolCredential], now: WallTime) async throws -> Set<[UInt8]> {
         guard let ageMax = registry.current.configuration.requests.signInAgeMax else { return [] }
         for row in rows where row.kind == .idToken {
@@ -89,13 +78,15 @@ final class SignInService: Sendable {
     }
 
     private func signIn(_ row: SpoolCredential) -> SignIn? {
-        guard let rawNonce = row.rawNonce, let clientID = row.clientID ?? onlyClientID(row.provider)
-        else { return nil }
+        var clientID = row.clientID
+        if clientID == nil {
+            let configuration = registry.current.configuration
+            guard case .success(let only) = configuration.clientID(nil, at: row.provider) else {
+                return nil
+            }
+            clientID = only
+        }
+        guard let rawNonce = row.rawNonce, let clientID else { return nil }
         return SignIn(clientID: clientID, idToken: row.secret, rawNonce: rawNonce)
-    }
-
-    private func onlyClientID(_ name: ProviderName) -> String? {
-        let provider = registry.current.configuration.providers.first { $0.name == name }
-        return provider.flatMap { $0.clientIDs.count == 1 ? $0.clientIDs.first : nil }
     }
 }

@@ -2,8 +2,7 @@ import Synchronization
 
 /// A call that is wired up after its caller exists.
 final class Signal: Sendable {
-    /// A closure of its own inside a lock is wrapped once more by every read; inside a struct it is
-    /// not.
+    /// A closure by itself inside a lock is wrapped again by every read; inside a struct it is not.
     private struct Wire: Sendable {
         var body: (@Sendable () -> Void)?
     }

@@ -2,18 +2,14 @@ import Engine
 
 /// Finds work that is due, could go on, and does not.
 struct StallWatch: Sendable {
-    /// Twice the longest answer of a provider that can be configured (`timeout_total`, 5 min): a
-    /// lane whose calls all hang until then still begins new ones in between.
+    /// Twice the longest `timeout_total` of a provider (5 min).
     static let bound = Duration.seconds(600)
 
     private var waiting: [QueueProgress.Place: (begunCount: Int, since: Duration)] = [:]
 
-    /// Compares with what was noted before.
+    /// A place where work has been due for longer than ``bound`` and nothing was begun.
     ///
-    /// - Parameters:
-    ///   - places: Every place where work can wait.
-    ///   - uptime: Time that does not pass while the machine sleeps.
-    /// - Returns: A place where work has been due for longer than ``bound`` and nothing was begun.
+    /// `uptime` does not advance while the machine sleeps.
     mutating func note(
         _ places: [QueueProgress],
         at uptime: Duration

@@ -2,12 +2,10 @@ import Engine
 import Lifecycle
 import Storage
 
-/// Searches the stores for users who were erased long ago, some of them each time, all in turn.
+/// Searches the stores for users who were erased long ago, some each time.
 struct TombstoneSampler: Sendable {
-    /// Its value is ``Progress``.
     private static let note = "tombstone_sample"
 
-    /// When the last sample was, where it ended, and whether it found anything.
     private struct Progress {
         var at: WallTime
         var position = 0
@@ -31,9 +29,7 @@ struct TombstoneSampler: Sendable {
 
     var isOn: Bool { interval > .zero }
 
-    /// Samples until the task is cancelled; the first time one interval after the first start.
-    ///
-    /// - Throws: `CancellationError`, or the error of a store whose truth is unknown.
+    /// The first sample is one interval after the first start.
     func run() async throws {
         var progress: Progress
         if let known = try await parts.state.note(Self.note).flatMap(Progress.init(text:)) {
@@ -56,8 +52,8 @@ struct TombstoneSampler: Sendable {
     }
 
     private func keep(_ progress: Progress) async throws {
-        try await parts.state.persist(parts.clock) {
-            try await $0.setNote(Self.note, to: progress.text)
+        try await parts.clock.persist {
+            try await parts.state.setNote(Self.note, to: progress.text)
         }
     }
 }

@@ -2,16 +2,14 @@ import Engine
 import Lifecycle
 import Synchronization
 
-/// Knows which rows of the spool hold credentials that could not be sealed, and whose they are.
+/// The rows of the spool whose credentials could not be sealed, and their users.
 ///
-/// A restart finds them again: it reads the spool from its first row, and until then no request
-/// goes on.
+/// A restart reads the spool from its first row, and until then no request goes on.
 final class UnsealedRows: Sendable {
-    /// What waits of one user.
     fileprivate struct Waiting {
-        /// The rescan that saw each row last.
+        /// By the rescan that saw each row last.
         var rows: [SpoolRow: Int] = [:]
-        /// More rows than are remembered wait, since this rescan.
+        /// Since this rescan more rows wait than are remembered.
         var fullSince: Int?
 
         var isEmpty: Bool { rows.isEmpty && fullSince == nil }
@@ -19,25 +17,21 @@ final class UnsealedRows: Sendable {
 
     fileprivate struct State {
         var waiting: [[UInt8]: Waiting] = [:]
-        /// Number of the rescan that is under way or was the last.
+        /// Number of the rescan under way or the last one.
         var round = 0
-        /// More users than are remembered wait, since this rescan.
+        /// Since this rescan more users wait than are remembered.
         var fullSince: Int?
     }
 
-    /// More rows of one user say nothing more.
     fileprivate static let rowsPerUserMax = 8
 
     private let state = Mutex(State())
     private let tell: @Sendable (UnsealedUsers) -> Void
 
-    /// - Parameter tell: Hears the users whenever they may have changed.
     init(tell: @escaping @Sendable (UnsealedUsers) -> Void) { self.tell = tell }
 
-    /// Whether no row waits.
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty && $0.fullSince == nil } }
 
-    /// Notes what became of rows.
     func note(_ rows: [SpoolCredential], _ receipts: [SpoolCredentialReceipt]) {
         change { state in
             for (row, receipt) in zip(rows, receipts) {
@@ -50,10 +44,8 @@ final class UnsealedRows: Sendable {
         }
     }
 
-    /// All rows are offered again.
     func rescanBegan() { state.withLock { $0.round += 1 } }
 
-    /// What was not offered again is gone.
     func rescanEnded() {
         change { $0.dropUnseen() }
     }
@@ -89,7 +81,6 @@ extension UnsealedRows.State {
         waiting[row.userHash] = rows.isEmpty ? nil : rows
     }
 
-    /// Forgets what the rescan that has ended did not see.
     fileprivate mutating func dropUnseen() {
         waiting = waiting.compactMapValues { rows in
             var rows = rows

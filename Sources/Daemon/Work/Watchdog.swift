@@ -4,31 +4,23 @@ import Logging
 import Storage
 import Systemd
 
-/// Feeds systemd's watchdog while the work really moves: a probe crosses the engine's loop and the
-/// writer.
+/// Feeds systemd's watchdog while the work moves: a probe crosses the engine's loop and the writer.
 ///
-/// Fed only when all answered in time and no due work stands still (``StallWatch``). A provider
-/// outage and an idle hour keep it fed; a writer that hangs in fdatasync does not.
+/// It is fed only if all answered in time and no due work stands still (``StallWatch``). A
+/// provider outage and an idle hour keep it fed; a writer that hangs in fdatasync does not.
 struct Watchdog: Sendable {
-    /// The longest a probe may take.
     private static let patienceMax = Duration.seconds(5)
 
     let engine: DeletionEngine
     let state: StateDatabase
     let clock: any EngineClock
     let notifier: ServiceNotifier
-    /// `nil` when nobody watches; then this costs nothing.
+    /// `nil` without a watchdog.
     let interval: Duration?
     let logger: Logger
 
-    /// Runs until cancelled.
-    ///
-    /// - Throws: `CancellationError`.
     func run() async throws {
-        guard let interval else {
-            try await waitForCancellation()
-            return
-        }
+        guard let interval else { return try await Alarm.sleepForever() }
         let period = interval / 2
         let uptime = SuspendingClock()
         let begin = uptime.now
@@ -38,7 +30,7 @@ struct Watchdog: Sendable {
             let start = uptime.now
             let places = engine.inspect { $0.progress(at: clock.now()) }
             let stalled = stalls.note(places, at: begin.duration(to: start))
-            // No timer watches the probe: one that never answers feeds nothing, and systemd acts.
+            // No timer watches the probe: one without an answer feeds nothing, and systemd acts.
             let changeCount = await probe()
             let isQuick = start.duration(to: uptime.now) <= min(Self.patienceMax, period)
             if let stalled {
@@ -57,14 +49,7 @@ struct Watchdog: Sendable {
         }
     }
 
-    private func waitForCancellation() async throws {
-        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-        defer { continuation.finish() }
-        for await _ in stream {}
-        try Task.checkCancellation()
-    }
-
-    /// - Returns: How many rows this process has changed so far; `nil` when the writer is dead.
+    /// How many rows this process has changed; `nil` when the writer is dead.
     private func probe() async -> Int? {
         await engine.probe()
         do {

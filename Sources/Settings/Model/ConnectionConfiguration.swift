@@ -6,7 +6,6 @@ package struct ConnectionConfiguration: Hashable, Sendable {
     package let caFile: String?
     package let allowsPlainHTTP: Bool
 
-    /// Reads the keys that every section has which makes such calls.
     package init(_ section: SettingsSection) {
         timeoutConnect = section.duration("timeout_connect")
         timeoutTotal = section.duration("timeout_total")

@@ -11,7 +11,7 @@ package struct RequestConfiguration: Hashable, Sendable {
     package let signInAgeMax: Duration?
     /// From the end of a deletion to each look at its stores, ascending; empty: none.
     package let rechecks: [Duration]
-    /// Between two searches for a sample of erased users; zero: never.
+    /// Zero: never.
     package let sampleInterval: Duration
 }
 
@@ -20,7 +20,6 @@ package struct VaultConfiguration: Hashable, Sendable {
     package let keyCredential: String
     /// Newest first; never contains `keyCredential`.
     package let retiredKeyCredentials: [String]
-    /// Ids of keys whose loss somebody has accepted.
     package let lostKeyIDs: [String]
 }
 
@@ -34,8 +33,7 @@ package struct JournalConfiguration: Hashable, Sendable {
     package let level: JournalLevel
 }
 
-/// How important a message must be to be written; names as in syslog(3), `info` and not
-/// `informational`.
+/// How important a written message must be; names as in syslog(3), but `info`.
 package enum JournalLevel: String, Sendable, CaseIterable {
     case debug, info, notice, warning, error
 }

@@ -5,7 +5,6 @@ package struct KeyReference: Hashable, Sendable, CustomStringConvertible {
     package let target: TargetName
     package let key: String
 
-    /// Reads `TARGET.KEY`; `nil` for anything else.
     package init?(_ text: String) {
         let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard names.count == 2, names.allSatisfy(TextRule.name.accepts) else { return nil }

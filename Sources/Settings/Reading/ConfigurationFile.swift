@@ -1,13 +1,10 @@
 import Glibc
 
-/// Reads the bytes of a configuration file, if nobody but root and the caller can have written
-/// them.
+/// Reads a configuration file that only root and the caller can have written.
 ///
-/// A configuration decides where tokens go and which rows are deleted, so a file that others can
-/// write is refused like any hostile input.
+/// It decides where tokens go and which rows are deleted.
 package struct ConfigurationFile {
     private let path: String
-    /// The effective user id of the caller.
     private let callerUID: uid_t
 
     package init(path: String) { self.init(path: path, callerUID: geteuid()) }
@@ -18,8 +15,6 @@ package struct ConfigurationFile {
     }
 
     /// Reads the whole file.
-    ///
-    /// - Throws: ``ConfigurationError`` when it cannot be read or must not be trusted.
     package func read() throws(ConfigurationError) -> [UInt8] {
         // O_NONBLOCK: opening a FIFO must not wait for a writer (open(2)).
         let descriptor = unsafe open(
@@ -90,15 +85,6 @@ package struct ConfigurationFile {
         _ kind: ConfigurationProblem.Kind,
         _ cause: String
     ) -> ConfigurationError {
-        ConfigurationError([
-            ConfigurationProblem(
-                kind: kind,
-                file: path,
-                line: nil,
-                key: nil,
-                value: nil,
-                cause: cause
-            )
-        ])
+        ConfigurationError(kind, file: path, cause)
     }
 }

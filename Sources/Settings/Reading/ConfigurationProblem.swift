@@ -1,6 +1,6 @@
-/// One thing that is wrong with a configuration: where, what, why, and what to do.
+/// One problem of a configuration.
 package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
-    /// The closed set of things that can be wrong.
+    /// What can be wrong.
     package enum Kind: String, Sendable, CaseIterable {
         case unreadable
         case notRegularFile = "not_a_regular_file"
@@ -17,7 +17,6 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
         case outOfRange = "out_of_range"
         case duplicate
         case contradiction
-        case notAvailable = "not_available"
         case tooMany = "too_many"
     }
 
@@ -31,7 +30,6 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
     package let value: String?
     package let cause: String
 
-    /// One line: where, what, why, and what to do.
     package var description: String {
         let place = line.map { "\(file):\($0)" } ?? file
         let object = key ?? "this file"
@@ -44,8 +42,26 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Sorted by line, never empty.
     package let problems: [ConfigurationProblem]
-    /// Problems beyond the ones listed.
     package let omittedCount: Int
+
+    /// One problem of the whole file, or of a line.
+    init(
+        _ kind: ConfigurationProblem.Kind,
+        file: String,
+        line: Int? = nil,
+        _ cause: String
+    ) {
+        self.init([
+            ConfigurationProblem(
+                kind: kind,
+                file: file,
+                line: line,
+                key: nil,
+                value: nil,
+                cause: cause
+            )
+        ])
+    }
 
     init(_ problems: [ConfigurationProblem]) {
         let sorted = problems.enumerated().sorted {
@@ -55,7 +71,6 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         omittedCount = max(0, problems.count - SettingsLimits.problemsMax)
     }
 
-    /// One line per problem.
     package var description: String {
         var lines = problems.map(\.description)
         if omittedCount > 0 { lines.append("… and \(omittedCount) more problems") }

@@ -1,14 +1,12 @@
 import Lifecycle
 
-/// Turns a parsed document into sections, and notes everything that is wrong on the way.
+/// Turns a parsed document into sections, and notes every problem on the way.
 ///
-/// Values that are missing or bad get a neutral stand-in, so that one pass finds every problem;
-/// with any problem the result is thrown away.
+/// Missing or bad values get a neutral stand-in, so that one pass finds every problem.
 package struct ConfigurationReader {
     private let root: [String: TOMLNode]
     let table: SettingsTable
     package var log: ProblemLog
-    /// Every section that was read, in the order of the table.
     package private(set) var sections: [SettingsSection] = []
 
     init(
@@ -23,9 +21,7 @@ package struct ConfigurationReader {
         checkTopLevel()
     }
 
-    /// Ends the reading.
-    ///
-    /// - Throws: ``ConfigurationError`` with every problem of the file.
+    /// Throws every problem of the file.
     package func finish() throws(ConfigurationError) {
         guard log.problems.isEmpty else { throw ConfigurationError(log.problems) }
     }
@@ -43,14 +39,12 @@ package struct ConfigurationReader {
         }
     }
 
-    /// Adds a section, with those below it, to what the configuration consists of.
     package mutating func append(_ section: SettingsSection) { sections += section.tree }
 }
 
 // MARK: - Sections
 
 extension ConfigurationReader {
-    /// A section that may be left out.
     package mutating func single(_ scope: SettingScope) -> SettingsSection {
         let name = scope.rawValue
         if let section = sections.first(where: { $0.scope == scope }) { return section }
@@ -115,10 +109,7 @@ extension ConfigurationReader {
         return found
     }
 
-    /// Reads the sections named `scope` at the top of the document, with labels made of their
-    /// names.
-    ///
-    /// They count once they are appended.
+    /// The sections named `scope`, with labels made of their names; they count once appended.
     package mutating func named(_ scope: SettingScope) -> [SettingsSection] {
         let name = scope.rawValue
         let found = repeated(scope, in: root[name], at: [.key(name)], key: name)
@@ -146,7 +137,6 @@ extension ConfigurationReader {
         }
     }
 
-    /// Reads a section and those below it that its kind has.
     private mutating func read(
         _ entries: [String: TOMLNode],
         at place: SectionPlace,
@@ -232,7 +222,6 @@ extension ConfigurationReader {
         return sections
     }
 
-    /// Has a kind read its section, which then counts.
     package mutating func read<Made>(
         _ section: inout SettingsSection,
         _ body: (inout SettingsSection, inout SectionProblems) -> Made
@@ -246,7 +235,6 @@ extension ConfigurationReader {
 // MARK: - Plain sections
 
 extension ConfigurationReader {
-    /// `[requests]`.
     package mutating func requests() -> RequestConfiguration {
         let section = single(.requests)
         let requests = RequestConfiguration(
@@ -283,7 +271,6 @@ extension ConfigurationReader {
         return requests
     }
 
-    /// `[vault]`.
     package mutating func vault() -> VaultConfiguration {
         let section = single(.vault)
         let vault = VaultConfiguration(
@@ -302,12 +289,10 @@ extension ConfigurationReader {
         return vault
     }
 
-    /// `[server]`.
     package mutating func server() -> ServerConfiguration {
         ServerConfiguration(connectionsMax: single(.server).requiredCount("connections_max"))
     }
 
-    /// `[journal]`.
     package mutating func journal() -> JournalConfiguration {
         JournalConfiguration(level: single(.journal).choice("level") ?? .info)
     }

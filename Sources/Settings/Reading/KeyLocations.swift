@@ -12,7 +12,6 @@ struct KeyLocations: Sendable {
         if lines[path] == nil { lines[path] = line }
     }
 
-    /// Whether the file has exactly this path.
     func isWritten(_ path: [KeyStep]) -> Bool { lines[path] != nil }
 
     /// The line of `path`, or of the nearest thing around it that is written in the file.

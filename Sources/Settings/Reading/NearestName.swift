@@ -2,7 +2,7 @@
 package enum NearestName {
     /// The name with the least edit distance, the first of equals.
     ///
-    /// - Returns: `nil` when more than a third of the longer name would have to change.
+    /// `nil` when more than a third of the longer name would have to change.
     package static func find(_ written: String, in names: [String]) -> String? {
         // Nothing that is meant is longer, and the distance costs the product of the lengths.
         guard written.utf8.count <= 64 else { return nil }

@@ -4,7 +4,6 @@ package struct ProblemLog: Sendable {
     let locations: KeyLocations
     private(set) var problems: [ConfigurationProblem] = []
 
-    /// Whether more problems would not be listed anyway, so that advice is not worth its time.
     var isFull: Bool { problems.count >= SettingsLimits.problemsMax }
 
     init(file: String, locations: KeyLocations) {
@@ -12,7 +11,6 @@ package struct ProblemLog: Sendable {
         self.locations = locations
     }
 
-    /// Notes a problem with one key of a section.
     package mutating func report(
         _ kind: ConfigurationProblem.Kind,
         _ name: String,
@@ -23,7 +21,6 @@ package struct ProblemLog: Sendable {
         add(kind, key: place.key(name), at: place.path(of: name), value: value, cause)
     }
 
-    /// Notes a problem with a key or section anywhere.
     mutating func add(
         _ kind: ConfigurationProblem.Kind,
         key: String,
@@ -43,9 +40,7 @@ package struct ProblemLog: Sendable {
         )
     }
 
-    /// One line of at most 200 characters made of the TOML library's message.
-    ///
-    /// Its messages quote the numbers that it cannot read; somebody may have pasted a secret there.
+    /// One line made of the parser's message, whose numbers might be a pasted secret.
     static func sentence(_ text: String) -> String {
         let parts = text.split(separator: "'", omittingEmptySubsequences: false)
         let shown = parts.enumerated().map { index, part in
@@ -57,7 +52,7 @@ package struct ProblemLog: Sendable {
         return printable(shown.joined(separator: "'"), countMax: 200)
     }
 
-    /// At most 64 characters, without any that could forge a line or steer a terminal.
+    /// Without characters that could forge a line or steer a terminal.
     static func printable(_ text: String, countMax: Int = 64) -> String {
         var result = ""
         for scalar in text.unicodeScalars.prefix(countMax) {
@@ -73,42 +68,11 @@ package struct ProblemLog: Sendable {
     }
 }
 
-extension ProblemLog {
-    /// Refuses http, but for a host on this machine where the section allows it.
-    mutating func requireHTTPS(
-        _ text: String,
-        _ name: String,
-        isPlainAllowed: Bool,
-        in place: SectionPlace
-    ) {
-        guard let url = EndpointURL(text), !url.isEncrypted else { return }
-        guard url.isLoopback else {
-            report(
-                .malformed,
-                name,
-                in: place,
-                value: text,
-                "tokens go over https only; plain http is for hosts on this machine"
-            )
-            return
-        }
-        guard !isPlainAllowed else { return }
-        report(
-            .contradiction,
-            name,
-            in: place,
-            value: text,
-            "use https, or for a test set allow_plain_http = true"
-        )
-    }
-}
-
 /// The problems of a section while its kind reads it.
 package struct SectionProblems: Sendable {
     var log: ProblemLog
     let place: SectionPlace
 
-    /// Notes a problem with one key of the section, or of one below it.
     package mutating func report(
         _ kind: ConfigurationProblem.Kind,
         _ name: String,
@@ -129,7 +93,6 @@ package struct SectionProblems: Sendable {
         log.problems.contains { $0.key?.hasPrefix(place.key(name)) ?? false }
     }
 
-    /// The line of a key, or of the section below.
     package func line(_ name: String? = nil, in place: SectionPlace? = nil) -> Int {
         let place = place ?? self.place
         return log.locations.line(of: name.map(place.path(of:)) ?? place.path)
@@ -137,6 +100,21 @@ package struct SectionProblems: Sendable {
 
     /// Refuses http, but for a host on this machine where the section allows it.
     package mutating func requireHTTPS(_ text: String, _ name: String, isPlainAllowed: Bool) {
-        log.requireHTTPS(text, name, isPlainAllowed: isPlainAllowed, in: place)
+        guard let url = EndpointURL(text), !url.isEncrypted else { return }
+        guard url.isLoopback else {
+            return report(
+                .malformed,
+                name,
+                value: text,
+                "tokens go over https only; plain http is for hosts on this machine"
+            )
+        }
+        guard !isPlainAllowed else { return }
+        report(
+            .contradiction,
+            name,
+            value: text,
+            "use https, or for a test set allow_plain_http = true"
+        )
     }
 }

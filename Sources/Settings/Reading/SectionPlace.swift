@@ -1,4 +1,4 @@
-/// Where a section stands: for locations, and in words.
+/// Where a section is in the file.
 package struct SectionPlace: Sendable {
     package let scope: SettingScope
     let path: [KeyStep]

@@ -2,13 +2,10 @@
 struct SectionReader {
     let place: SectionPlace
     let table: SettingsTable
-    /// The section's `kind`, once it is known to be a good one.
+    /// `nil` until it is known to be good.
     let kind: String?
 
-    /// Checks every key, fills in defaults, and reports what is wrong.
-    ///
-    /// - Returns: The section with the values that are good; the caller refuses the whole file when
-    ///   anything was reported.
+    /// Checks every key and fills in defaults; the section has the values that are good.
     func read(
         _ entries: [String: TOMLNode],
         column: String? = nil,
@@ -51,13 +48,12 @@ struct SectionReader {
         return section
     }
 
-    /// The row of a key: the section's own kind's where several have one.
     private func setting(_ name: String, among settings: [Setting]) -> Setting? {
         settings.first { $0.name == name && applies($0) }
             ?? settings.first { $0.name == name }
     }
 
-    /// The section's own keys, so that problems come out in the order of the file.
+    /// In the order of the file.
     private func inFileOrder(
         _ entries: [String: TOMLNode],
         locations: KeyLocations
@@ -105,7 +101,6 @@ struct SectionReader {
         kind == nil || applies(setting)
     }
 
-    /// What to write instead of an unknown name.
     static func advice(_ name: String, known: [String]) -> String {
         guard let nearest = NearestName.find(name, in: known) else {
             return "there is no such key; known here: \(known.joined(separator: ", "))"

@@ -1,21 +1,17 @@
 internal import CTOML
 
-/// A syntax error and its position.
 struct TOMLSyntaxError: Error {
     let kind: ConfigurationProblem.Kind
     let line: Int
     let cause: String
 }
 
-/// A TOML document (TOML 1.0.0): its values, and the line of each.
+/// A TOML 1.0.0 document: its values, and the line of each.
 struct TOMLDocument: Sendable {
     private(set) var root: [String: TOMLNode] = [:]
     private(set) var locations = KeyLocations()
 
-    /// Parses a document.
-    ///
-    /// - Throws: ``TOMLSyntaxError`` for the first thing that is not TOML, and for values that nest
-    ///   deeper than ``SettingsLimits/depthMax``.
+    /// Throws the first thing that is not TOML, or nests deeper than ``SettingsLimits/depthMax``.
     init(_ bytes: [UInt8]) throws(TOMLSyntaxError) {
         let document = unsafe bytes.withUnsafeBytes { text in
             unsafe ctoml_parse(text.baseAddress, text.count, SettingsLimits.depthMax)
@@ -67,7 +63,6 @@ struct TOMLDocument: Sendable {
         )
     }
 
-    /// The parser's words without what is always the same, the column, and what helps.
     private static func failure(_ document: ctoml_document, _ text: String) -> TOMLSyntaxError {
         let line = Int(unsafe document.line)
         guard unsafe document.is_too_deep == 0 else {

@@ -1,14 +1,13 @@
 /// Durations as operators write them: `30s`, `7d`, `1h30m`.
 ///
-/// Units are ms, s, m, h, d and w, largest first, each at most once; a number without a unit is
-/// refused, because nobody remembers which unit a bare `30` was.
+/// Units are ms, s, m, h, d and w, largest first, each at most once and none left out.
 package enum DurationText {
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000),
         ("ms", 1),
     ]
 
-    /// Reads a duration; `nil` for anything else, also for one that does not fit.
+    /// `nil` also for one that does not fit.
     package static func parse(_ text: String) -> Duration? {
         var rest = text.utf8[...]
         var total: Int64 = 0
@@ -36,10 +35,7 @@ package enum DurationText {
         return .milliseconds(total)
     }
 
-    /// The shortest text that reads back as `duration`, without weeks: `7d`, `1h30m`, `0s`.
-    ///
-    /// - Parameter duration: Not negative; parts below a millisecond are dropped.
-    /// - Returns: Text for ``parse(_:)``.
+    /// The shortest text that reads back as `duration`, which is not negative; without weeks.
     package static func format(_ duration: Duration) -> String {
         var (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return "0s" }

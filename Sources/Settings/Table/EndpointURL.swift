@@ -1,7 +1,6 @@
 /// The few parts of an http or https URL that a configuration may have (RFC 3986 §3).
 ///
-/// Written out by hand, because a lenient parser would accept user names, spaces and fragments,
-/// and a token must go to no host but the one that an operator can read in the file.
+/// A lenient parser would accept user names, spaces and fragments.
 package struct EndpointURL: Hashable, Sendable {
     package let isEncrypted: Bool
     /// As written; an IPv6 address without its brackets.
@@ -10,7 +9,6 @@ package struct EndpointURL: Hashable, Sendable {
     /// Empty or beginning with a slash; a lone slash is read as empty.
     package let path: String
 
-    /// Reads `http[s]://HOST[:PORT][/PATH]`; `nil` for anything else.
     package init?(_ text: String) {
         let rest: Substring
         if text.hasPrefix("https://") {
@@ -31,7 +29,7 @@ package struct EndpointURL: Hashable, Sendable {
         self.port = port
     }
 
-    /// Whether the host is this machine (RFC 6761 §6.3 for the name).
+    /// RFC 6761 §6.3 for the name.
     package var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -66,7 +64,7 @@ package struct EndpointURL: Hashable, Sendable {
         return Int(number)
     }
 
-    /// Labels of letters, digits and inner hyphens (RFC 1123 §2.1).
+    /// RFC 1123 §2.1.
     private static func isHostName(_ text: Substring) -> Bool {
         guard (1...253).contains(text.utf8.count) else { return false }
         return text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
@@ -75,8 +73,7 @@ package struct EndpointURL: Hashable, Sendable {
         }
     }
 
-    /// Unreserved characters, the delimiters that may stand in a path, and what frames host and
-    /// port.
+    /// Unreserved characters, delimiters of a path, and what frames host and port.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true

@@ -11,7 +11,6 @@ package enum SettingScope: String, Sendable, CaseIterable {
     case column = "target.table.set.COLUMN"
     case key = "target.key"
 
-    /// The header that opens the section in a file.
     package var header: String {
         switch self {
         case .requests, .vault, .server, .journal: "[\(rawValue)]"
@@ -28,7 +27,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
         }
     }
 
-    /// The most sections of this scope below one parent, so that a reload stays quick.
+    /// Below one parent, so that a reload stays quick.
     var countMax: Int {
         switch self {
         case .requests, .vault, .server, .journal, .directory: 1
@@ -40,7 +39,6 @@ package enum SettingScope: String, Sendable, CaseIterable {
         }
     }
 
-    /// The sections that a section of this scope may contain, by name.
     var children: [(name: String, scope: SettingScope)] {
         switch self {
         case .requests, .vault, .server, .journal, .provider, .directory, .column, .key: []
@@ -49,7 +47,6 @@ package enum SettingScope: String, Sendable, CaseIterable {
         }
     }
 
-    /// One sentence for the example file and the man page.
     package var documentation: String {
         switch self {
         case .requests: "What applies to every request."

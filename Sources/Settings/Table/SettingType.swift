@@ -1,41 +1,17 @@
 /// What a key accepts.
 package enum SettingType: Hashable, Sendable {
     case text(TextRule)
-    /// A list of texts without repetition, with the least and greatest number of entries.
+    /// Without repetition; the range counts entries.
     case texts(TextRule, ClosedRange<Int>)
-    /// Texts by name, with the rules of both and the least and greatest number of entries.
+    /// By name.
     case map(TextRule, TextRule, ClosedRange<Int>)
     case choice([String])
     case duration(ClosedRange<Duration>)
     case count(ClosedRange<Int>, unit: String)
     case boolean
-    /// A text or a whole number, for a column of the application.
     case constant
 
-    /// Type and limits in a few words, for the documentation.
-    var summary: String {
-        switch self {
-        case .text(let rule): rule.title
-        case .texts(let rule, let count): "list of \(rule.title), \(Self.entries(count))"
-        case .map(let name, let value, let count):
-            "map of \(name.title) to \(value.title), \(Self.entries(count))"
-        case .choice, .boolean: range
-        case .duration: "duration, \(range)"
-        case .count: "count, \(range)"
-        case .constant: "constant"
-        }
-    }
-
-    /// The rules of its texts.
-    var rules: [TextRule] {
-        switch self {
-        case .text(let rule), .texts(let rule, _): [rule]
-        case .map(let name, let value, _): [name, value]
-        case .choice, .duration, .count, .boolean, .constant: []
-        }
-    }
-
-    /// What values are accepted, for messages.
+    /// For messages.
     package var range: String {
         switch self {
         case .text(let rule): rule.requirement
@@ -52,7 +28,6 @@ package enum SettingType: Hashable, Sendable {
         }
     }
 
-    /// Whether a value names a host that tokens go to.
     package var isURL: Bool {
         switch self {
         case .text(.url), .text(.origin): true
@@ -60,11 +35,10 @@ package enum SettingType: Hashable, Sendable {
         }
     }
 
-    private static func entries(_ count: ClosedRange<Int>) -> String {
+    static func entries(_ count: ClosedRange<Int>) -> String {
         "\(count.lowerBound) to \(count.upperBound) entries"
     }
 
-    /// Quoted names with commas and a last "or".
     private static func alternatives(_ names: [String]) -> String {
         let quoted = names.map { "\"\($0)\"" }
         guard let last = quoted.last, quoted.count > 1 else { return quoted.joined() }

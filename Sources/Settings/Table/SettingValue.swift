@@ -7,7 +7,6 @@ package enum SettingValue: Hashable, Sendable {
     case count(Int)
     case boolean(Bool)
 
-    /// The value as TOML, such as `"30s"` or `64`.
     package var toml: String {
         switch self {
         case .text(let text): Self.quoted(text)

@@ -1,7 +1,6 @@
 import Lifecycle
 
 extension SettingsTable {
-    /// The keys of the sections that do not depend on a kind.
     package static let general: [Setting] = [
         Setting(
             .requests,

@@ -1,15 +1,11 @@
 /// What a text must look like.
 package struct TextRule: Sendable {
-    /// What such a text is called in the documentation.
+    /// Unique; names the type in the documentation.
     package let title: String
-    /// What is accepted, in words that follow "must be" or stand alone.
+    /// In words that follow "must be".
     package let requirement: String
     private let check: @Sendable (String) -> Bool
 
-    /// - Parameters:
-    ///   - title: What such a text is called; unique.
-    ///   - requirement: In words that follow "must be".
-    ///   - check: Whether a text follows the rule.
     package init(
         _ title: String,
         _ requirement: String,
@@ -20,7 +16,6 @@ package struct TextRule: Sendable {
         self.check = check
     }
 
-    /// Whether `text` follows the rule.
     package func accepts(_ text: String) -> Bool { check(text) }
 }
 
@@ -40,19 +35,16 @@ extension TextRule {
         return (1...63).contains(bytes.count) && bytes.first.map(isLower) == true
             && bytes.allSatisfy { isLower($0) || isDigit($0) || $0 == 0x2d }
     }
-    /// A target and one of its keys.
     package static let keyReference = TextRule(
         "TARGET.KEY",
         "TARGET.KEY, the names of a target and of one of its [[target.key]]"
     ) { KeyReference($0) != nil }
-    /// A client id as the provider knows it.
     package static let clientID = TextRule(
         "client id",
         "1 to 255 printable ASCII characters without blanks"
     ) {
         (1...255).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
-    /// The name of a systemd credential.
     package static let credential = TextRule(
         "credential name",
         "1 to 128 characters A-Z, a-z, 0-9, '.', '_' or '-', not '.' first"
@@ -75,33 +67,27 @@ extension TextRule {
         "URL",
         "https://HOST[:PORT][/PATH] without user, query or fragment"
     ) { EndpointURL($0) != nil }
-    /// A URL without a path.
     package static let origin = TextRule(
         "URL of a host",
         "https://HOST[:PORT] without user, path, query or fragment"
     ) { EndpointURL($0)?.path.isEmpty == true }
-    /// A host, with its port unless that is 443.
     package static let host = TextRule("host", "HOST[:PORT]") {
         EndpointURL("https://\($0)")?.path.isEmpty == true && !$0.hasSuffix("/")
     }
-    /// The name of a table or column.
     package static let identifier = TextRule(
         "SQL name",
         "1 to 128 characters without control characters"
     ) { (1...128).contains($0.unicodeScalars.count) && isPrintable($0) }
-    /// A sentence for people.
     package static let sentence = TextRule(
         "text",
         "1 to 200 characters without control characters"
     ) { (1...200).contains($0.unicodeScalars.count) && isPrintable($0) }
-    /// How long, with a unit.
     package static let duration = TextRule(
         "duration",
         "a duration of 1s or more with its unit, such as 24h or 7d"
     ) { DurationText.parse($0).map { (.seconds(1) ... .days(3650)).contains($0) } ?? false }
 }
 
-/// What rules are made of.
 extension TextRule {
     /// Letters, digits and `marks`, not a dot first.
     package static func isName(_ text: String, countMax: Int, marks: Set<UInt8>) -> Bool {
@@ -111,25 +97,19 @@ extension TextRule {
             }
     }
 
-    /// Whether `{user_id}` is in the text once.
     package static func namesUserOnce(_ text: String) -> Bool {
         text.split(separator: "{user_id}", omittingEmptySubsequences: false).count == 2
     }
 
-    /// 0-9, a-f or A-F.
     package static func isHexadecimal(_ byte: UInt8) -> Bool {
         isDigit(byte) || (0x61...0x66).contains(byte) || (0x41...0x46).contains(byte)
     }
 
-    /// a-z.
     package static func isLower(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte) }
-    /// A-Z.
     package static func isUpper(_ byte: UInt8) -> Bool { (0x41...0x5a).contains(byte) }
-    /// 0-9.
     package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    /// No C0 or C1 control characters and no line separators: such a text would forge lines in a
-    /// log.
+    /// No control characters or line separators, which would forge lines in a log.
     package static func isPrintable(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             scalar.value >= 0x20 && !(0x7f...0x9f).contains(scalar.value)

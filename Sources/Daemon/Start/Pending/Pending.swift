@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What is made once its files can be read, and then kept until the shutdown.
+/// Something made once its files can be read, and kept until the shutdown.
 final class Pending<Made: Sendable>: Sendable {
     private enum State {
         case waiting
@@ -8,16 +8,12 @@ final class Pending<Made: Sendable>: Sendable {
         case shutDown
     }
 
-    /// Why nothing is made after the shutdown.
     private static var shutDownProblem: String { "the service does not use it any more" }
 
     private let make: @Sendable () async throws -> Made
     private let discard: @Sendable (Made) async -> Void
     private let state = Mutex(State.waiting)
 
-    /// - Parameters:
-    ///   - discard: Shuts one down.
-    ///   - make: Tries to make it.
     init(
         discard: @escaping @Sendable (Made) async -> Void,
         make: @escaping @Sendable () async throws -> Made
@@ -31,9 +27,7 @@ final class Pending<Made: Sendable>: Sendable {
         state.withLock { if case .made(let made) = $0 { made } else { nil } }
     }
 
-    /// Makes it, unless that was done before; two that try at once keep the first one's.
-    ///
-    /// - Returns: Why it cannot be made; `nil` once it is.
+    /// Returns why it cannot be made; of two tries at once the first result is kept.
     func setUp() async -> String? {
         switch state.withLock({ $0 }) {
         case .made: return nil
@@ -59,7 +53,7 @@ final class Pending<Made: Sendable>: Sendable {
         return isUsable ? nil : Self.shutDownProblem
     }
 
-    /// Shuts it down, if there is one; nothing is made any more.
+    /// Nothing is made any more.
     func shutdown() async {
         let last = state.withLock { state in
             defer { state = .shutDown }

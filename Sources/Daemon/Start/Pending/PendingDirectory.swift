@@ -1,14 +1,11 @@
 import Engine
 import Lifecycle
 
-/// A directory that cannot be set up yet: its key file cannot be read.
+/// A directory whose key file cannot be read yet.
 final class PendingDirectory: IdentityDirectory {
     let name: ProviderName
     private let pending: Pending<any IdentityDirectory>
 
-    /// - Parameters:
-    ///   - name: The directory's name.
-    ///   - make: Tries to set it up.
     init(
         _ name: ProviderName,
         make: @escaping @Sendable () async throws -> any IdentityDirectory
@@ -17,12 +14,9 @@ final class PendingDirectory: IdentityDirectory {
         pending = Pending(discard: { await $0.shutdown() }, make: make)
     }
 
-    /// Whether it could be set up by now.
     var isSetUp: Bool { pending.value != nil }
 
-    /// Sets the directory up, unless that was done before.
-    ///
-    /// - Returns: Why it cannot be set up; `nil` once it is.
+    /// Returns why it cannot be set up; `nil` once it is.
     func setUp() async -> String? { await pending.setUp() }
 
     func links(of user: UserID) async -> DirectoryAnswer {

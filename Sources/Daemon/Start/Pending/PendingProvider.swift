@@ -1,21 +1,15 @@
 import Engine
 import Lifecycle
 import Providers
-import Synchronization
 
-/// A provider that cannot be set up yet: its credential or certificate file cannot be read.
+/// A provider whose credential or certificate file cannot be read yet.
 ///
-/// The state machine knows it by its traits, which need no credential, and it stands still. Once
-/// ``diagnose()`` could set it up it is the provider itself.
+/// Its traits need no credential. ``diagnose()`` sets it up.
 final class PendingProvider: ConnectedProvider {
     let name: ProviderName
     let traits: ProviderTraits
     private let pending: Pending<any ConnectedProvider>
 
-    /// - Parameters:
-    ///   - name: The provider's name.
-    ///   - traits: What it will be like.
-    ///   - make: Tries to set it up.
     init(
         _ name: ProviderName,
         traits: ProviderTraits,
@@ -28,12 +22,9 @@ final class PendingProvider: ConnectedProvider {
 
     private var provider: (any ConnectedProvider)? { pending.value }
 
-    /// Whether it could be set up by now.
     var isSetUp: Bool { provider != nil }
 
-    /// Sets the provider up, unless that was done before.
-    ///
-    /// - Returns: Why it cannot be set up; `nil` once it is.
+    /// Returns why it cannot be set up; `nil` once it is.
     func setUp() async -> String? { await pending.setUp() }
 
     func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
@@ -74,27 +65,18 @@ final class PendingProvider: ConnectedProvider {
 
 /// What verifies a provider's notifications, once its secret can be read.
 final class PendingReceiver: NotificationReceiver {
-    private struct State: Sendable {
-        var receiver: (any NotificationReceiver)?
-        var isShutDown = false
-    }
-
     private let name: ProviderName
-    private let make: @Sendable () throws -> (any NotificationReceiver)?
-    private let state = Mutex(State())
+    private let pending: PendingNow<any NotificationReceiver>
 
-    /// - Parameters:
-    ///   - name: The provider's name.
-    ///   - make: Tries to set it up.
     init(_ name: ProviderName, make: @escaping @Sendable () throws -> (any NotificationReceiver)?) {
         self.name = name
-        self.make = make
+        pending = PendingNow(make)
     }
 
     func verify(
         _ notification: IncomingNotification
     ) async throws(NotificationRefusal) -> VerifiedNotification {
-        guard let receiver = receiver() else {
+        guard let receiver = pending.setUp() else {
             // The sender comes again.
             throw NotificationRefusal(
                 .keysUnavailable,
@@ -105,24 +87,5 @@ final class PendingReceiver: NotificationReceiver {
         return try await receiver.verify(notification)
     }
 
-    private func receiver() -> (any NotificationReceiver)? {
-        state.withLock { state in
-            if state.isShutDown { return nil }
-            if let receiver = state.receiver { return receiver }
-            do {
-                state.receiver = try make()
-            } catch {
-                // It was said when the provider was set up, and is tried with the next one.
-            }
-            return state.receiver
-        }
-    }
-
-    func shutdown() async {
-        let last = state.withLock { state in
-            defer { (state.receiver, state.isShutDown) = (nil, true) }
-            return state.receiver
-        }
-        await last?.shutdown()
-    }
+    func shutdown() async { await pending.end()?.shutdown() }
 }

@@ -1,17 +1,14 @@
-/// The table of settings as documentation.
-///
-/// `Config/examples/complete.toml` is exactly ``exampleFile(_:)``. The lists of expunged.conf(5)
-/// are exactly ``manualLists(_:)``. Tests compare both.
-package enum SettingsReference {
+@testable import Settings
+
+/// The table of settings as documentation; tests compare the example file and the manual page.
+enum SettingsReference {
     /// One list of expunged.conf(5).
-    package struct ManualList: Sendable {
-        /// The heading that the list follows.
-        package let heading: String
+    struct ManualList: Sendable {
+        let heading: String
         /// In mdoc(7).
-        package let items: [String]
+        let items: [String]
     }
 
-    /// A key and the kinds that have it in the same words.
     private struct Entry {
         let setting: Setting
         var kinds: [String]
@@ -24,17 +21,16 @@ package enum SettingsReference {
 
         """
 
-    /// The text of the example file with every key.
-    package static func exampleFile(_ table: SettingsTable) -> String {
+    static func exampleFile(_ table: SettingsTable) -> String {
         preamble + SettingScope.allCases.map { exampleSection($0, table) }.joined()
     }
 
-    /// The lists of expunged.conf(5): the types of text, then the keys of each kind of section.
-    package static func manualLists(_ table: SettingsTable) -> [ManualList] {
+    /// The types of text, then the keys of each kind of section.
+    static func manualLists(_ table: SettingsTable) -> [ManualList] {
         [textTypes(table)] + SettingScope.allCases.flatMap { keys(of: $0, table) }
     }
 
-    /// The facts about a setting in one line: type, limits, default, when it takes effect.
+    /// Type, limits, default and when it takes effect.
     static func facts(_ setting: Setting) -> String {
         var facts = [setting.type.summary]
         switch setting.presence {
@@ -43,7 +39,6 @@ package enum SettingsReference {
         case .defaultsTo(let value): facts.append("default \(value.toml)")
         }
         if setting.takesEffect == .restart { facts.append("restart") }
-        if setting.since != "0.1.0" { facts.append("since \(setting.since)") }
         return facts.joined(separator: "; ")
     }
 
@@ -117,7 +112,6 @@ package enum SettingsReference {
         return text
     }
 
-    /// Breaks text between words.
     private static func lines(_ text: String, width: Int) -> [String] {
         var lines: [String] = []
         for word in text.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
@@ -130,10 +124,32 @@ package enum SettingsReference {
         return lines
     }
 
-    /// A line of text for mdoc(7): a backslash begins an escape, and a leading dot or quote a
-    /// macro.
+    /// In mdoc(7) a backslash begins an escape, and a leading dot or quote a macro.
     private static func escaped(_ line: String) -> String {
         let escaped = line.replacing("\\", with: "\\e")
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&\(escaped)" : escaped
+    }
+}
+
+extension SettingType {
+    var summary: String {
+        switch self {
+        case .text(let rule): rule.title
+        case .texts(let rule, let count): "list of \(rule.title), \(Self.entries(count))"
+        case .map(let name, let value, let count):
+            "map of \(name.title) to \(value.title), \(Self.entries(count))"
+        case .choice, .boolean: range
+        case .duration: "duration, \(range)"
+        case .count: "count, \(range)"
+        case .constant: "constant"
+        }
+    }
+
+    var rules: [TextRule] {
+        switch self {
+        case .text(let rule), .texts(let rule, _): [rule]
+        case .map(let name, let value, _): [name, value]
+        case .choice, .duration, .count, .boolean, .constant: []
+        }
     }
 }

@@ -1,12 +1,10 @@
+import Daemon
 import Settings
 
-/// Writes a configuration out as it applies, defaults included.
-package enum EffectiveConfiguration {
-    /// Renders every section and key in the order of the table; the text loads to an equal
-    /// configuration.
-    ///
-    /// There is nothing to hide: a configuration holds names of credentials, never their content.
-    package static func render(_ configuration: DaemonConfiguration) -> String {
+/// Writes a configuration as it applies, defaults included.
+enum EffectiveConfiguration {
+    /// The text loads to an equal configuration.
+    static func render(_ configuration: DaemonConfiguration) -> String {
         configuration.sections.map(render).joined(separator: "\n")
     }
 
