@@ -88,7 +88,7 @@ let libraries: [Target] = [
     library("Ledger", ["Encoding", "Lifecycle", .crypto]),
     library(
         "Storage",
-        ["Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", .grdb, .logging]
+        ["Encoding", "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", .grdb, .logging]
     ),
     library("Vault", ["Encoding", "Engine", "Lifecycle", "COpenSSL"]),
     library(
@@ -130,7 +130,7 @@ let libraries: [Target] = [
         "ControlClient",
         ["Encoding", "Control", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1]
     ),
-    library("Sandbox", ["COpenSSL", .nioCore, .nioPosix, .nioSSL, .nioHTTP1]),
+    library("Sandbox", ["Encoding", "COpenSSL", .nioCore, .nioPosix, .nioSSL, .nioHTTP1]),
     library(
         "Daemon",
         [
@@ -153,8 +153,8 @@ let programs: [Target] = [
     program(
         "expunged-sandbox",
         [
-            "Sandbox", .argumentParser, .asyncHTTPClient, .nioCore, .nioHTTP1, .nioSSL,
-            .unixSignals,
+            "Encoding", "Sandbox", .argumentParser, .asyncHTTPClient, .nioCore, .nioHTTP1,
+            .nioSSL, .unixSignals,
         ]
     ),
 ]
@@ -216,7 +216,7 @@ let suites: [Target] = [
             .nioPosix, .subprocess,
         ]
     ),
-    tests("Sandbox", ["Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]),
+    tests("Sandbox", ["Encoding", "Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]),
     tests(
         "Daemon",
         [

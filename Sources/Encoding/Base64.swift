@@ -2,7 +2,6 @@
 package enum Base64 {
     private static let digits = Base64Digits(ending: "+/")
 
-    /// The text of `bytes` in ASCII.
     package static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         digits.append(bytes, to: &text)
@@ -10,7 +9,6 @@ package enum Base64 {
         return text
     }
 
-    /// The text of `bytes`.
     package static func text(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: encode(bytes), as: UTF8.self)
     }
@@ -27,12 +25,10 @@ package enum Base64 {
 package enum Base64URL {
     private static let digits = Base64Digits(ending: "-_")
 
-    /// Appends the text of `bytes` in ASCII.
     package static func append(_ bytes: some Collection<UInt8>, to text: inout [UInt8]) {
         digits.append(bytes, to: &text)
     }
 
-    /// The text of `bytes`.
     package static func text(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         append(bytes, to: &text)

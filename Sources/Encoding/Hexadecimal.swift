@@ -2,12 +2,10 @@
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// The digits of `bytes` in ASCII, in lower case.
     package static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 
-    /// The digits of `bytes`, in lower case.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: encode(bytes), as: UTF8.self)
     }

@@ -24,10 +24,9 @@ package struct JSONPieces {
 
     package init() {}
 
-    /// Takes what came next.
+    /// Takes the next bytes, cut anywhere, and returns the members that have ended once there are
+    /// enough of them; never an empty piece.
     ///
-    /// - Parameter part: Some bytes, cut anywhere.
-    /// - Returns: The members that have ended, once there are enough of them; never an empty piece.
     /// - Throws: ``Malformed``; what came before is not known to be right either.
     package mutating func take(_ part: some Sequence<UInt8>) throws(Malformed) -> JSONValue? {
         bytes.append(contentsOf: part)
@@ -51,10 +50,7 @@ package struct JSONPieces {
         return piece
     }
 
-    /// Ends it.
-    ///
-    /// - Returns: What is left: any value where it all is shorter than a piece.
-    /// - Throws: ``Malformed``.
+    /// Ends it, and returns what is left: any value where it all is shorter than a piece.
     package func finish() throws(Malformed) -> JSONValue {
         if isCut { return try Self.piece(bytes) }
         guard let value = JSONValue(bytes) else { throw Malformed() }

@@ -43,12 +43,8 @@ package struct JSONReader {
         self.depthMax = depthMax
     }
 
-    /// Reads exactly one value.
+    /// Reads exactly one value, with at most `depthMax` arrays and objects inside each other.
     ///
-    /// - Parameters:
-    ///   - bytes: The whole text.
-    ///   - depthMax: The most arrays and objects inside each other.
-    /// - Returns: The value.
     /// - Throws: ``JSONError`` at the first byte that is not acceptable.
     package static func read(
         _ bytes: [UInt8],
@@ -100,9 +96,7 @@ package struct JSONReader {
     private mutating func literal(
         _ text: StaticString,
         _ value: JSONValue
-    ) throws(JSONError)
-        -> JSONValue
-    {
+    ) throws(JSONError) -> JSONValue {
         for byte in text.description.utf8 {
             guard take(byte) else { throw failure(.unexpectedByte) }
         }
@@ -208,8 +202,10 @@ extension JSONReader {
         return try checkedText(bytes[start..<(position - 1)], at: start)
     }
 
-    private func checkedText(_ text: ArraySlice<UInt8>, at offset: Int) throws(JSONError) -> String
-    {
+    private func checkedText(
+        _ text: ArraySlice<UInt8>,
+        at offset: Int
+    ) throws(JSONError) -> String {
         guard let text = String(validating: text, as: UTF8.self) else {
             throw JSONError(kind: .malformedText, byteOffset: offset)
         }

@@ -1,7 +1,6 @@
-/// Any JSON value (RFC 8259), with the members of objects in their order.
-///
-/// Every textual view is redacted, since an answer of a provider holds tokens.
-package enum JSONValue: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+/// Any JSON value (RFC 8259), with the members of objects in their order; an answer of a provider
+/// holds tokens.
+package enum JSONValue: Sendable, Hashable, Redacted {
     case null
     case bool(Bool)
     /// A number without fraction and exponent that fits.
@@ -27,16 +26,12 @@ package enum JSONValue: Sendable, Hashable, CustomStringConvertible, CustomRefle
         do { self = try JSONReader.read(bytes) } catch { return nil }
     }
 
-    package var description: String { "[redacted]" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
-
     /// The member of an object; `nil` when there is none or this is no object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    /// The text; `nil` for anything else.
     package var string: String? {
         guard case .string(let value) = self else { return nil }
         return value
@@ -51,19 +46,16 @@ package enum JSONValue: Sendable, Hashable, CustomStringConvertible, CustomRefle
         }
     }
 
-    /// The truth value; `nil` for anything else.
     package var bool: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value
     }
 
-    /// The elements; `nil` for anything else.
     package var array: [JSONValue]? {
         guard case .array(let value) = self else { return nil }
         return value
     }
 
-    /// The value on one line.
     package var compactText: String {
         var writer = JSONWriter()
         writer.value(self)
@@ -108,6 +100,25 @@ package enum JSONValue: Sendable, Hashable, CustomStringConvertible, CustomRefle
                     .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
             )
         }
+    }
+}
+
+extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByBooleanLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    package init(stringLiteral text: String) { self = .string(text) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(arrayLiteral items: JSONValue...) { self = .array(items) }
+    /// A member whose value is `nil` is left out.
+    package init(dictionaryLiteral members: (String, JSONValue?)...) {
+        self = .object(members.compactMap { name, value in value.map { Member(name, $0) } })
+    }
+
+    /// `nil` without a text.
+    package init?(_ text: String?) {
+        guard let text else { return nil }
+        self = .string(text)
     }
 }
 

@@ -7,6 +7,13 @@ package struct JSONWriter {
         bytes.reserveCapacity(512)
     }
 
+    /// The bytes of one object; `body` writes its members.
+    package static func object(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object(body)
+        return writer.bytes
+    }
+
     /// Starts an object; `body` writes its members.
     package mutating func object(_ body: (inout JSONWriter) -> Void) {
         open(UInt8(ascii: "{"))
@@ -36,10 +43,33 @@ package struct JSONWriter {
     }
 
     /// Writes a member that is an integer, unless there is none.
-    package mutating func member(_ name: String, _ value: Int64?) {
+    package mutating func member<Number: BinaryInteger>(_ name: String, _ value: Number?) {
         guard let value else { return }
         self.name(name)
         raw("\(value)")
+    }
+
+    /// Writes a member that is a truth value, unless there is none.
+    package mutating func member(_ name: String, _ value: Bool?) {
+        guard let value else { return }
+        self.name(name)
+        raw("\(value)")
+    }
+
+    /// Writes a member that is a list of strings, unless there is none.
+    package mutating func member(_ name: String, _ texts: [String]?) {
+        member(name, texts) { writer, text in writer.string(text) }
+    }
+
+    /// Writes a member that is a list, one call of `body` per item, unless there is none.
+    package mutating func member<Item>(
+        _ name: String,
+        _ items: [Item]?,
+        _ body: (inout JSONWriter, Item) -> Void
+    ) {
+        guard let items else { return }
+        self.name(name)
+        array(items, body)
     }
 
     /// Writes a string with the escapes that RFC 8785 §3.2.2.2 has.
@@ -75,7 +105,7 @@ package struct JSONWriter {
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: raw("null")
-        case .bool(let value): raw(value ? "true" : "false")
+        case .bool(let value): raw("\(value)")
         case .integer(let value): raw("\(value)")
         case .number(let value): raw(value.isFinite ? "\(value)" : "null")
         case .string(let text): string(text)

@@ -2,10 +2,8 @@ import Synchronization
 
 /// The commands to Firebase and Google Cloud.
 extension RunningSandbox {
-    /// Everything that Firebase and Google Cloud hold.
     package var cloud: CloudContents { families.cloud.contents }
 
-    /// Adds to what Firebase and Google Cloud hold.
     package func add(_ contents: CloudContents) { families.cloud.add(contents) }
 
     /// The key file of the service account that the project knows.
@@ -18,7 +16,6 @@ extension RunningSandbox {
         families.cloud.state.withLock { $0.accounts[""]?[account.localID] = account }
     }
 
-    /// An account of Firebase Authentication; `nil` when there is none.
     package func account(_ localID: String) -> CloudAccount? {
         families.cloud.state.withLock { $0.accounts[""]?[localID] }
     }
@@ -37,7 +34,6 @@ extension RunningSandbox {
         }
     }
 
-    /// The paths of all documents of Firestore, sorted.
     package var documents: [String] {
         families.cloud.state.withLock { $0.documents.all.keys.sorted() }
     }
@@ -47,7 +43,6 @@ extension RunningSandbox {
         families.cloud.state.withLock { $0.failingWriteCount = count }
     }
 
-    /// Adds a generation of an object of Cloud Storage.
     package func add(_ object: CloudObject) { families.cloud.add(object) }
 
     /// The objects of Cloud Storage that are not deleted, softly or for good, by name.
@@ -56,7 +51,6 @@ extension RunningSandbox {
             .filter { $0.hardDeleteMilliseconds == nil }.sorted { $0.name < $1.name }
     }
 
-    /// Puts a value into the Realtime Database.
     package func add(value: Int64, at path: String...) {
         let cloud = families.cloud
         let path = path.joined(separator: "/")

@@ -16,7 +16,6 @@ package struct SandboxError: Error, Sendable, CustomStringConvertible {
         case full
     }
 
-    /// The kind; decides what the caller may do.
     package let kind: Kind
     /// The verb and its object: `make key`.
     package let action: String

@@ -6,27 +6,10 @@ import NIOSSL
 
 /// Calls the admin routes of the sandbox of a directory.
 struct AdminClient {
-    private let directory: String
-
-    init(directory: String) {
-        self.directory = directory
-    }
-
-    /// Sends the members of `body` as JSON and prints the answer.
-    ///
-    /// - Parameters:
-    ///   - path: The admin route.
-    ///   - body: The members.
-    /// - Throws: ``AdminClientError`` when no sandbox answers or it refuses.
-    func perform(_ path: String, body: AdminBody) async throws {
-        try await perform(path, sending: body)
-    }
+    let directory: String
 
     /// Sends `value` as JSON, or asks with GET when there is none, and prints the answer.
     ///
-    /// - Parameters:
-    ///   - path: The admin route with its query.
-    ///   - value: The body.
     /// - Throws: ``AdminClientError`` when no sandbox answers or it refuses.
     func perform(_ path: String, sending value: (any Encodable)? = nil) async throws {
         let endpoint = try Self.text(ofFile: "\(directory)/endpoint").filter { !$0.isNewline }
@@ -60,18 +43,6 @@ struct AdminClient {
             throw error
         }
         try await client.shutdown()
-    }
-
-    /// `text` for a query (RFC 3986 §2.1).
-    static func encoded(_ text: String) -> String {
-        text.utf8.reduce(into: "") { encoded, byte in
-            let scalar = Unicode.Scalar(byte)
-            if scalar.isASCII, scalar.properties.isAlphabetic || (48...57).contains(byte) {
-                encoded.unicodeScalars.append(scalar)
-            } else {
-                encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
-            }
-        }
     }
 
     static func text(ofFile path: String) throws -> String {

@@ -54,15 +54,16 @@ struct RegisterClientCommand: AsyncParsableCommand {
 
     func run() async throws {
         let key = try keyFile.map { try AdminClient.text(ofFile: $0) }
-        let path = location.route("/sandbox/clients")
         guard location.provider != .apple else {
-            try await location.client.perform(
-                path,
-                body: [
-                    "team_id": teamID, "key_id": keyID, "client_ids": clientID, "key_pem": key,
-                ]
+            return try await location.perform(
+                "/sandbox/clients",
+                sending: AppleRegistration(
+                    teamID: teamID ?? "",
+                    keyID: keyID ?? "",
+                    keyPEM: key ?? "",
+                    clientIDs: clientID
+                )
             )
-            return
         }
         for clientID in clientID {
             var registration = ClientRegistration(clientID, secret: clientSecret)
@@ -74,7 +75,7 @@ struct RegisterClientCommand: AsyncParsableCommand {
             registration.project = project
             registration.kind = kind
             registration.requiresProof = requiresProof
-            try await location.client.perform(path, sending: registration)
+            try await location.perform("/sandbox/clients", sending: registration)
         }
     }
 }

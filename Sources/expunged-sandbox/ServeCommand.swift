@@ -65,11 +65,9 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.logFile = log
         configuration.capacity = capacity
         configuration.faults = try faults.plan()
-        configuration.apple = AppleConfiguration(
-            teamID: teamID,
-            keyID: keyID,
-            clientIDs: clientID.isEmpty ? ["com.example.app"] : clientID
-        )
+        configuration.apple.teamID = teamID
+        configuration.apple.keyID = keyID
+        if !clientID.isEmpty { configuration.apple.clientIDs = clientID }
         configuration.apple.refreshLimit = refreshLimit
         configuration.apple.misnamedToken = misnamedToken
         configuration.apple.returnsIDTokenOnRefresh = !noIDTokenOnRefresh
@@ -78,9 +76,7 @@ struct ServeCommand: AsyncParsableCommand {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let sandbox = try await SandboxServer.start(configuration: configuration)
         Output.line("ready at \(sandbox.baseURL), files in \(sandbox.directory)")
-        for await _ in signals {
-            break
-        }
+        for await _ in signals { break }
         try await sandbox.shutdown()
     }
 }

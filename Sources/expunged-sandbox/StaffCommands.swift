@@ -1,8 +1,8 @@
 import ArgumentParser
+import Encoding
 import FoundationEssentials
 import Sandbox
 
-/// Lists who authorized what.
 struct GrantsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grants",
@@ -15,14 +15,13 @@ struct GrantsCommand: AsyncParsableCommand {
     var user: String?
 
     func run() async throws {
-        try await location.client.perform(
+        try await location.perform(
             "/sandbox/grants?provider=\(location.provider.rawValue)"
-                + (user.map { "&user=\(AdminClient.encoded($0))" } ?? "")
+                + (user.map { "&user=\(PercentEncoding.encode($0))" } ?? "")
         )
     }
 }
 
-/// Shows the calls that were made.
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
@@ -38,11 +37,10 @@ struct LogCommand: AsyncParsableCommand {
     var limit = 10_000
 
     func run() async throws {
-        try await location.client.perform("/sandbox/log?after=\(after)&limit=\(limit)")
+        try await location.perform("/sandbox/log?after=\(after)&limit=\(limit)")
     }
 }
 
-/// Starts a fault plan.
 struct FaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fault",
@@ -53,11 +51,10 @@ struct FaultCommand: AsyncParsableCommand {
     @OptionGroup var faults: FaultOptions
 
     func run() async throws {
-        try await location.client.perform("/sandbox/faults", sending: try faults.plan())
+        try await location.perform("/sandbox/faults", sending: try faults.plan())
     }
 }
 
-/// Moves the sandbox's clock.
 struct ClockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clock",
@@ -70,14 +67,11 @@ struct ClockCommand: AsyncParsableCommand {
     var offset: String
 
     func run() async throws {
-        try await location.client.perform(
-            "/sandbox/clock",
-            body: ["offset_ms": try TimeSpan.milliseconds(offset)]
-        )
+        let order = ["offset_ms": try TimeSpan.milliseconds(offset)]
+        try await location.perform("/sandbox/clock", sending: order)
     }
 }
 
-/// Changes the keys that sign id tokens.
 struct RotateKeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate-keys",
@@ -90,14 +84,10 @@ struct RotateKeysCommand: AsyncParsableCommand {
     var withdrawOld = false
 
     func run() async throws {
-        try await location.client.perform(
-            location.route("/sandbox/rotate-keys"),
-            body: ["withdraw_old": withdrawOld]
-        )
+        try await location.perform("/sandbox/rotate-keys", sending: ["withdraw_old": withdrawOld])
     }
 }
 
-/// Lists the clients.
 struct ClientsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clients",
@@ -107,11 +97,10 @@ struct ClientsCommand: AsyncParsableCommand {
     @OptionGroup var location: SandboxLocation
 
     func run() async throws {
-        try await location.client.perform("/sandbox/clients")
+        try await location.perform("/sandbox/clients")
     }
 }
 
-/// Lists or adds what Firebase and Google Cloud hold.
 struct CloudCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cloud",
@@ -140,7 +129,6 @@ struct CloudCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints the key file of the service account.
 struct ServiceAccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service-account",
@@ -155,7 +143,6 @@ struct ServiceAccountCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints a client secret, to call the provider's endpoints from a shell.
 struct ClientSecretCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "client-secret",

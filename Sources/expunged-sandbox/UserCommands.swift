@@ -11,15 +11,13 @@ struct SandboxLocation: ParsableArguments {
     @Option(help: "Whose users and clients the command is about.")
     var provider = SandboxProvider.apple
 
-    /// A route of the provider.
-    func route(_ path: String) -> String {
-        provider == .apple ? path : "\(path)?provider=\(provider.rawValue)"
+    /// Asks, or commands the provider at a route.
+    func perform(_ path: String, sending value: (any Encodable)? = nil) async throws {
+        let route = value == nil ? path : "\(path)?provider=\(provider.rawValue)"
+        try await AdminClient(directory: directory).perform(route, sending: value)
     }
-
-    var client: AdminClient { AdminClient(directory: directory) }
 }
 
-/// Signs a user in and prints what the application then holds.
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-in",
@@ -53,18 +51,18 @@ struct SignInCommand: AsyncParsableCommand {
     var age = "0s"
 
     func run() async throws {
-        try await location.client.perform(
-            location.route("/sandbox/sign-in"),
-            body: [
-                "scope": scope, "code_challenge": codeChallenge, "realm": realm,
-                "user": user, "client_id": clientID, "nonce": nonce, "redirect_uri": redirectURI,
-                "age_s": try TimeSpan.milliseconds(age) / 1000,
-            ]
-        )
+        var order = SandboxOrder.SignIn(user: user)
+        order.clientID = clientID
+        order.nonce = nonce
+        order.redirectURI = redirectURI
+        order.scope = scope
+        order.codeChallenge = codeChallenge
+        order.realm = realm
+        order.ageSeconds = try TimeSpan.milliseconds(age) / 1000
+        try await location.perform("/sandbox/sign-in", sending: order)
     }
 }
 
-/// Makes refresh tokens without sign-ins.
 struct TokensCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tokens",
@@ -93,18 +91,16 @@ struct TokensCommand: AsyncParsableCommand {
     var age = "0s"
 
     func run() async throws {
-        try await location.client.perform(
-            location.route("/sandbox/refresh-tokens"),
-            body: [
-                "count": count, "client_id": clientID, "user_prefix": userPrefix,
-                "scope": scope, "realm": realm,
-                "age_s": try TimeSpan.milliseconds(age) / 1000,
-            ]
-        )
+        var order = SandboxOrder.Tokens(count: count)
+        order.clientID = clientID
+        order.userPrefix = userPrefix
+        order.scope = scope
+        order.realm = realm
+        order.ageSeconds = try TimeSpan.milliseconds(age) / 1000
+        try await location.perform("/sandbox/refresh-tokens", sending: order)
     }
 }
 
-/// Lets a user remove the application in the settings of the device.
 struct WithdrawCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "withdraw-consent",
@@ -136,12 +132,10 @@ struct WithdrawCommand: AsyncParsableCommand {
     var realm: String?
 
     func run() async throws {
-        try await location.client.perform(
-            location.route("/sandbox/withdraw-consent"),
-            body: [
-                "user": user, "client_id": clientID, "event": event, "token": token,
-                "realm": realm,
-            ]
-        )
+        var order = SandboxOrder.Withdrawal(user: user, event: event)
+        order.clientID = clientID
+        order.token = token
+        order.realm = realm
+        try await location.perform("/sandbox/withdraw-consent", sending: order)
     }
 }

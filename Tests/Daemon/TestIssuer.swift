@@ -1,3 +1,4 @@
+import Encoding
 import Lifecycle
 
 @testable import Sandbox

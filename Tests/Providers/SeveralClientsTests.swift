@@ -84,7 +84,7 @@ struct SeveralClientsTests {
                 stored.keeper = kept.keeper
                 #expect(await provider.revoke(stored) == .success)
                 #expect(kept.all.count == 1)
-                let user = try sandbox.grants(at: .oauth2, user: token.user)
+                let user = sandbox.grants(at: .oauth2, user: token.user)
                 #expect(user.map(\.liveTokens) == [0])
                 #expect(await provider.check(stored) == .dead)
             }

@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 import NIOHTTP1
 import Testing
@@ -54,7 +55,7 @@ struct AppleIDTokenTests {
             #expect(listed.allSatisfy { $0.kty == "RSA" && $0.alg == "RS256" && $0.e == "AQAB" })
             #expect(listed.map(\.kid).contains(try #require(token.header.kid)))
             // 2048 bits.
-            #expect(listed.allSatisfy { Base64URL.bytes(Substring($0.n))?.count == 256 })
+            #expect(listed.allSatisfy { Base64URL.decode($0.n.utf8)?.count == 256 })
         }
     }
 

@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 import NIOHTTP1
 import Testing
@@ -52,7 +53,7 @@ struct FacebookTests {
             key: Array(Self.secret.utf8),
             message: Array(parts[1].utf8)
         )
-        let payload = try #require(Base64URL.bytes(parts[1]))
+        let payload = try #require(Base64URL.decode(parts[1].utf8))
         return (String(decoding: payload, as: UTF8.self), Base64URL.text(code) == parts[0])
     }
 
@@ -181,7 +182,7 @@ struct FacebookTests {
                 )
                 for (proof, expected) in [
                     (nil, isRequired ? "400 100/0" : "200"), ("00", "400 100/0"),
-                    (TokenDigest.hexadecimal(code), "200"),
+                    (Hexadecimal.text(code), "200"),
                 ] {
                     var query = ["access_token": Self.appToken]
                     query["appsecret_proof"] = proof

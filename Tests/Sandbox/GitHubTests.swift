@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 import NIOHTTP1
 import Testing
@@ -238,10 +239,10 @@ struct GitHubTests {
                 key: Array((Self.gitHubApp.clientSecret ?? "").utf8),
                 message: Array(notification.body.utf8)
             )
-            let signature = "sha256=\(TokenDigest.hexadecimal(code))"
+            let signature = "sha256=\(Hexadecimal.text(code))"
             #expect(notification.headers["x-hub-signature-256"] == signature)
             #expect(notification.body.contains(#""action":"revoked""#))
-            let states = try fixture.sandbox.grants(at: .github).map(\.state)
+            let states = fixture.sandbox.grants(at: .github).map(\.state)
             #expect(states == [.revoked, .revoked])
         }
     }

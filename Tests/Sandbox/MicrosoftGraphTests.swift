@@ -169,7 +169,7 @@ struct MicrosoftGraphTests {
                 )
                 #expect(elsewhere.status == 400)
                 // The grant stands, and a new sign-in works.
-                let states = try fixture.sandbox.grants(at: .microsoft).map(\.state)
+                let states = fixture.sandbox.grants(at: .microsoft).map(\.state)
                 #expect(states == [.live, .live])
                 let fresh = try fixture.sandbox.issueTokens(at: .microsoft)[0]
                 #expect(try await refresh(fixture, fresh) == "200")

@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 import NIOHTTP1
 import Testing

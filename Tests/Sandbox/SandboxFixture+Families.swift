@@ -52,7 +52,7 @@ extension SandboxFixture {
 
     /// The states of the grants at a provider, by user.
     func states(_ provider: SandboxProvider) throws -> [String: SandboxGrant.State] {
-        try sandbox.grants(at: provider).reduce(into: [:]) { $0[$1.user] = $1.state }
+        sandbox.grants(at: provider).reduce(into: [:]) { $0[$1.user] = $1.state }
     }
 }
 

@@ -22,8 +22,8 @@ enum ImportTable {
         "Engine": ["Lifecycle", "DequeModule", "Logging"],
         "Ledger": ["Encoding", "Lifecycle", "Crypto"],
         "Storage": [
-            "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", "GRDB", "GRDBSQLite",
-            "Logging",
+            "Encoding", "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", "GRDB",
+            "GRDBSQLite", "Logging",
         ],
         "Vault": ["Encoding", "Engine", "Lifecycle", "COpenSSL"],
         "HTTP": [
@@ -55,7 +55,7 @@ enum ImportTable {
         "ControlClient": [
             "Encoding", "Control", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
-        "Sandbox": network.union(["COpenSSL", "NIOSSL", "Logging"]),
+        "Sandbox": network.union(["Encoding", "COpenSSL", "NIOSSL"]),
         "Daemon": adapters.union([
             "Encoding", "NIOCore", "NIOPosix",
             "Lifecycle", "Engine", "Ledger", "Control", "CLinux", "CExecutor", "Logging",
@@ -67,8 +67,8 @@ enum ImportTable {
             "ArgumentParser",
         ],
         "expunged-sandbox": [
-            "Sandbox", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL",
-            "UnixSignals",
+            "Encoding", "Sandbox", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+            "NIOSSL", "UnixSignals",
         ],
     ]
 

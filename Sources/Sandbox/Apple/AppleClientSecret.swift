@@ -1,5 +1,16 @@
 /// Makes client secrets, for tests and for demonstrations in a shell.
 package enum AppleClientSecret {
+    /// The claims of a client secret; times in Unix seconds.
+    package struct Claims: Codable, Sendable {
+        package var iss: String
+        package var sub: String
+        package var aud: String
+        package var iat: Double
+        package var exp: Double
+    }
+
+    static let audience = "https://appleid.apple.com"
+
     /// Signs a client secret as an application's server would (Apple, "Creating a client secret").
     ///
     /// - Parameters:
@@ -7,7 +18,7 @@ package enum AppleClientSecret {
     ///   - teamID: The team of the client.
     ///   - keyID: The `kid` that the key is registered under.
     ///   - keyPEM: The private key, as in Apple's .p8 files.
-    ///   - claims: Lets a test replace claims; the defaults are what Apple asks for.
+    ///   - claims: Lets a test replace claims.
     /// - Returns: The JWT.
     /// - Throws: ``SandboxError`` when the key cannot be used.
     package static func make(
@@ -22,7 +33,7 @@ package enum AppleClientSecret {
         var content = Claims(
             iss: teamID,
             sub: clientID,
-            aud: AppleClients.audience,
+            aud: audience,
             iat: now - 5,
             exp: now + 300
         )
@@ -33,19 +44,5 @@ package enum AppleClientSecret {
             kid: keyID,
             key: try CryptoKey(p256PEM: keyPEM)
         )
-    }
-
-    /// The claims of a client secret.
-    package struct Claims: Codable, Sendable {
-        /// The team.
-        package var iss: String
-        /// The client.
-        package var sub: String
-        /// Apple, always `https://appleid.apple.com`.
-        package var aud: String
-        /// When it was made, in Unix seconds.
-        package var iat: Double
-        /// Until when it is good, in Unix seconds.
-        package var exp: Double
     }
 }

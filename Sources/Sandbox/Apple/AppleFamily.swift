@@ -1,295 +1,255 @@
-import FoundationEssentials
-import Synchronization
+import Encoding
 
 /// Plays `appleid.apple.com`: `/auth/token`, `/auth/revoke`, `/auth/keys`.
-final class AppleFamily: ProviderFamily {
+///
+/// Sources: developer.apple.com, "Generate and validate tokens", "Revoke tokens", "ErrorResponse",
+/// "Authenticating users" and "Processing changes for Sign in with Apple accounts".
+final class AppleFamily: GrantFamily {
+    struct State: GrantState {
+        var book: GrantBook
+        /// When refresh tokens were checked last, in Unix seconds.
+        var checkedSeconds: BoundedTable<TokenDigest, Int64>
+    }
+
+    private static let accessLifetimeSeconds: Int64 = 3600
+    private static let daySeconds: Int64 = 86_400
+    private static let invalidRequest = FamilyRefusal.oauth("invalid_request")
+    private static let tokenDead = FamilyRefusal.oauth(
+        "invalid_grant",
+        "The token has expired or has been revoked."
+    )
+
     let name = "apple"
-    private static let jsonType = "application/json;charset=UTF-8"
-
-    let clients = AppleClients()
-    let signingKeys: SigningKeys
+    let service: GrantService<State>
+    let clients: ClientRegistry
+    let signingKeys = SigningKeys(family: "apple")
     let configuration: AppleConfiguration
-    let clock: SandboxClock
-    let state: Mutex<AppleState>
-    private let journal: CallJournal
+    let codeLifetimeSeconds: Int64 = 300
+    let defaultScope = ""
+    private let keys = AppleKeys()
 
-    init(configuration: AppleConfiguration, _ tools: FamilyTools) {
+    init(_ configuration: AppleConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
-        clock = tools.clock
-        journal = tools.journal
-        signingKeys = SigningKeys(family: name)
-        state = Mutex(
-            AppleState(capacity: tools.capacity, refreshLimit: configuration.refreshLimit)
+        clients = try ClientRegistry([])
+        service = GrantService(
+            name,
+            tools,
+            state: State(
+                book: GrantBook(capacity: tools.capacity),
+                checkedSeconds: BoundedTable(capacity: tools.capacity)
+            )
         )
     }
 
-    func endpoint(method: String, path: String) -> SandboxEndpoint? {
+    /// Apple is served at the root.
+    var baseURL: String { service.address.baseURL }
+
+    func register(_ order: AppleRegistration) throws(SandboxError) {
+        keys.register(try CryptoKey(p256PEM: order.keyPEM), as: order.keyID, of: order.teamID)
+        for clientID in order.clientIDs.sorted() {
+            var registration = ClientRegistration(clientID)
+            registration.project = order.teamID
+            registration.authentication = .post
+            try clients.register(registration)
+        }
+    }
+
+    func route(_ method: String, _ path: String) -> FamilyRoute? {
         switch (method, path) {
-        case ("POST", "/auth/token"): .token
-        case ("POST", "/auth/revoke"): .revoke
-        case ("GET", "/auth/keys"): .keys
+        case ("POST", "/auth/token"): FamilyRoute(.token, answerToken)
+        case ("POST", "/auth/revoke"): FamilyRoute(.revoke, answerRevoke)
+        case ("GET", "/auth/keys"): FamilyRoute(.keys, handKeys)
         default: nil
         }
     }
 
     func answer(_ call: ProviderCall) -> ProviderReply {
-        switch call.endpoint {
-        case .token: answerToken(call)
-        case .revoke: answerRevoke(call)
-        default: answerKeys(call)
-        }
+        var reply = serve(call)
+        if reply.contentType != nil { reply.contentType = "application/json;charset=UTF-8" }
+        return reply
     }
 
-    func recordSkipped(_ call: ProviderCall, status: Int) {
-        let form = FormBody(call.body)
-        var record = record(of: call, form: form, outcome: .none, status: status)
-        let digest = (form["code"] ?? form["refresh_token"] ?? form["token"]).map(TokenDigest.init)
-        state.withLock { state in
-            describe(digest, in: state, to: &record)
-            journal.append(record, at: clock.nowMilliseconds)
-        }
-    }
-
-    // MARK: - Endpoints
-
-    private func answerKeys(_ call: ProviderCall) -> ProviderReply {
-        journal.append(
-            record(of: call, form: nil, outcome: .served, status: 200),
-            at: clock.nowMilliseconds
+    func note(_ call: ProviderCall) -> CallNote {
+        let form = call.form
+        return CallNote(
+            grantType: form["grant_type"],
+            clientID: form["client_id"],
+            token: form["code"] ?? form["refresh_token"] ?? form["token"]
         )
-        do {
-            let body = try signingKeys.published()
-            return ProviderReply(status: 200, contentType: Self.jsonType, body: body)
-        } catch {
-            return ProviderReply(status: 500)
-        }
     }
 
-    private func answerToken(_ call: ProviderCall) -> ProviderReply {
-        let form = FormBody(call.body)
-        do throws(AppleRefusal) {
-            let clientID = try authenticate(call, form)
-            switch form["grant_type"] {
-            case "authorization_code": return try exchange(call, form, clientID)
-            case "refresh_token": return try check(call, form, clientID)
-            case nil: throw AppleRefusal.invalidRequest
-            default: throw AppleRefusal.unsupportedGrantType
-            }
-        } catch {
-            return refuse(call, form, error)
+    /// One grant for all clients of a team: what a revoke cuts as a whole.
+    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
+        GrantBook.Key(user: user, audience: client.registration.project ?? client.id)
+    }
+
+    /// A subject in Apple's form, `NNNNNN.hex32.NNNN`, always the same for a user and a team.
+    func subject(of key: GrantBook.Key) -> String {
+        let text = TokenDigest.hexadecimal("\(key.audience)/\(key.user)")
+        let digits = text.utf8.map { String(Int($0) % 10) }
+        return "\(digits[32..<38].joined()).\(text.prefix(32)).\(digits[38..<42].joined())"
+    }
+
+    func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {
+        TokenRules(
+            accessPrefix: "a",
+            accessLifetimeSeconds: Self.accessLifetimeSeconds,
+            refreshPrefix: "r"
+        )
+    }
+
+    /// The subject decides also the relay address and the form of the booleans.
+    func idToken(_ order: IDTokenOrder) throws -> String? {
+        let subject = order.subject
+        // Apple has sent these as booleans and as strings; callers must read both.
+        let yes: JSONValue = (subject.utf8.last ?? 0) % 2 == 0 ? "true" : true
+        return try signingKeys.sign([
+            "iss": .string(AppleClientSecret.audience), "sub": .string(subject),
+            "aud": .string(order.ticket.clientID), "iat": .integer(order.issuedSeconds),
+            "exp": .integer(order.issuedSeconds + configuration.idTokenLifetimeSeconds),
+            "auth_time": .integer(order.issuedSeconds),
+            "nonce": JSONValue(order.ticket.nonce.map { TokenDigest.hexadecimal($0) }),
+            "nonce_supported": true,
+            "email": .string("\(subject.dropFirst(7).prefix(10))@privaterelay.appleid.com"),
+            "email_verified": yes, "is_private_email": yes,
+            "c_hash": JSONValue(order.code.map(TokenDigest.half)),
+            "at_hash": JSONValue(order.accessToken.map(TokenDigest.half)), "real_user_status": 2,
+        ])
+    }
+
+    /// `events` is a string that holds JSON, although it is documented as an object: a trap of the
+    /// original.
+    func happen(
+        _ order: SandboxOrder.Withdrawal,
+        to key: GrantBook.Key,
+        client: RegisteredClient
+    ) throws -> SandboxNotification? {
+        let event = try order.event(of: AppleNotification.Event.allCases.map(\.rawValue))
+        let subject = service.cut(key)
+        let now = service.clock.nowMilliseconds
+        let inner: JSONValue = [
+            "type": .string(event), "sub": .string(subject), "event_time": .integer(now),
+        ]
+        let payload = try signingKeys.sign([
+            "iss": .string(AppleClientSecret.audience), "aud": .string(client.id),
+            "iat": .integer(now / 1000), "exp": .integer(now / 1000 + Self.daySeconds),
+            "jti": .string(TokenGenerator.text()), "events": .string(inner.compactText),
+        ])
+        let body: JSONValue = ["payload": .string(payload)]
+        return SandboxNotification(contentType: "application/json", body: body.compactText)
+    }
+}
+
+// MARK: - Endpoints
+
+extension AppleFamily {
+    private func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        let client = try authenticate(call)
+        switch call.form["grant_type"] {
+        case "authorization_code": return try exchange(call, client)
+        case "refresh_token": return try check(call, client)
+        case nil: throw Self.invalidRequest
+        default: throw .oauth("unsupported_grant_type")
         }
     }
 
     private func exchange(
         _ call: ProviderCall,
-        _ form: FormBody,
-        _ clientID: String
-    ) throws(AppleRefusal) -> ProviderReply {
-        guard let code = form["code"] else { throw .invalidRequest }
-        let digest = TokenDigest(code)
-        let refreshToken = TokenGenerator.token("r")
-        let accessToken = TokenGenerator.token("a")
-        let issue = (refresh: TokenDigest(refreshToken), access: TokenDigest(accessToken))
-        let success = record(of: call, form: form, outcome: .none, status: 200)
-        let finding = try perform(digest, success) { state, now throws(AppleRefusal) in
-            let finding = try state.redeem(
-                digest,
-                clientID: clientID,
-                redirectURI: form["redirect_uri"],
-                nowSeconds: now,
-                issue: issue
-            )
-            return (finding, .exchanged)
+        _ client: RegisteredClient
+    ) throws(FamilyRefusal) -> ProviderReply {
+        guard call.form["code"] != nil else { throw Self.invalidRequest }
+        let (ticket, tokens) = try exchange(call, client, call.form) { failure, _ in
+            switch failure {
+            case .foreign: Self.notIssued(to: client.id)
+            case .used: .oauth("invalid_grant", "The code has already been used.")
+            case .redirect: .oauth("invalid_client")
+            case .unknown, .expired, .verifier:
+                .oauth("invalid_grant", "The code has expired or has been revoked.")
+            }
         }
-        return tokens(clientID, finding, accessToken, refreshToken: refreshToken, hasIDToken: true)
+        return answer(tokens, idToken: try idToken(ticket, accessToken: tokens.access))
     }
 
+    /// Gives an access token for a refresh token, which it does not repeat.
     private func check(
         _ call: ProviderCall,
-        _ form: FormBody,
-        _ clientID: String
-    ) throws(AppleRefusal) -> ProviderReply {
-        guard let token = form["refresh_token"] else { throw .invalidRequest }
-        let digest = TokenDigest(token)
-        let accessToken = TokenGenerator.token("a")
-        let access = TokenDigest(accessToken)
-        let success = record(of: call, form: form, outcome: .none, status: 200)
-        let finding = try perform(digest, success) { state, now throws(AppleRefusal) in
-            let finding = try state.validate(
-                digest,
-                clientID: clientID,
-                nowSeconds: now,
-                access: access
-            )
-            return (finding, .validated)
+        _ client: RegisteredClient
+    ) throws(FamilyRefusal) -> ProviderReply {
+        guard let text = call.form["refresh_token"] else { throw Self.invalidRequest }
+        let digest = TokenDigest(text)
+        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.token(digest), token.kind == .refresh else {
+                throw Self.tokenDead
+            }
+            guard token.ticket.clientID == client.id else { throw Self.notIssued(to: client.id) }
+            guard state.book.standing(token, now: now) == .live else { throw Self.tokenDead }
+            if configuration.refreshLimit == .daily, let checked = state.checkedSeconds[digest],
+                now - checked < Self.daySeconds
+            {
+                throw FamilyRefusal("throttled", ProviderReply(status: 429))
+            }
+            state.checkedSeconds.insert(now, for: digest)
+            var ticket = token.ticket
+            ticket.nonce = nil
+            let rules = rules(for: client, ticket)
+            let tokens = state.book.makeTokens(ticket, by: rules, withRefresh: false, now: now)
+            return ((ticket, tokens), .validated)
         }
-        return tokens(
-            clientID,
-            finding,
-            accessToken,
-            refreshToken: nil,
-            hasIDToken: configuration.returnsIDTokenOnRefresh
-        )
+        guard configuration.returnsIDTokenOnRefresh else { return answer(tokens, idToken: nil) }
+        return answer(tokens, idToken: try idToken(ticket, accessToken: tokens.access))
     }
 
-    private func answerRevoke(_ call: ProviderCall) -> ProviderReply {
-        let form = FormBody(call.body)
-        do throws(AppleRefusal) {
-            let clientID = try authenticate(call, form)
+    /// 200 for everything but another client's live token: garbage, codes, id tokens and dead
+    /// tokens cut nothing.
+    private func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        let client = try authenticate(call)
+        let form = call.form
+        let success = ProviderReply(status: 200)
+        guard let text = form["token"] else {
             let isMisnamed = form["refresh_token"] != nil || form["access_token"] != nil
-            if form["token"] == nil, isMisnamed, configuration.misnamedToken == .accept {
-                let ignored = record(of: call, form: form, outcome: .ignored, status: 200)
-                state.withLock { _ in journal.append(ignored, at: clock.nowMilliseconds) }
-                return ProviderReply(status: 200)
+            guard isMisnamed, configuration.misnamedToken == .accept else {
+                throw Self.invalidRequest
             }
-            guard let token = form["token"] else { throw AppleRefusal.invalidRequest }
-            let digest = TokenDigest(token)
-            let success = record(of: call, form: form, outcome: .none, status: 200)
-            _ = try perform(digest, success) { state, now throws(AppleRefusal) in
-                let isCut = try state.revoke(digest, clientID: clientID, nowSeconds: now)
-                return (isCut, isCut ? .revoked : .ignored)
-            }
-            return ProviderReply(status: 200)
-        } catch {
-            return refuse(call, form, error)
+            service.record(call, .ignored, status: 200)
+            return success
+        }
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(text, now: now) else { return (success, .ignored) }
+            guard token.ticket.clientID == client.id else { throw Self.notIssued(to: client.id) }
+            state.book.cut(token.ticket.grant)
+            return (success, .revoked)
         }
     }
 
-    // MARK: - Steps
-
-    /// Checks the form and the client secret; Apple answers 400 where RFC 6749 has 401.
-    private func authenticate(
-        _ call: ProviderCall,
-        _ form: FormBody
-    ) throws(AppleRefusal) -> String {
-        // A JSON body is not even read: Apple then misses the client.
-        let type = call.contentType?.lowercased() ?? ""
-        guard type.hasPrefix("application/x-www-form-urlencoded") else { throw .invalidClient }
-        guard !form.hasDuplicates else { throw .invalidRequest }
-        guard let clientID = form["client_id"], let secret = form["client_secret"],
-            clients.accepts(
-                secret: secret,
-                for: clientID,
-                nowMilliseconds: clock.nowMilliseconds
+    /// Apple answers 400 where RFC 6749 has 401, and does not read a JSON body: it then misses the
+    /// client.
+    private func authenticate(_ call: ProviderCall) throws(FamilyRefusal) -> RegisteredClient {
+        let form = call.form
+        guard !form.hasDuplicates else { throw Self.invalidRequest }
+        guard let client = clients[form["client_id"]], let teamID = client.registration.project,
+            let secret = form["client_secret"],
+            keys.accept(
+                secret,
+                for: client.id,
+                of: teamID,
+                at: Double(service.clock.nowMilliseconds) / 1000
             )
-        else { throw .invalidClient }
-        return clientID
+        else { throw .oauth("invalid_client") }
+        return client
     }
 
-    /// Changes the state and records it in one step, so that the journal has the true order.
-    ///
-    /// A refusal is recorded here too, and leaves as the error.
-    private func perform<Result: Sendable>(
-        _ digest: TokenDigest,
-        _ success: CallRecord,
-        _ body: (inout AppleState, Int64) throws(AppleRefusal) -> (Result, CallRecord.Outcome)
-    ) throws(AppleRefusal) -> Result {
-        let now = clock.nowMilliseconds
-        let result: Swift.Result<Result, AppleRefusal> = state.withLock { state in
-            var record = success
-            describe(digest, in: state, to: &record)
-            do throws(AppleRefusal) {
-                let (result, outcome) = try body(&state, now / 1000)
-                record.outcome = outcome
-                journal.append(record, at: now)
-                return .success(result)
-            } catch {
-                record.outcome = .refused
-                record.status = error.status
-                record.error = error.code
-                journal.append(record, at: now)
-                return .failure(error.recorded)
-            }
-        }
-        return try result.get()
-    }
-
-    private func refuse(
-        _ call: ProviderCall,
-        _ form: FormBody,
-        _ refusal: AppleRefusal
-    ) -> ProviderReply {
-        if !refusal.isRecorded {
-            var record = record(of: call, form: form, outcome: .refused, status: refusal.status)
-            record.error = refusal.code
-            journal.append(record, at: clock.nowMilliseconds)
-        }
-        guard refusal.status == 400 else { return ProviderReply(status: refusal.status) }
-        return json(
-            AppleErrorResponse(error: refusal.code, errorDescription: refusal.explanation),
-            status: 400
+    private static func notIssued(to clientID: String) -> FamilyRefusal {
+        .oauth(
+            "invalid_grant",
+            "client_id mismatch. The code was not issued to \(clientID)."
         )
     }
 
-    private func tokens(
-        _ clientID: String,
-        _ finding: AppleState.Finding,
-        _ accessToken: String,
-        refreshToken: String?,
-        hasIDToken: Bool
-    ) -> ProviderReply {
-        do {
-            var idToken: String?
-            if hasIDToken {
-                idToken = try signingKeys.sign(
-                    AppleIDClaims(
-                        subject: finding.subject,
-                        audience: clientID,
-                        issuedSeconds: clock.nowSeconds,
-                        lifetimeSeconds: configuration.idTokenLifetimeSeconds,
-                        nonce: finding.nonce,
-                        bound: (code: nil, accessToken: accessToken)
-                    )
-                )
-            }
-            return json(
-                AppleTokenResponse(
-                    accessToken: accessToken,
-                    refreshToken: refreshToken,
-                    idToken: idToken
-                ),
-                status: 200
-            )
-        } catch {
-            return ProviderReply(status: 500)
-        }
-    }
-
-    private func json(_ value: some Encodable, status: Int) -> ProviderReply {
-        do {
-            let body = Array(try JSONEncoder().encode(value))
-            return ProviderReply(status: status, contentType: Self.jsonType, body: body)
-        } catch {
-            return ProviderReply(status: 500)
-        }
-    }
-
-    private func record(
-        of call: ProviderCall,
-        form: FormBody?,
-        outcome: CallRecord.Outcome,
-        status: Int
-    ) -> CallRecord {
-        var record = CallRecord(
-            provider: name,
-            endpoint: call.endpoint,
-            outcome: outcome,
-            status: status
-        )
-        // Bounded, since they come from the caller.
-        record.grantType = form?["grant_type"].map { String($0.prefix(64)) }
-        record.clientID = form?["client_id"].map { String($0.prefix(255)) }
-        record.fault = call.fault
-        return record
-    }
-
-    private func describe(
-        _ digest: TokenDigest?,
-        in state: AppleState,
-        to record: inout CallRecord
-    ) {
-        guard let digest else { return }
-        record.token = digest.prefix
-        record.subject = state.subject(of: digest)
+    private func answer(_ tokens: TokenSet, idToken: String?) -> ProviderReply {
+        .json([
+            "access_token": .string(tokens.access), "token_type": "Bearer",
+            "expires_in": .integer(Self.accessLifetimeSeconds),
+            "refresh_token": JSONValue(tokens.refresh), "id_token": JSONValue(idToken),
+        ])
     }
 }

@@ -1,35 +1,26 @@
 /// How the sandbox plays Firebase and Google Cloud.
 package struct CloudConfiguration: Sendable {
-    /// The one project.
     package var project = "example-project"
-    /// The service account that the project knows.
     package var clientEmail = "expunged@example-project.iam.gserviceaccount.com"
     /// Whether the token `owner` works, as with Firebase's emulators.
     package var acceptsOwner = true
-    /// Whether accounts can be asked for by `accounts:query`.
     package var knowsAccountQuery = true
-    /// The one database of Firestore.
     package var database = "(default)"
     /// Accounts, documents or names of a page at most, whatever is asked for.
     package var pageMax = 300
     /// Collections with an index for queries of any collection of that name; `nil` for all.
     package var indexedGroups: Set<String>?
-    /// How long Firestore keeps earlier versions of documents.
     package var versionRetentionSeconds: Int64 = 3600
-    /// The one bucket of Cloud Storage.
     package var bucket = "example-bucket"
     /// How long the bucket keeps deleted objects; zero for not at all.
     package var softDeletionSeconds: Int64 = 0
-    /// Whether the service account may read the bucket's settings.
     package var mayReadBucket = true
     /// The Realtime Database that is meant where no `ns` says which.
     package var instance = "example-project-default-rtdb"
     /// Values of the Realtime Database that one read or one tiny write may touch.
     package var treeMax = 100
-    /// Whether the service account may use the Realtime Database.
     package var mayUseDatabase = true
 
-    /// Makes the configuration of a project without accounts.
     package init() {}
 }
 
@@ -63,7 +54,6 @@ package struct CloudAccount: Equatable, Sendable {
 package struct CloudDocument: Equatable, Sendable {
     /// Collection and document in turn, with slashes between.
     package var path: String
-    /// Text fields by their names.
     package var fields: [String: String]
     package var createdAtMilliseconds: Int64
     /// Counts the writes; part of the time of the last one.
@@ -89,7 +79,6 @@ package struct CloudObject: Equatable, Sendable {
     package var isLive = true
     package var isHeld = false
     package var retainedUntilMilliseconds: Int64?
-    /// Set once it is deleted softly.
     package var hardDeleteMilliseconds: Int64?
 
     package init(_ name: String, generation: Int64 = 1, createdAtMilliseconds: Int64 = 0) {

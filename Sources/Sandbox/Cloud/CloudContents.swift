@@ -12,7 +12,6 @@ package struct CloudContents: Codable, Equatable, Sendable {
     package var accounts: [Account]?
     /// Those of tenants of Identity Platform.
     package var tenants: [String: [Account]]?
-    /// Paths of documents of Firestore.
     package var documents: [String]?
     /// Text fields of documents, by path and name.
     package var fields: [String: [String: String]]?
@@ -22,7 +21,6 @@ package struct CloudContents: Codable, Equatable, Sendable {
     package var numbers: [String: Int64]?
     /// The same for other databases than the first, by their names.
     package var databases: [String: [String: Int64]]?
-    /// Names of objects of Cloud Storage.
     package var objects: [String]?
 
     package init(
@@ -37,7 +35,6 @@ package struct CloudContents: Codable, Equatable, Sendable {
 }
 
 extension CloudFamily {
-    /// Everything that there is, sorted.
     var contents: CloudContents {
         state.withLock { state in
             var contents = CloudContents(

@@ -1,26 +1,8 @@
+import Encoding
 import Synchronization
 
 /// The accounts of Firebase Authentication, and of the tenants of Identity Platform.
 extension CloudFamily {
-    private struct Lookup: Decodable {
-        let localId: [String]?
-    }
-
-    private struct Query: Decodable {
-        struct Expression: Decodable {
-            let userId: String?
-        }
-
-        let returnUserInfo: Bool?
-        let limit: String?
-        let expression: [Expression]?
-    }
-
-    private struct Change: Decodable {
-        let localId: String?
-        let validSince: String?
-    }
-
     func answerAccounts(
         _ call: ProviderCall,
         _ parts: [String]
@@ -49,22 +31,22 @@ extension CloudFamily {
     /// Whose account a lookup of one account is about.
     func lookedUp(_ call: ProviderCall) -> String? {
         guard call.path.hasSuffix("accounts:lookup") else { return nil }
-        do throws(Refusal) {
-            let ids = try read(Lookup.self, call).localId ?? []
-            return ids.count == 1 ? ids[0] : nil
-        } catch {
-            return nil
-        }
+        let ids = Self.ids(call.json)
+        return ids.count == 1 ? ids[0] : nil
+    }
+
+    private static func ids(_ lookup: JSONValue?) -> [String] {
+        lookup?["localId"]?.array?.compactMap(\.string) ?? []
     }
 
     /// Unknown ids are left out; without any known one there is no `users` at all.
     private func lookUp(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
-        let ids = try read(Lookup.self, call).localId ?? []
+        let ids = Self.ids(try read(call))
         guard ids.count <= 100 else { throw Refusal(400, "TOO_MANY_IDENTIFIERS") }
         let found = state.withLock { state in ids.compactMap { state.accounts[tenant]?[$0] } }
         return .json([
             "kind": "identitytoolkit#GetAccountInfoResponse",
-            "users": found.isEmpty ? .absent : .list(found.map(json)),
+            "users": found.isEmpty ? nil : .array(found.map(json)),
         ])
     }
 
@@ -73,9 +55,11 @@ extension CloudFamily {
         _ call: ProviderCall,
         _ tenant: String
     ) throws(Refusal) -> ProviderReply {
-        let query = try read(Query.self, call)
-        let id = query.expression?.first.map { $0.userId ?? "" }
-        guard id != "", let limit = query.limit.map({ Int($0) }) ?? 500, (1...500).contains(limit)
+        let query = try read(call)
+        let id = query["expression"]?.array?.first.map { $0["userId"]?.string ?? "" }
+        // An int64 in JSON is a text (protobuf.dev, "ProtoJSON Format").
+        guard id != "", let limit = query["limit"].map({ Int($0.string ?? "") }) ?? 500,
+            (1...500).contains(limit)
         else { throw Refusal(400, "INVALID_ARGUMENT", word: "INVALID_ARGUMENT") }
         guard configuration.knowsAccountQuery else {
             throw Refusal(501, "Not implemented.", word: "UNIMPLEMENTED")
@@ -86,13 +70,13 @@ extension CloudFamily {
             guard let id else { return accounts.values.sorted { $0.localID < $1.localID } }
             return accounts[id].map { [$0] } ?? []
         }
-        guard query.returnUserInfo ?? true else {
-            return .json(["recordsCount": .text("\(found.count)")])
+        guard query["returnUserInfo"]?.bool ?? true else {
+            return .json(["recordsCount": "\(found.count)"])
         }
         let page = found.prefix(limit)
         return .json([
-            "recordsCount": .text("\(page.count)"),
-            "userInfo": page.isEmpty ? .absent : .list(page.map(json)),
+            "recordsCount": "\(page.count)",
+            "userInfo": page.isEmpty ? nil : .array(page.map(json)),
         ])
     }
 
@@ -114,43 +98,43 @@ extension CloudFamily {
             let end = page.last?.localID
             return .json([
                 "kind": "identitytoolkit#DownloadAccountResponse",
-                "users": page.isEmpty ? .absent : .list(page.map(json)),
+                "users": page.isEmpty ? nil : .array(page.map(json)),
                 // A page that is full has one, also where nothing follows (firebase-tools, #3231).
-                "nextPageToken": page.count == limit ? .optional(end) : .absent,
+                "nextPageToken": JSONValue(page.count == limit ? end : nil),
             ])
         }
     }
 
-    private func json(_ account: CloudAccount) -> JSON {
-        let infos = account.links.map { link -> JSON in
-            ["providerId": .text(link.providerID), "rawId": .text(link.rawID)]
+    private func json(_ account: CloudAccount) -> JSONValue {
+        let infos = account.links.map { link -> JSONValue in
+            ["providerId": .string(link.providerID), "rawId": .string(link.rawID)]
         }
         return [
-            "localId": .text(account.localID),
-            "providerUserInfo": infos.isEmpty ? .absent : .list(infos),
-            "validSince": .text("\(account.validSinceSeconds)"),
-            "createdAt": .text("\(account.createdAtMilliseconds)"),
+            "localId": .string(account.localID),
+            "providerUserInfo": infos.isEmpty ? nil : .array(infos),
+            "validSince": "\(account.validSinceSeconds)",
+            "createdAt": "\(account.createdAtMilliseconds)",
         ]
     }
 
     private func update(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
-        let change = try read(Change.self, call)
-        guard let id = change.localId else { throw Refusal(400, "MISSING_LOCAL_ID") }
+        let change = try read(call)
+        guard let id = change["localId"]?.string else { throw Refusal(400, "MISSING_LOCAL_ID") }
         let isKnown = state.withLock { state in
             guard state.accounts[tenant]?[id] != nil else { return false }
-            if let since = change.validSince.flatMap(Int64.init) {
+            if let since = change["validSince"]?.string.flatMap({ Int64($0) }) {
                 state.accounts[tenant]?[id]?.validSinceSeconds = since
             }
             return true
         }
         guard isKnown else { throw Refusal(400, "USER_NOT_FOUND") }
         return .json([
-            "kind": "identitytoolkit#SetAccountInfoResponse", "localId": .text(id),
+            "kind": "identitytoolkit#SetAccountInfoResponse", "localId": .string(id),
         ])
     }
 
     private func delete(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
-        guard let id = try read(Change.self, call).localId else {
+        guard let id = try read(call)["localId"]?.string else {
             throw Refusal(400, "MISSING_LOCAL_ID")
         }
         guard state.withLock({ $0.accounts[tenant]?.removeValue(forKey: id) }) != nil else {

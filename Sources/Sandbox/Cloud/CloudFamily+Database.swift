@@ -1,3 +1,4 @@
+import Encoding
 import Synchronization
 
 /// The Realtime Database, over REST.
@@ -14,7 +15,7 @@ extension CloudFamily {
             throw Refusal(404, "append .json to your request URI")
         }
         let path = (parts.dropLast() + [String(last.dropLast(5))]).filter { !$0.isEmpty }
-            .map { FormBody.decoded(Array($0.utf8)[...]) }
+            .map(FormBody.decoded)
         guard configuration.mayUseDatabase else {
             return .json(["error": "Permission denied"], status: 401)
         }
@@ -26,8 +27,10 @@ extension CloudFamily {
         case "GET": return readTree(call, name, path)
         case "DELETE": return deleteTrees([path], name, call)
         case "PATCH":
-            let keys = try read([String: Int?].self, call).keys
-            return deleteTrees(keys.map { path + [$0] }, name, call)
+            guard case .object(let members) = try read(call),
+                members.allSatisfy({ $0.value == .null })
+            else { throw Refusal.malformed }
+            return deleteTrees(members.map { path + [$0.name] }, name, call)
         default: throw Refusal(405, "Method not allowed")
         }
     }
@@ -45,9 +48,7 @@ extension CloudFamily {
             let below = values.paths(below: path).map { $0.split(separator: "/") }
             guard !below.isEmpty else { return .json(.null) }
             var keys = Set(below.map { String($0[path.count]) }).sorted(by: Self.precedes)
-            if let limit = call.query["limitToFirst"].flatMap({ Int($0) }) {
-                keys = Array(keys.prefix(limit))
-            }
+            keys = Array(keys.prefix(call.query.number("limitToFirst") ?? .max))
             let known = Set(keys.map { $0[...] })
             let isShallow = call.query["shallow"] == "true"
             let read = below.filter { known.contains($0[path.count]) }.count
@@ -55,7 +56,7 @@ extension CloudFamily {
                 return .json(["error": "Payload is too large"], status: 413)
             }
             // What is below the keys is left out in any case: nobody looks at it.
-            return .json(.object(keys.map { JSON.Member(name: $0, value: true) }))
+            return .json(.object(keys.map { JSONValue.Member($0, true) }))
         }
     }
 
@@ -68,15 +69,11 @@ extension CloudFamily {
             let doomed = Self.paths(at: paths, in: state.values[name, default: PathTable()])
             guard call.query["writeSizeLimit"] != "tiny" || doomed.count <= configuration.treeMax
             else {
-                return .json(
-                    [
-                        "error": """
-                        Data to write exceeds the maximum size that can be modified with a single \
-                        request.
-                        """
-                    ],
-                    status: 400
-                )
+                let text = """
+                    Data to write exceeds the maximum size that can be modified with a single \
+                    request.
+                    """
+                return .json(["error": .string(text)], status: 400)
             }
             for place in doomed { state.values[name]?[place] = nil }
             return .json(.null)

@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 import Synchronization
 
@@ -7,28 +8,6 @@ import Synchronization
 /// only when asked for missing ones; one write of a batch can fail inside a call that succeeds;
 /// pages are shorter than asked for, and their tokens are for reading only.
 extension CloudFamily {
-    private struct Listing: Decodable {
-        let pageSize: Int?
-        let pageToken: String?
-    }
-
-    private struct Batch: Decodable {
-        struct Write: Decodable {
-            struct Precondition: Decodable {
-                let updateTime: String?
-            }
-
-            let delete: String?
-            let currentDocument: Precondition?
-        }
-
-        let writes: [Write]
-    }
-
-    private struct Names: Decodable {
-        let documents: [String]
-    }
-
     private var documentsPrefix: String {
         "projects/\(configuration.project)/databases/\(configuration.database)/documents"
     }
@@ -44,9 +23,7 @@ extension CloudFamily {
         }
         // A colon that belongs to a name is encoded.
         let last = parts[parts.count - 1].split(separator: ":", maxSplits: 1).map(String.init)
-        let names = (parts[4..<(parts.count - 1)] + [last[0]]).map {
-            FormBody.decoded(Array($0.utf8)[...])
-        }
+        let names = (parts[4..<(parts.count - 1)] + [last[0]]).map(FormBody.decoded)
         guard names[0] == configuration.database else {
             throw Refusal(404, "The database does not exist.", word: "NOT_FOUND")
         }
@@ -69,20 +46,22 @@ extension CloudFamily {
         }
     }
 
-    // MARK: Listings
-
     private func listCollections(
         _ call: ProviderCall,
         _ path: [String]
     ) throws(Refusal) -> ProviderReply {
-        let listing = try read(Listing.self, call)
+        let listing = try read(call)
         let names = state.withLock { state in
             Set(below(path, state).map { $0[path.count] }).sorted(by: Self.precedes)
         }
-        let (page, next) = page(names, listing.pageSize, behind: listing.pageToken)
+        let (page, next) = page(
+            names,
+            listing["pageSize"]?.number.flatMap { Int(exactly: $0) },
+            behind: listing["pageToken"]?.string
+        )
         return .json([
-            "collectionIds": page.isEmpty ? .absent : .list(page.map { .text($0) }),
-            "nextPageToken": .optional(next),
+            "collectionIds": page.isEmpty ? nil : .array(page.map { .string($0) }),
+            "nextPageToken": JSONValue(next),
         ])
     }
 
@@ -93,56 +72,48 @@ extension CloudFamily {
             let names = all.filter { name in
                 showsMissing || state.documents[(path + [name]).joined(separator: "/")] != nil
             }
-            let size = call.query["pageSize"].flatMap { Int($0) }
             let (page, next) = page(
                 names.sorted(by: Self.precedes),
-                size,
+                call.query.number("pageSize"),
                 behind: call.query["pageToken"]
             )
-            let documents = page.map { name -> JSON in
+            let documents = page.map { name -> JSONValue in
                 let path = (path + [name]).joined(separator: "/")
                 return state.documents[path].map { json($0, with: []) }
                     ?? ["name": "\(documentsPrefix)/\(path)"]
             }
             return .json([
-                "documents": documents.isEmpty ? .absent : .list(documents),
-                "nextPageToken": .optional(next),
+                "documents": documents.isEmpty ? nil : .array(documents),
+                "nextPageToken": JSONValue(next),
             ])
         }
     }
 
     private func batchGet(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
-        let names = try read(Names.self, call).documents
+        let names = try read(call)["documents"]?.array?.compactMap(\.string) ?? []
         return state.withLock { state in
-            .json(
-                .list(
-                    names.map { name in
-                        guard let document = state.documents[relative(name)] else {
-                            return ["missing": .text(name)]
-                        }
-                        return ["found": json(document, with: [])]
-                    }
-                )
-            )
+            let found = names.map { name -> JSONValue in
+                state.documents[relative(name)].map { ["found": json($0, with: [])] }
+                    ?? ["missing": .string(name)]
+            }
+            return .json(.array(found))
         }
     }
 
-    // MARK: Changes
-
     /// firestore.proto, `BatchWrite`: no order, no document twice, a status for each.
     private func batchWrite(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
-        let writes = try read(Batch.self, call).writes
-        let names = writes.compactMap(\.delete)
+        let writes = try read(call)["writes"]?.array ?? []
+        let names = writes.compactMap { $0["delete"]?.string }
         guard names.count == writes.count, Set(names).count == names.count, names.count <= 500
         else { throw Refusal(400, "Malformed batch.", word: "INVALID_ARGUMENT") }
         return state.withLock { state in
-            let codes = writes.map { write -> Int64 in
-                let path = relative(write.delete ?? "")
+            let codes = zip(names, writes).map { name, write -> Int64 in
+                let path = relative(name)
                 if state.failingWriteCount > 0 {
                     state.failingWriteCount -= 1
                     return 10
                 }
-                if let time = write.currentDocument?.updateTime {
+                if let time = write["currentDocument"]?["updateTime"]?.string {
                     guard let document = state.documents[path] else { return 5 }
                     guard updateTime(document) == time else { return 9 }
                 }
@@ -150,13 +121,11 @@ extension CloudFamily {
                 return 0
             }
             return .json([
-                "writeResults": .list(codes.map { _ in [:] }),
-                "status": .list(codes.map { $0 == 0 ? [:] : ["code": .integer($0)] }),
+                "writeResults": .array(codes.map { _ in [:] }),
+                "status": .array(codes.map { $0 == 0 ? [:] : ["code": .integer($0)] }),
             ])
         }
     }
-
-    // MARK: Names
 
     /// The names of what is below a document or collection, or of all documents.
     func below(_ path: [String], _ state: State) -> [[String]] {
@@ -168,23 +137,23 @@ extension CloudFamily {
     }
 
     /// A document with the given fields; the dots of a path are levels.
-    func json(_ document: CloudDocument, with fields: [String]) -> JSON {
+    func json(_ document: CloudDocument, with fields: [String]) -> JSONValue {
         let shown = fields.compactMap { path in
-            document.fields[path].map { text -> JSON.Member in
+            document.fields[path].map { text -> JSONValue.Member in
                 let names = path.split(separator: ".").map {
                     String($0).replacing("`", with: "")
                 }
-                let value: JSON = ["stringValue": .text(text)]
-                let member = JSON.Member(name: names[names.count - 1], value: value)
+                let value: JSONValue = ["stringValue": .string(text)]
+                let member = JSONValue.Member(names[names.count - 1], value)
                 return names.dropLast().reversed().reduce(member) { member, name in
-                    JSON.Member(name: name, value: ["mapValue": ["fields": .object([member])]])
+                    JSONValue.Member(name, ["mapValue": ["fields": .object([member])]])
                 }
             }
         }
         return [
-            "name": .text("\(documentsPrefix)/\(document.path)"), "fields": .object(shown),
-            "createTime": .text(Self.time(document.createdAtMilliseconds)),
-            "updateTime": .text(updateTime(document)),
+            "name": .string("\(documentsPrefix)/\(document.path)"), "fields": .object(shown),
+            "createTime": .string(Self.time(document.createdAtMilliseconds)),
+            "updateTime": .string(updateTime(document)),
         ]
     }
 

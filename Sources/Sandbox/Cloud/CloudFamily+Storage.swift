@@ -1,3 +1,4 @@
+import Encoding
 import Synchronization
 
 /// The buckets of Cloud Storage, over JSON.
@@ -14,7 +15,7 @@ extension CloudFamily {
             throw Refusal(404, "Not Found")
         }
         // A slash inside a name is encoded.
-        let names = parts[3...].map { FormBody.decoded(Array($0.utf8)[...]) }
+        let names = parts[3...].map(FormBody.decoded)
         guard names[0] == configuration.bucket else {
             throw Refusal(404, "The specified bucket does not exist.", reason: "notFound")
         }
@@ -24,8 +25,8 @@ extension CloudFamily {
                 throw Refusal(403, "No storage.buckets.get access.", reason: "forbidden")
             }
             let seconds = configuration.softDeletionSeconds
-            let policy: JSON = ["retentionDurationSeconds": .text("\(seconds)")]
-            return .json(["softDeletePolicy": seconds > 0 ? policy : .absent])
+            let policy: JSONValue = ["retentionDurationSeconds": "\(seconds)"]
+            return .json(["softDeletePolicy": seconds > 0 ? policy : nil])
         case ("GET", 2) where names[1] == "o": return listObjects(call)
         case ("DELETE", 3) where names[1] == "o": return try deleteObject(call, names[2])
         default: throw Refusal(404, "Not Found", reason: "notFound")
@@ -53,12 +54,12 @@ extension CloudFamily {
             let isThere = found.contains { Self.token($0) == token }
             found = found.filter { isThere && Self.precedes(token, Self.token($0)) }
         }
-        let size = min(query["maxResults"].flatMap { Int($0) } ?? 1000, configuration.pageMax)
+        let size = min(query.number("maxResults") ?? 1000, configuration.pageMax)
         let page = found.prefix(size)
         return .json([
             "kind": "storage#objects",
-            "items": page.isEmpty ? .absent : .list(page.map(json)),
-            "nextPageToken": .optional(page.count < found.count ? page.last.map(Self.token) : nil),
+            "items": page.isEmpty ? nil : .array(page.map(json)),
+            "nextPageToken": JSONValue(page.count < found.count ? page.last.map(Self.token) : nil),
         ])
     }
 
@@ -84,12 +85,12 @@ extension CloudFamily {
             let place = entries.firstIndex { $0.key == token }
             entries = place.map { Array(entries[($0 + 1)...]) } ?? []
         }
-        let size = min(query["maxResults"].flatMap { Int($0) } ?? 1000, configuration.pageMax)
+        let size = min(query.number("maxResults") ?? 1000, configuration.pageMax)
         let page = entries.prefix(size)
         return .json([
-            "prefixes": .list(page.filter { $0.object == nil }.map { .text($0.key) }),
-            "items": .list(page.compactMap(\.object).map(json)),
-            "nextPageToken": .optional(page.count < entries.count ? page.last?.key : nil),
+            "prefixes": .array(page.filter { $0.object == nil }.map { .string($0.key) }),
+            "items": .array(page.compactMap(\.object).map(json)),
+            "nextPageToken": JSONValue(page.count < entries.count ? page.last?.key : nil),
         ])
     }
 
@@ -143,13 +144,13 @@ extension CloudFamily {
         }
     }
 
-    private func json(_ object: CloudObject) -> JSON {
+    private func json(_ object: CloudObject) -> JSONValue {
         [
-            "name": .text(object.name), "generation": .text("\(object.generation)"),
-            "timeCreated": .text(Self.time(object.createdAtMilliseconds)),
-            "temporaryHold": object.isHeld ? true : .absent,
-            "retentionExpirationTime": .optional(object.retainedUntilMilliseconds.map(Self.time)),
-            "hardDeleteTime": .optional(object.hardDeleteMilliseconds.map(Self.time)),
+            "name": .string(object.name), "generation": .string("\(object.generation)"),
+            "timeCreated": .string(Self.time(object.createdAtMilliseconds)),
+            "temporaryHold": object.isHeld ? true : nil,
+            "retentionExpirationTime": JSONValue(object.retainedUntilMilliseconds.map(Self.time)),
+            "hardDeleteTime": JSONValue(object.hardDeleteMilliseconds.map(Self.time)),
         ]
     }
 

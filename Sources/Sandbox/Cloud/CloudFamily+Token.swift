@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Encoding
 import Synchronization
 
 /// The tokens of a service account.
@@ -6,20 +6,12 @@ extension CloudFamily {
     /// Google's tokens live for an hour, less a second.
     static let tokenLifetimeSeconds: Int64 = 3599
     /// The longest span from `iat` to `exp`.
-    static let assertionLifetimeMaxSeconds: Int64 = 3600
+    static let assertionLifetimeMaxSeconds: Double = 3600
     /// A clock that is further ahead is refused.
-    static let clockLeadSeconds: Int64 = 60
+    static let clockLeadSeconds: Double = 60
 
     /// One key for every sandbox of a process: making one takes a tenth of a second.
     private static let key = Mutex<CryptoKey?>(nil)
-
-    private struct Claims: Decodable {
-        let iss: String
-        let scope: String
-        let aud: String
-        let iat: Int64
-        let exp: Int64
-    }
 
     static func serviceKey() throws(SandboxError) -> CryptoKey {
         if let known = key.withLock({ $0 }) { return known }
@@ -35,13 +27,13 @@ extension CloudFamily {
 
     /// The key file of the service account, as the console hands it out.
     func keyFile() throws(SandboxError) -> String {
-        let file: JSON = [
-            "type": "service_account", "project_id": .text(configuration.project),
+        let file: JSONValue = [
+            "type": "service_account", "project_id": .string(configuration.project),
             "private_key_id": "sandbox-key",
-            "private_key": .text(try Self.serviceKey().privatePEM()),
-            "client_email": .text(configuration.clientEmail), "token_uri": .text(tokenURL),
+            "private_key": .string(try Self.serviceKey().privatePEM()),
+            "client_email": .string(configuration.clientEmail), "token_uri": .string(tokenURL),
         ]
-        return String(decoding: file.bytes, as: UTF8.self)
+        return file.compactText
     }
 
     /// Errors of the token endpoint are RFC 6749's, not those of the interfaces.
@@ -50,20 +42,22 @@ extension CloudFamily {
         guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
             return Self.refused("unsupported_grant_type")
         }
-        guard let token = form["assertion"].flatMap({ JSONWebToken($0) }),
-            let claims = token.claims(Claims.self), isSigned(token),
-            claims.iss == configuration.clientEmail
+        guard let token = form["assertion"].flatMap({ JSONWebToken($0) }), isSigned(token),
+            let claims = JSONValue(token.payload), let issued = claims["iat"]?.number,
+            let end = claims["exp"]?.number, let scope = claims["scope"]?.string,
+            claims["iss"]?.string == configuration.clientEmail,
+            claims["aud"]?.string == tokenURL
         else { return Self.refused("invalid_grant") }
-        guard claims.aud == tokenURL, claims.iat <= nowSeconds + Self.clockLeadSeconds,
-            claims.exp > nowSeconds,
-            claims.exp - claims.iat <= Self.assertionLifetimeMaxSeconds
+        let now = Double(nowSeconds)
+        guard issued <= now + Self.clockLeadSeconds, end > now,
+            end - issued <= Self.assertionLifetimeMaxSeconds
         else { return Self.refused("invalid_grant") }
-        guard !claims.scope.isEmpty else { return Self.refused("invalid_scope") }
+        guard !scope.isEmpty else { return Self.refused("invalid_scope") }
         let access = "ya29." + TokenGenerator.text()
-        let end = nowSeconds + Self.tokenLifetimeSeconds
-        state.withLock { $0.tokens[TokenDigest(access)] = end }
+        let accessEnd = nowSeconds + Self.tokenLifetimeSeconds
+        state.withLock { $0.tokens[TokenDigest(access)] = accessEnd }
         return .json([
-            "access_token": .text(access), "expires_in": .integer(Self.tokenLifetimeSeconds),
+            "access_token": .string(access), "expires_in": .integer(Self.tokenLifetimeSeconds),
             "token_type": "Bearer",
         ])
     }
@@ -90,6 +84,6 @@ extension CloudFamily {
     }
 
     private static func refused(_ word: String) -> ProviderReply {
-        .json(["error": .text(word), "error_description": "Invalid JWT"], status: 400)
+        .json(["error": .string(word), "error_description": "Invalid JWT"], status: 400)
     }
 }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Encoding
 import Synchronization
 
 /// Plays what Firebase and Google Cloud offer to a service account: tokens, accounts and stores.
@@ -32,6 +32,12 @@ final class CloudFamily: ProviderFamily {
         /// The first of `errors`, as Cloud Storage writes it.
         var reason: String?
 
+        static let malformed = Refusal(
+            400,
+            "Invalid JSON payload received.",
+            word: "INVALID_ARGUMENT"
+        )
+
         init(_ status: Int, _ message: String, word: String? = nil, reason: String? = nil) {
             self.status = status
             self.message = message
@@ -40,17 +46,12 @@ final class CloudFamily: ProviderFamily {
         }
 
         var reply: ProviderReply {
-            let errors: JSON =
-                reason.map { [["reason": .text($0), "message": .text(message)]] } ?? .absent
-            return .json(
-                [
-                    "error": [
-                        "code": .integer(Int64(status)), "message": .text(message),
-                        "status": .optional(word), "errors": errors,
-                    ]
-                ],
-                status: status
-            )
+            let error: JSONValue = [
+                "code": .integer(Int64(status)), "message": .string(message),
+                "status": JSONValue(word),
+                "errors": reason.map { [["reason": .string($0), "message": .string(message)]] },
+            ]
+            return .json(["error": error], status: status)
         }
     }
 
@@ -85,19 +86,12 @@ final class CloudFamily: ProviderFamily {
 
     func recordSkipped(_ call: ProviderCall, status: Int) { record(call, .none, status, nil) }
 
-    /// Seconds of the sandbox's clock.
     var nowSeconds: Int64 { tools.clock.nowSeconds }
 
-    /// A body as JSON of the given form.
-    func read<Value: Decodable>(
-        _ type: Value.Type,
-        _ call: ProviderCall
-    ) throws(Refusal) -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: Data(call.body))
-        } catch {
-            throw Refusal(400, "Invalid JSON payload received.", word: "INVALID_ARGUMENT")
-        }
+    /// A body, which must be a JSON object.
+    func read(_ call: ProviderCall) throws(Refusal) -> JSONValue {
+        guard let json = call.json, case .object = json else { throw Refusal.malformed }
+        return json
     }
 
     private func serve(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
@@ -119,11 +113,12 @@ final class CloudFamily: ProviderFamily {
         _ status: Int,
         _ error: String?
     ) {
-        var note = CallNote(name, call, grantType: call.form["grant_type"])
-        note.record.outcome = outcome
-        note.record.status = status
-        note.record.error = error
-        note.record.subject = lookedUp(call)
-        tools.journal.append(note.record, at: tools.clock.nowMilliseconds)
+        var call = call
+        call.note.grantType = call.form["grant_type"]
+        var record = CallRecord(provider: name, call, status: status)
+        record.outcome = outcome
+        record.error = error
+        record.subject = lookedUp(call)
+        tools.journal.append(record, at: tools.clock.nowMilliseconds)
     }
 }

@@ -26,7 +26,6 @@ struct PathTable<Value: Sendable>: Sendable {
         }
     }
 
-    /// The paths of values that hold a text.
     func paths(holding text: String) -> some Collection<String> { holders[text] ?? [] }
 
     /// The paths that begin with some names and go on behind them.

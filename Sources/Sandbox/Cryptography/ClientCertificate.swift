@@ -1,4 +1,5 @@
 import COpenSSL
+import Encoding
 
 /// A certificate that a client proves itself with (Microsoft, "Certificate credentials").
 package struct ClientCertificate: Sendable {
@@ -8,19 +9,11 @@ package struct ClientCertificate: Sendable {
     /// SHA-1 of the DER, base64url: the `x5t` of older assertions.
     package let oldThumbprint: String
 
-    /// Reads a certificate.
-    ///
-    /// - Parameter text: PEM.
-    /// - Throws: ``SandboxError`` when it is none.
+    /// - Throws: ``SandboxError`` when the text is no certificate in PEM form.
     package init(pem text: String) throws(SandboxError) {
         let failure = SandboxError(.unsuitableKey, cannot: "read certificate", at: "PEM")
-        let bytes = Array(text.utf8)
-        let found = unsafe bytes.withUnsafeBytes { buffer -> OpaquePointer? in
-            guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else {
-                return nil
-            }
-            defer { unsafe BIO_free(bio) }
-            return unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in 0 }, nil)
+        let found = unsafe MemoryBIO.read(text) { bio in
+            unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in 0 }, nil)
         }
         guard let certificate = unsafe found else { throw failure }
         defer { unsafe X509_free(certificate) }
@@ -36,9 +29,8 @@ package struct ClientCertificate: Sendable {
         oldThumbprint = Base64URL.text(oldDigest)
     }
 
-    /// Makes an RSA key and a certificate for it, for tests and demonstrations.
+    /// Makes an RSA key (PKCS#8) and a certificate for it, for tests and demonstrations.
     ///
-    /// - Returns: The private key (PKCS#8) and the certificate, both PEM.
     /// - Throws: ``SandboxError`` when libcrypto fails.
     package static func make() throws(SandboxError) -> (keyPEM: String, certificatePEM: String) {
         let key = try CryptoKey.makeRSA()

@@ -32,14 +32,9 @@ import COpenSSL
 
     /// Reads a PEM text, private (PKCS#8) or public.
     init(pem text: String) throws(SandboxError) {
-        let bytes = Array(text.utf8)
-        let found = unsafe bytes.withUnsafeBytes { buffer -> OpaquePointer? in
-            guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else {
-                return nil
-            }
-            defer { unsafe BIO_free(bio) }
+        let found = unsafe MemoryBIO.read(text) { bio in
             // The callback keeps libcrypto from asking a terminal for a passphrase.
-            return text.contains("PRIVATE KEY")
+            text.contains("PRIVATE KEY")
                 ? unsafe PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in 0 }, nil)
                 : unsafe PEM_read_bio_PUBKEY(bio, nil, { _, _, _, _ in 0 }, nil)
         }
@@ -57,7 +52,6 @@ import COpenSSL
         }
     }
 
-    /// Whether it is a key for ES256.
     var isP256: Bool {
         var name = [CChar](repeating: 0, count: 64)
         var length = 0
@@ -69,7 +63,6 @@ import COpenSSL
         return isNamed && group == "prime256v1"
     }
 
-    /// Whether it is a key for RS256 and PS256.
     var isRSA: Bool { unsafe EVP_PKEY_is_a(pointer, "RSA") == 1 }
 
     /// The private half as PKCS#8 PEM, the form of Apple's .p8 files.
@@ -97,13 +90,11 @@ import COpenSSL
         else { throw failure }
         var signature = [UInt8](repeating: 0, count: length)
         guard unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1
-        else {
-            throw failure
-        }
+        else { throw failure }
         return Array(signature.prefix(length))
     }
 
-    /// Tells whether `signature` (DER for P-256) is this key's SHA-256 signature over `message`.
+    /// Whether `signature` (DER for P-256) is this key's SHA-256 signature over `message`.
     func verifies(_ signature: [UInt8], over message: [UInt8], isPSS: Bool = false) -> Bool {
         guard let context = unsafe EVP_MD_CTX_new() else { return false }
         defer { unsafe EVP_MD_CTX_free(context) }
@@ -118,9 +109,7 @@ import COpenSSL
             message,
             message.count
         )
-        if verdict != 1 {
-            ERR_clear_error()
-        }
+        if verdict != 1 { ERR_clear_error() }
         return verdict == 1
     }
 

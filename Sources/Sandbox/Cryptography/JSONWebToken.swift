@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 
 /// A JSON Web Token taken apart (RFC 7515 §7.1): nothing in it is trusted before its signature is.
@@ -9,14 +10,11 @@ struct JSONWebToken: Sendable {
         var typ: String?
         /// SHA-256 of the signer's certificate (RFC 7515 §4.1.8).
         var thumbprint: String?
-
         /// SHA-1 of the signer's certificate (RFC 7515 §4.1.7).
         var oldThumbprint: String?
 
         private enum CodingKeys: String, CodingKey {
-            case alg
-            case kid
-            case typ
+            case alg, kid, typ
             case thumbprint = "x5t#S256"
             case oldThumbprint = "x5t"
         }
@@ -30,8 +28,9 @@ struct JSONWebToken: Sendable {
     /// Splits `text`; `nil` when it is not three base64url parts with a JSON header.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let head = Base64URL.bytes(parts[0]),
-            let payload = Base64URL.bytes(parts[1]), let signature = Base64URL.bytes(parts[2]),
+        guard parts.count == 3, let head = Base64URL.decode(parts[0].utf8),
+            let payload = Base64URL.decode(parts[1].utf8),
+            let signature = Base64URL.decode(parts[2].utf8),
             let header = Self.decode(Header.self, from: head)
         else { return nil }
         self.header = header
@@ -40,12 +39,10 @@ struct JSONWebToken: Sendable {
         signedPart = Array((parts[0] + "." + parts[1]).utf8)
     }
 
-    /// The claims as `type`; `nil` when they are not of that form.
     func claims<Claims: Decodable>(_ type: Claims.Type) -> Claims? {
         Self.decode(type, from: payload)
     }
 
-    /// Signs `claims` with an RSA key as RS256 or a P-256 key as ES256.
     static func signed(
         _ claims: some Encodable,
         algorithm: String,
@@ -72,7 +69,7 @@ struct JSONWebToken: Sendable {
         return part + "." + Base64URL.text(signature)
     }
 
-    /// Tells whether the signature is the key's, by an algorithm that fits the key.
+    /// Whether the signature is the key's, by an algorithm that fits the key.
     func isSigned(by key: CryptoKey) -> Bool {
         switch header.alg {
         case "RS256", "PS256":
@@ -83,17 +80,12 @@ struct JSONWebToken: Sendable {
                 return false
             }
             return key.verifies(der, over: signedPart)
-        default:
-            return false
+        default: return false
         }
     }
 
     private static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) -> Value?
     {
-        do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
-        } catch {
-            return nil
-        }
+        do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { return nil }
     }
 }

@@ -1,12 +1,20 @@
 import COpenSSL
 
-/// Collects what libcrypto writes to a memory BIO.
+/// PEM texts in a memory BIO of libcrypto.
 enum MemoryBIO {
-    /// Runs a `PEM_write_bio_…` function and returns the text it wrote.
-    ///
-    /// - Parameter write: Gets the BIO; answers 1 when it wrote.
-    /// - Returns: The text.
-    /// - Throws: ``SandboxError`` when nothing was written.
+    /// Runs a `PEM_read_bio_…` function over a text.
+    static func read(_ text: String, _ read: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
+        let bytes = Array(text.utf8)
+        return unsafe bytes.withUnsafeBytes { buffer in
+            guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else {
+                return nil
+            }
+            defer { unsafe BIO_free(bio) }
+            return unsafe read(bio)
+        }
+    }
+
+    /// Runs a `PEM_write_bio_…` function, which answers 1 when it wrote, and returns the text.
     static func text(_ write: (OpaquePointer) -> Int32) throws(SandboxError) -> String {
         let failure = SandboxError(.cryptography, cannot: "write PEM", at: "BIO")
         guard let bio = unsafe BIO_new(BIO_s_mem()) else { throw failure }

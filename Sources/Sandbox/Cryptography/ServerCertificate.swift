@@ -49,7 +49,6 @@ struct ServerCertificate: Sendable {
         return try certificate.pem()
     }
 
-    /// An `X509` while it is made.
     @safe private final class Certificate {
         private let pointer: OpaquePointer
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Encoding
 import Synchronization
 
 /// The RSA keys that sign id tokens and notifications; the newest one signs.
@@ -6,20 +6,17 @@ final class SigningKeys: Sendable {
     private struct Entry: Sendable {
         let kid: String
         let key: CryptoKey
-        let jwk: JSONWebKey
-    }
+        let jwk: JSONValue
 
-    private struct JSONWebKey: Codable, Sendable {
-        var kty = "RSA"
-        var kid: String
-        var use = "sig"
-        var alg = "RS256"
-        var n: String
-        var e: String
-    }
-
-    private struct JSONWebKeySet: Codable, Sendable {
-        var keys: [JSONWebKey]
+        init() throws(SandboxError) {
+            key = try CryptoKey.makeRSA()
+            kid = "k" + TokenGenerator.text().prefix(9)
+            jwk = [
+                "kty": "RSA", "kid": .string(kid), "use": "sig", "alg": "RS256",
+                "n": .string(Base64URL.text(try key.number("n"))),
+                "e": .string(Base64URL.text(try key.number("e"))),
+            ]
+        }
     }
 
     /// Apple has had two to four keys at a time, Google two; two make callers choose by `kid`.
@@ -35,24 +32,15 @@ final class SigningKeys: Sendable {
     /// of sandboxes.
     private static let atStart = Mutex<[String: [Entry]]>([:])
 
-    init(family: String) {
-        self.family = family
-    }
+    init(family: String) { self.family = family }
 
     /// Adds a key that signs from now on, and drops the oldest beyond four.
     ///
     /// - Returns: The key ids that are published now.
     func rotate() throws(SandboxError) -> [String] {
-        let entry = try Self.makeEntry()
-        let atStart = try Self.entriesAtStart(family)
+        let next = try current() + [try Entry()]
         return entries.withLock { entries in
-            if entries.isEmpty {
-                entries = atStart
-            }
-            entries.append(entry)
-            if entries.count > Self.countMaximum {
-                entries.removeFirst()
-            }
+            entries = next.suffix(Self.countMaximum)
             return entries.map(\.kid)
         }
     }
@@ -60,77 +48,56 @@ final class SigningKeys: Sendable {
     /// Withdraws every key but the newest, as after a compromise.
     func withdrawOldKeys() -> [String] {
         entries.withLock { entries in
-            entries = Array(entries.suffix(1))
+            entries = entries.suffix(1)
             return entries.map(\.kid)
         }
     }
 
-    /// The body of `GET /auth/keys` (RFC 7517 §5).
-    func published() throws -> [UInt8] {
-        let set = JSONWebKeySet(keys: try current().map(\.jwk))
-        return Array(try JSONEncoder().encode(set))
+    /// The key set (RFC 7517 §5).
+    func published() throws(SandboxError) -> JSONValue {
+        ["keys": .array(try current().map(\.jwk))]
     }
 
-    func sign(_ claims: some Encodable) throws -> String {
-        try sign(Array(try JSONEncoder().encode(claims)))
+    func sign(_ claims: JSONValue, type: String? = nil) throws -> String {
+        guard let newest = try current().last else {
+            throw SandboxError(.cryptography, cannot: "sign token", at: "no key")
+        }
+        return try JSONWebToken.signed(
+            Array(claims.compactText.utf8),
+            header: JSONWebToken.Header(alg: "RS256", kid: newest.kid, typ: type),
+            key: newest.key
+        )
     }
 
-    /// Signs claims as RS256.
-    func sign(_ claims: JSON, type: String? = nil) throws -> String {
-        try sign(claims.bytes, type: type)
+    /// A security event token, as it is pushed (RFC 8935 §2.1).
+    func securityEvent(_ claims: JSONValue) throws -> SandboxNotification {
+        let token = try sign(claims, type: "secevent+jwt")
+        return SandboxNotification(contentType: "application/secevent+jwt", body: token)
     }
 
-    /// Tells whether one of the published keys signed the token.
+    /// Whether one of the published keys signed the token.
     func signed(_ token: JSONWebToken) -> Bool {
         entries.withLock { $0 }.contains { entry in
             entry.kid == token.header.kid && token.isSigned(by: entry.key)
         }
     }
 
-    private func sign(_ payload: [UInt8], type: String? = nil) throws -> String {
-        guard let newest = try current().last else {
-            throw SandboxError(.cryptography, cannot: "sign token", at: "no key")
-        }
-        return try JSONWebToken.signed(
-            payload,
-            header: JSONWebToken.Header(alg: "RS256", kid: newest.kid, typ: type),
-            key: newest.key
-        )
-    }
-
     private func current() throws(SandboxError) -> [Entry] {
         let atStart = try Self.entriesAtStart(family)
         return entries.withLock { entries in
-            if entries.isEmpty {
-                entries = atStart
-            }
+            if entries.isEmpty { entries = atStart }
             return entries
         }
     }
 
     private static func entriesAtStart(_ family: String) throws(SandboxError) -> [Entry] {
-        if let kept = atStart.withLock({ $0[family] }) {
-            return kept
-        }
+        if let kept = atStart.withLock({ $0[family] }) { return kept }
         var made: [Entry] = []
-        for _ in 0..<countAtStart {
-            made.append(try makeEntry())
-        }
+        for _ in 0..<countAtStart { made.append(try Entry()) }
         return atStart.withLock { atStart in
             let first = atStart[family] ?? made
             atStart[family] = first
             return first
         }
-    }
-
-    private static func makeEntry() throws(SandboxError) -> Entry {
-        let key = try CryptoKey.makeRSA()
-        let kid = String(TokenGenerator.token("k").prefix(10))
-        let jwk = JSONWebKey(
-            kid: kid,
-            n: Base64URL.text(try key.number("n")),
-            e: Base64URL.text(try key.number("e"))
-        )
-        return Entry(kid: kid, key: key, jwk: jwk)
     }
 }

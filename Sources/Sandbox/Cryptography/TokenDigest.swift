@@ -1,4 +1,5 @@
 import COpenSSL
+import Encoding
 
 /// SHA-256 of a token or code: how the sandbox keeps and logs them, so that neither its memory nor
 /// its log holds one in the clear.
@@ -33,13 +34,6 @@ struct TokenDigest: Hashable, Sendable {
 
     /// SHA-256 in lower-case hexadecimal, the usual form of a nonce claim.
     static func hexadecimal(_ text: String) -> String {
-        hexadecimal(sha256(Array(text.utf8)))
-    }
-
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.reduce(into: "") { text, byte in
-            text += byte < 16 ? "0" : ""
-            text += String(byte, radix: 16)
-        }
+        Hexadecimal.text(sha256(Array(text.utf8)))
     }
 }

@@ -7,17 +7,13 @@ package struct FacebookConfiguration: Sendable {
         case notFound = "not-found"
         /// Code 190, subcode 458: the app is not installed.
         case notInstalled = "not-installed"
-        /// Success.
         case success
     }
 
-    /// The apps that are registered at the start.
     package var clients = [ClientRegistration("1234567890123456", secret: "facebook-app-secret")]
-    /// What a deletion answers when the app is not installed (any more).
     package var repeatedDelete = RepeatedDelete.notFound
     /// Whether the success is a bare `true`, as in old versions.
     package var answersBareTrue = false
 
-    /// Makes a configuration with one app.
     package init() {}
 }

@@ -1,6 +1,6 @@
-/// The endpoints that act or look something up.
+import Encoding
+
 extension FacebookFamily {
-    /// Who calls Graph.
     private enum Caller {
         case app(RegisteredClient)
         case user(GrantBook.Ticket)
@@ -15,12 +15,11 @@ extension FacebookFamily {
 
     func answerDeletion(
         _ call: ProviderCall,
-        _ note: CallNote,
         of user: String,
         _ permission: String?
     ) throws(FamilyRefusal) -> ProviderReply {
-        let success: JSON = configuration.answersBareTrue ? true : ["success": true]
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
+        let success: JSONValue = configuration.answersBareTrue ? true : ["success": true]
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let key = try grant(of: user, for: caller, in: state) else {
                 throw .noObject
@@ -43,10 +42,9 @@ extension FacebookFamily {
 
     func answerPermissions(
         _ call: ProviderCall,
-        _ note: CallNote,
         of user: String
     ) throws(FamilyRefusal) -> ProviderReply {
-        try service.perform(note) { state, now throws(FamilyRefusal) in
+        try service.perform(call) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let key = try grant(of: user, for: caller, in: state) else {
                 throw .noObject
@@ -55,41 +53,34 @@ extension FacebookFamily {
                 return (.json(["data": []]), .checked)
             }
             let declined = state.declined[key] ?? []
-            let rows = ["public_profile", "email"].map { permission -> JSON in
+            let rows = ["public_profile", "email"].map { permission -> JSONValue in
                 let status = declined.contains(permission) ? "declined" : "granted"
-                return ["permission": .text(permission), "status": .text(status)]
+                return ["permission": .string(permission), "status": .string(status)]
             }
-            return (.json(["data": .list(rows)]), .checked)
+            return (.json(["data": .array(rows)]), .checked)
         }
     }
 
-    func answerProfile(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
-        try service.perform(note) { state, now throws(FamilyRefusal) in
+    func answerProfile(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        try service.perform(call) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let key = try grant(of: "me", for: caller, in: state),
                 let grant = state.book.grants[key]
             else { throw .noObject }
-            let body: JSON = ["name": "Sandbox User", "id": .text(grant.subject)]
-            return (.json(body), .checked)
+            return (.json(["name": "Sandbox User", "id": .string(grant.subject)]), .checked)
         }
     }
 
     /// Looks at a token of the calling app; 200 also for dead ones.
-    func answerDebug(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerDebug(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
         guard let input = call.query["input_token"] else {
             throw .graph(100, "(#100) The parameter input_token is required")
         }
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let token = state.book.token(TokenDigest(input)) else {
-                let error: JSON = ["code": 190, "message": "Invalid OAuth access token."]
-                let data: JSON = ["error": error, "is_valid": false, "scopes": []]
+                let error: JSONValue = ["code": 190, "message": "Invalid OAuth access token."]
+                let data: JSONValue = ["error": error, "is_valid": false, "scopes": []]
                 return (.json(["data": data]), .checked)
             }
             guard token.ticket.clientID == caller.clientID else {
@@ -98,10 +89,9 @@ extension FacebookFamily {
                     "(#100) The App_id in the input_token did not match the Viewing App"
                 )
             }
-            let standing = state.book.standing(token, now: now)
-            let error: JSON =
-                switch standing {
-                case .live: .absent
+            let error: JSONValue? =
+                switch state.book.standing(token, now: now) {
+                case .live: nil
                 case .expired: ["code": 190, "message": "Session has expired", "subcode": 463]
                 case .dead:
                     [
@@ -109,39 +99,30 @@ extension FacebookFamily {
                         "subcode": 458,
                     ]
                 }
-            let data: JSON = [
-                "app_id": .text(token.ticket.clientID), "type": "USER", "error": error,
+            let scopes = token.ticket.scope.split(separator: ",").map(String.init)
+            let data: JSONValue = [
+                "app_id": .string(token.ticket.clientID), "type": "USER", "error": error,
                 "expires_at": .integer(token.expiresSeconds ?? 0),
-                "issued_at": .integer(token.issuedSeconds), "is_valid": .boolean(standing == .live),
-                "scopes": .list(
-                    token.ticket.scope.split(separator: ",").map { .text(String($0)) }
-                ),
-                "user_id": .text(state.book.subject(of: token.ticket)),
+                "issued_at": .integer(token.issuedSeconds), "is_valid": .bool(error == nil),
+                "scopes": .array(scopes.map { .string($0) }),
+                "user_id": .string(state.book.subject(of: token.ticket)),
             ]
             return (.json(["data": data]), .checked)
         }
     }
 
     /// Limited Login's end: the id token must be fresh; permissions stay as they are.
-    func answerUninstall(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
-        struct Claims: Decodable {
-            let sub: String
-            let aud: String
-            let exp: Int64
-        }
-        let form = call.form
-        guard let appID = form["app_id"], let text = form["id_token"] else {
+    func answerUninstall(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        guard let appID = call.form["app_id"], let text = call.form["id_token"] else {
             throw .graph(100, "(#100) Missing parameter")
         }
         guard let token = JSONWebToken(text), signingKeys.signed(token),
-            let claims = token.claims(Claims.self), claims.aud == appID
+            let claims = JSONValue(token.payload), let user = claims["sub"]?.string,
+            let end = claims["exp"]?.number, claims["aud"]?.string == appID
         else { throw .graph(190, "Invalid OIDC token") }
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
-            guard now < claims.exp else { throw .graph(190, subcode: 463, "Token has expired") }
-            guard let key = state.owners["\(appID)/\(Self.limited)/\(claims.sub)"],
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard Double(now) < end else { throw .graph(190, subcode: 463, "Token has expired") }
+            guard let key = state.owners["\(appID)/\(Self.limited)/\(user)"],
                 state.book.grants[key]?.isLive == true
             else { throw .notInstalled(appID) }
             state.book.cut(key)
@@ -149,46 +130,25 @@ extension FacebookFamily {
         }
     }
 
-    func answerToken(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
-        guard let client = clients[Self.parameter("client_id", of: call)] else {
+    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        guard let client = clients[call.parameters["client_id"]] else {
             throw .graph(101, "Error validating application. Cannot get application info.")
         }
-        guard client.has(secret: Self.parameter("client_secret", of: call)) else {
+        guard client.has(secret: call.parameters["client_secret"]) else {
             throw .graph(1, "Error validating client secret.")
         }
-        if Self.parameter("grant_type", of: call) == "client_credentials" {
-            service.record(note, .served, status: 200)
+        if call.parameters["grant_type"] == "client_credentials" {
             let token = "\(client.id)|\(client.secret ?? "")"
-            return .json(["access_token": .text(token), "token_type": "bearer"])
+            return hand(["access_token": .string(token), "token_type": "bearer"], call)
         }
-        guard let code = Self.parameter("code", of: call) else {
-            throw .graph(100, "Missing code parameter.")
+        guard call.parameters["code"] != nil else { throw .graph(100, "Missing code parameter.") }
+        let (_, tokens) = try exchange(call, client, call.parameters) { failure, _ in
+            Self.refusal(of: failure)
         }
-        let redirectURI = Self.parameter("redirect_uri", of: call)
-        let verifier = Self.parameter("code_verifier", of: call)
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
-            let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeFailure) {
-                ticket = try state.book.redeem(
-                    TokenDigest(code),
-                    by: client.id,
-                    redirectURI: redirectURI,
-                    verifier: verifier,
-                    now: now
-                )
-            } catch {
-                throw Self.refusal(of: error)
-            }
-            let tokens = state.book.makeTokens(ticket, by: rules(for: client, ticket), now: now)
-            let body: JSON = [
-                "access_token": .text(tokens.access), "token_type": "bearer",
-                "expires_in": .integer(60 * 86_400),
-            ]
-            return (.json(body), .exchanged)
-        }
+        return .json([
+            "access_token": .string(tokens.access), "token_type": "bearer",
+            "expires_in": .integer(60 * 86_400),
+        ])
     }
 
     private static func refusal(of failure: GrantBook.CodeFailure) -> FamilyRefusal {
@@ -213,7 +173,7 @@ extension FacebookFamily {
         in state: State,
         now: Int64
     ) throws(FamilyRefusal) -> Caller {
-        guard let text = Self.parameter("access_token", of: call) ?? call.bearer else {
+        guard let text = call.parameters["access_token"] ?? call.bearer else {
             throw .graph(104, "An access token is required to request this resource.")
         }
         if let bar = text.firstIndex(of: "|") {
@@ -244,7 +204,7 @@ extension FacebookFamily {
         of token: String,
         by client: RegisteredClient
     ) throws(FamilyRefusal) {
-        guard let proof = Self.parameter("appsecret_proof", of: call) else {
+        guard let proof = call.parameters["appsecret_proof"] else {
             guard client.registration.requiresProof != true else {
                 throw .graph(
                     100,
@@ -254,11 +214,7 @@ extension FacebookFamily {
             }
             return
         }
-        let code = MessageCode.sha256(
-            key: Array((client.secret ?? "").utf8),
-            message: Array(token.utf8)
-        )
-        guard proof == TokenDigest.hexadecimal(code) else {
+        guard proof == Hexadecimal.text(client.sign(Array(token.utf8))) else {
             throw .graph(
                 100,
                 "Invalid appsecret_proof provided in the API argument",

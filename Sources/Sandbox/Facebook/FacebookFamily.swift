@@ -1,3 +1,5 @@
+import Encoding
+
 /// Plays `graph.facebook.com`, and `limited.facebook.com` for Limited Login.
 ///
 /// Sources: developers.facebook.com, "Revoking Permissions", "Securing Graph API Requests",
@@ -32,7 +34,7 @@ final class FacebookFamily: GrantFamily {
     init(_ configuration: FacebookConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
-        service = GrantService(tools, state: State(book: GrantBook(capacity: tools.capacity)))
+        service = GrantService(name, tools, state: State(book: GrantBook(capacity: tools.capacity)))
     }
 
     func route(_ method: String, _ path: String) -> FamilyRoute? {
@@ -48,8 +50,8 @@ final class FacebookFamily: GrantFamily {
         case ("GET", ["debug_token"]): FamilyRoute(.check, answerDebug)
         case ("GET", [".well-known", "openid-configuration", ""]):
             document([
-                "issuer": .text(Self.issuer),
-                "jwks_uri": .text("\(self.baseURL)/.well-known/oauth/openid/jwks/"),
+                "issuer": .string(Self.issuer),
+                "jwks_uri": .string("\(self.baseURL)/.well-known/oauth/openid/jwks/"),
                 "id_token_signing_alg_values_supported": ["RS256"],
             ])
         case ("GET", [".well-known", "oauth", "openid", "jwks", ""]): FamilyRoute(.keys, handKeys)
@@ -62,34 +64,27 @@ final class FacebookFamily: GrantFamily {
         let (user, permission) = (parts[0], parts.count == 3 ? parts[2] : nil)
         return switch (method, permission) {
         case ("DELETE", _):
-            FamilyRoute(.revoke) { call, note throws(FamilyRefusal) in
-                try self.answerDeletion(call, note, of: user, permission)
+            FamilyRoute(.revoke) { call throws(FamilyRefusal) in
+                try self.answerDeletion(call, of: user, permission)
             }
         case ("GET", nil):
-            FamilyRoute(.check) { call, note throws(FamilyRefusal) in
-                try self.answerPermissions(call, note, of: user)
+            FamilyRoute(.check) { call throws(FamilyRefusal) in
+                try self.answerPermissions(call, of: user)
             }
         default: nil
         }
     }
 
     func note(_ call: ProviderCall) -> CallNote {
-        let token = Self.parameter("access_token", of: call) ?? call.bearer
+        let token = call.parameters["access_token"] ?? call.bearer
         let app = token?.split(separator: "|").first.map(String.init)
         return CallNote(
-            name,
-            call,
-            grantType: Self.parameter("grant_type", of: call),
-            clientID: Self.parameter("client_id", of: call) ?? call.form["app_id"]
+            grantType: call.parameters["grant_type"],
+            clientID: call.parameters["client_id"] ?? call.form["app_id"]
                 ?? (token?.contains("|") == true ? app : nil),
-            token: call.query["input_token"] ?? call.form["id_token"]
-                ?? Self.parameter("code", of: call) ?? token
+            token: call.query["input_token"] ?? call.form["id_token"] ?? call.parameters["code"]
+                ?? token
         )
-    }
-
-    /// A parameter of Graph, which may be in the query or in the form.
-    static func parameter(_ name: String, of call: ProviderCall) -> String? {
-        call.query[name] ?? call.form[name]
     }
 
     /// An application and a limited one are told apart, since Meta does not say that a deletion of
@@ -116,18 +111,13 @@ final class FacebookFamily: GrantFamily {
         TokenRules(accessPrefix: "EAA", accessLifetimeSeconds: 60 * 86_400)
     }
 
-    func idToken(
-        _ ticket: GrantBook.Ticket,
-        subject: String,
-        accessToken: String?,
-        issuedSeconds: Int64
-    ) throws -> String? {
-        guard ticket.grant.audience.hasSuffix("/\(Self.limited)") else { return nil }
+    func idToken(_ order: IDTokenOrder) throws -> String? {
+        guard order.ticket.grant.audience.hasSuffix("/\(Self.limited)") else { return nil }
         return try signingKeys.sign([
-            "iss": .text(Self.issuer), "aud": .text(ticket.clientID), "sub": .text(subject),
-            "iat": .integer(issuedSeconds), "exp": .integer(issuedSeconds + 3600),
-            "jti": .text(TokenGenerator.text()), "nonce": .optional(ticket.nonce),
-            "name": "Sandbox User",
+            "iss": .string(Self.issuer), "aud": .string(order.ticket.clientID),
+            "sub": .string(order.subject), "iat": .integer(order.issuedSeconds),
+            "exp": .integer(order.issuedSeconds + 3600), "jti": .string(TokenGenerator.text()),
+            "nonce": JSONValue(order.ticket.nonce), "name": "Sandbox User",
         ])
     }
 
@@ -137,27 +127,14 @@ final class FacebookFamily: GrantFamily {
         to key: GrantBook.Key,
         client: RegisteredClient
     ) throws -> SandboxNotification? {
-        guard ["deauthorize", "data-deletion"].contains(order.event ?? "deauthorize") else {
-            throw SandboxError(
-                .badRequest,
-                cannot: "make notification",
-                at: "event",
-                cause: "there are: deauthorize, data-deletion"
-            )
-        }
-        let subject = service.changed { state in
-            state.book.cut(key)
-            return state.book.grants[key]?.subject ?? ""
-        }
-        let payload: JSON = [
-            "user_id": .text(subject), "algorithm": "HMAC-SHA256",
+        _ = try order.event(of: ["deauthorize", "data-deletion"])
+        let subject = service.cut(key)
+        let payload: JSONValue = [
+            "user_id": .string(subject), "algorithm": "HMAC-SHA256",
             "issued_at": .integer(service.clock.nowSeconds),
         ]
-        let part = Base64URL.text(payload.bytes)
-        let signature = MessageCode.sha256(
-            key: Array((client.secret ?? "").utf8),
-            message: Array(part.utf8)
-        )
+        let part = Base64URL.text(payload.compactText.utf8)
+        let signature = client.sign(Array(part.utf8))
         return SandboxNotification(
             contentType: "application/x-www-form-urlencoded",
             body: "signed_request=\(Base64URL.text(signature)).\(part)"
@@ -168,4 +145,9 @@ final class FacebookFamily: GrantFamily {
     func throttled(retryAfterSeconds: Int) -> ProviderReply {
         FamilyRefusal.graph(341, "(#341) Application limit reached").reply
     }
+}
+
+extension ProviderCall {
+    /// The parameters of Graph, which may be in the query or in the form.
+    var parameters: FormBody { query.merging(form) }
 }

@@ -1,3 +1,5 @@
+import Encoding
+
 /// Graph's errors: 400, whatever they are about (developers.facebook.com, "Handling errors").
 extension FamilyRefusal {
     static func graph(
@@ -6,11 +8,11 @@ extension FamilyRefusal {
         _ message: String,
         type: String = "OAuthException"
     ) -> FamilyRefusal {
-        let body: JSON = [
+        let body: JSONValue = [
             "error": [
-                "message": .text(message), "type": .text(type), "code": .integer(code),
-                "error_subcode": subcode.map { .integer($0) } ?? .absent,
-                "fbtrace_id": .text(String(TokenGenerator.text().prefix(23))),
+                "message": .string(message), "type": .string(type), "code": .integer(code),
+                "error_subcode": subcode.map { .integer($0) },
+                "fbtrace_id": .string(String(TokenGenerator.text().prefix(23))),
             ]
         ]
         let name = subcode.map { "\(code)/\($0)" } ?? "\(code)"

@@ -8,7 +8,6 @@ final class FaultInjector: Sendable {
         var injected = 0
     }
 
-    /// A decision with what its answer needs.
     struct Fault: Sendable {
         let kind: FaultKind
         let delayMilliseconds: Int64
@@ -23,7 +22,6 @@ final class FaultInjector: Sendable {
 
     var plan: FaultPlan { state.withLock { $0.plan } }
 
-    /// Starts a plan; its calls are counted from 0.
     func start(_ plan: FaultPlan) {
         state.withLock { $0 = State(plan: plan) }
     }

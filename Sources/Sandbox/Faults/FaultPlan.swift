@@ -1,6 +1,5 @@
 /// Which calls fail, and how: a pure function of the seed and of the number of the call.
 package struct FaultPlan: Codable, Equatable, Sendable {
-    /// The share of calls that fail, 0 to 1.
     package var rate: Double
     /// The kinds to choose from, each with the same chance.
     package var kinds: [FaultKind]
@@ -12,25 +11,15 @@ package struct FaultPlan: Codable, Equatable, Sendable {
     package var seed: UInt64
     /// How many calls may fail before the plan is used up; `nil` for no end.
     package var limit: Int?
-    /// How long a `delay` lasts.
-    package var delayMilliseconds: Int64
-    /// What `Retry-After` says, in seconds.
-    package var retryAfterSeconds: Int
+    package var delayMilliseconds: Int64 = 200
+    package var retryAfterSeconds = 1
     /// Tokens that the provider cannot serve: a call at the plan's endpoints that sends one is
     /// answered 400 `invalid_request` and does not act, whatever the rate.
     package var unserviceable: [String] = []
 
-    /// No call fails.
     package static let none = FaultPlan(rate: 0)
 
-    /// Makes a plan; by default every kind at every endpoint.
-    ///
-    /// - Parameters:
-    ///   - rate: The share of calls that fail, 0 to 1.
-    ///   - kinds: The kinds to choose from.
-    ///   - endpoints: The endpoints whose calls may fail.
-    ///   - seed: Decides which calls fail.
-    ///   - limit: The number of failures after which no call fails any more.
+    /// By default every kind at every endpoint; `rate` is the share of calls that fail, 0 to 1.
     package init(
         rate: Double,
         kinds: [FaultKind] = FaultKind.allCases,
@@ -43,14 +32,9 @@ package struct FaultPlan: Codable, Equatable, Sendable {
         self.endpoints = endpoints
         self.seed = seed
         self.limit = limit
-        delayMilliseconds = 200
-        retryAfterSeconds = 1
     }
 
-    /// Decides over one call.
-    ///
-    /// - Parameter number: The number of the call at the plan's endpoints, from 0.
-    /// - Returns: How it fails, or `nil`. The limit is not looked at.
+    /// How a call at the plan's endpoints fails, by its number from 0, whatever the limit.
     package func fault(forCall number: UInt64) -> FaultKind? {
         guard !kinds.isEmpty, rate > 0 else { return nil }
         let first = Self.mixed(seed &+ (number &+ 1) &* 0x9e37_79b9_7f4a_7c15)
@@ -69,20 +53,13 @@ package struct FaultPlan: Codable, Equatable, Sendable {
 
 extension FaultPlan {
     private enum CodingKeys: String, CodingKey {
-        case rate
-        case kinds
-        case endpoints
-        case providers
-        case seed
-        case limit
+        case rate, kinds, endpoints, providers, seed, limit, unserviceable
         case delayMilliseconds = "delay_ms"
         case retryAfterSeconds = "retry_after_s"
-        case unserviceable
     }
 
     /// Reads a plan; every key may be missing, a missing `rate` is 0.
     ///
-    /// - Parameter decoder: Holds the plan.
     /// - Throws: ``SandboxError`` for a rate or a delay out of range, a decoding error otherwise.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)

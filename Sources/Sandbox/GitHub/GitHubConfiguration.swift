@@ -4,7 +4,6 @@ package struct GitHubConfiguration: Sendable {
     package enum BadCredentials: String, CaseIterable, Sendable {
         /// 404, as if there were nothing to delete: the trap.
         case notFound = "not-found"
-        /// 401.
         case unauthorized
     }
 
@@ -15,9 +14,7 @@ package struct GitHubConfiguration: Sendable {
         gitHubApp.kind = .gitHubApp
         return [oauthApp, gitHubApp]
     }()
-    /// What wrong client credentials answer.
     package var badCredentials = BadCredentials.notFound
 
-    /// Makes a configuration with an OAuth app and a GitHub App.
     package init() {}
 }

@@ -1,12 +1,10 @@
-/// The endpoints that act or look something up.
+import Encoding
+
 extension GitHubFamily {
     // MARK: - github.com
 
     /// Errors are 200 too, and everything is a form unless the caller accepts JSON.
-    func answerToken(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
         let form = call.form
         guard let client = clients[form["client_id"]], client.has(secret: form["client_secret"])
         else {
@@ -17,8 +15,8 @@ extension GitHubFamily {
             )
         }
         switch form["grant_type"] {
-        case nil, "authorization_code": return try exchange(call, client, note)
-        case "refresh_token": return try refresh(call, client, note)
+        case nil, "authorization_code": return try exchange(call, client)
+        case "refresh_token": return try refresh(call, client)
         default:
             throw Self.refusal("unsupported_grant_type", "The grant type is not supported.", call)
         }
@@ -26,36 +24,21 @@ extension GitHubFamily {
 
     private func exchange(
         _ call: ProviderCall,
-        _ client: RegisteredClient,
-        _ note: CallNote
+        _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
-        let form = call.form
-        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
-            let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeFailure) {
-                ticket = try state.book.redeem(
-                    TokenDigest(form["code"] ?? ""),
-                    by: client.id,
-                    redirectURI: form["redirect_uri"],
-                    verifier: form["code_verifier"],
-                    now: now
-                )
-            } catch {
-                if case .redirect = error {
-                    throw Self.refusal(
-                        "redirect_uri_mismatch",
-                        "The redirect_uri is not associated with this application.",
-                        call
-                    )
-                }
-                throw Self.refusal(
+        let (ticket, tokens) = try exchange(call, client, call.form) { failure, _ in
+            guard case .redirect = failure else {
+                return Self.refusal(
                     "bad_verification_code",
                     "The code passed is incorrect or expired.",
                     call
                 )
             }
-            let rules = rules(for: client, ticket)
-            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .exchanged)
+            return Self.refusal(
+                "redirect_uri_mismatch",
+                "The redirect_uri is not associated with this application.",
+                call
+            )
         }
         return Self.answer(tokens, ticket, call)
     }
@@ -63,15 +46,11 @@ extension GitHubFamily {
     /// A refresh ends the tokens that it replaces, the access token too.
     private func refresh(
         _ call: ProviderCall,
-        _ client: RegisteredClient,
-        _ note: CallNote
+        _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
-        let digest = TokenDigest(call.form["refresh_token"] ?? "")
-        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(digest), token.kind == .refresh,
-                token.ticket.clientID == client.id,
-                state.book.standing(token, now: now) == .live
-            else {
+        let text = call.form["refresh_token"] ?? ""
+        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(text, .refresh, of: client.id, now: now) else {
                 throw Self.refusal(
                     "bad_refresh_token",
                     "The refresh token passed is incorrect or expired.",
@@ -90,23 +69,19 @@ extension GitHubFamily {
         _ ticket: GrantBook.Ticket,
         _ call: ProviderCall
     ) -> ProviderReply {
-        var members = [("access_token", JSON.text(tokens.access))]
-        if let lifetime = tokens.rules.accessLifetimeSeconds {
-            members.append(("expires_in", .integer(lifetime)))
-        }
-        if let refresh = tokens.refresh {
-            members.append(("refresh_token", .text(refresh)))
-            members.append(
-                (
-                    "refresh_token_expires_in",
-                    .integer(tokens.rules.refreshLifetimeSeconds ?? 0)
-                )
-            )
-        }
-        members.append(("token_type", "bearer"))
-        // GitHub Apps have permissions, no scopes.
-        members.append(("scope", .text(tokens.refresh == nil ? ticket.scope : "")))
-        return reply(members, call)
+        let end = tokens.rules.refreshLifetimeSeconds ?? 0
+        return reply(
+            [
+                "access_token": .string(tokens.access),
+                "expires_in": tokens.rules.accessLifetimeSeconds.map { .integer($0) },
+                "refresh_token": JSONValue(tokens.refresh),
+                "refresh_token_expires_in": tokens.refresh == nil ? nil : .integer(end),
+                "token_type": "bearer",
+                // GitHub Apps have permissions, no scopes.
+                "scope": .string(tokens.refresh == nil ? ticket.scope : ""),
+            ],
+            call
+        )
     }
 
     private static func refusal(
@@ -114,22 +89,20 @@ extension GitHubFamily {
         _ description: String,
         _ call: ProviderCall
     ) -> FamilyRefusal {
-        let members: [(String, JSON)] = [
-            ("error", .text(error)), ("error_description", .text(description)),
-            ("error_uri", "https://docs.github.com/apps"),
+        let body: JSONValue = [
+            "error": .string(error), "error_description": .string(description),
+            "error_uri": "https://docs.github.com/apps",
         ]
-        return FamilyRefusal(error, reply(members, call))
+        return FamilyRefusal(error, reply(body, call))
     }
 
-    private static func reply(_ members: [(String, JSON)], _ call: ProviderCall) -> ProviderReply {
-        if call.header("accept")?.contains("application/json") == true {
-            return .json(.object(members.map { JSON.Member(name: $0.0, value: $0.1) }))
-        }
-        let form = members.map { name, value in
-            switch value {
-            case .text(let text): "\(name)=\(FormBody.encoded(text))"
-            default: "\(name)=\(String(decoding: value.bytes, as: UTF8.self))"
-            }
+    private static func reply(_ body: JSONValue, _ call: ProviderCall) -> ProviderReply {
+        guard call.header("accept")?.contains("application/json") != true,
+            case .object(let members) = body
+        else { return .json(body) }
+        let form = members.map { member in
+            let text = member.value.string.map(PercentEncoding.encode)
+            return "\(member.name)=\(text ?? member.value.compactText)"
         }
         return ProviderReply(
             status: 200,
@@ -143,15 +116,14 @@ extension GitHubFamily {
     /// Deletes one token, or the grant with all of them; the token must be live.
     func answerDeletion(
         _ call: ProviderCall,
-        _ note: CallNote,
         _ clientID: String,
         isGrant: Bool
     ) throws(FamilyRefusal) -> ProviderReply {
         let text = try authenticate(call, clientID)
-        var noted = note
-        noted.record.status = 204
-        return try service.perform(noted) { state, now throws(FamilyRefusal) in
-            let token = try live(text, clientID, in: state, now: now)
+        return try service.perform(call, status: 204) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(text, .access, of: clientID, now: now) else {
+                throw Self.notFound
+            }
             if isGrant {
                 state.book.cut(token.ticket.grant)
             } else {
@@ -163,37 +135,36 @@ extension GitHubFamily {
 
     func answerCheck(
         _ call: ProviderCall,
-        _ note: CallNote,
         _ clientID: String
     ) throws(FamilyRefusal) -> ProviderReply {
         let text = try authenticate(call, clientID)
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
-            let token = try live(text, clientID, in: state, now: now)
-            let body: JSON = [
-                "token": .text(text), "app": ["client_id": .text(clientID)],
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(text, .access, of: clientID, now: now) else {
+                throw Self.notFound
+            }
+            let body: JSONValue = [
+                "token": .string(text), "app": ["client_id": .string(clientID)],
                 "user": Self.user(token, in: state),
             ]
             return (.json(body), .checked)
         }
     }
 
-    func answerUser(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
-        let digest = TokenDigest(call.bearer ?? "")
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(digest), token.kind == .access,
-                state.book.standing(token, now: now) == .live
-            else { throw Self.api("Bad credentials", status: 401) }
+    func answerUser(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(call.bearer ?? "", .access, now: now) else {
+                throw Self.api("Bad credentials", status: 401)
+            }
             return (.json(Self.user(token, in: state)), .checked)
         }
     }
 
-    private static func user(_ token: GrantBook.Token, in state: State) -> JSON {
+    private static func user(_ token: GrantBook.Token, in state: State) -> JSONValue {
         let number = Int64(state.book.subject(of: token.ticket)) ?? 0
-        return ["login": .text(token.ticket.grant.user), "id": .integer(number)]
+        return ["login": .string(token.ticket.grant.user), "id": .integer(number)]
     }
+
+    private static let notFound = api("Not Found", status: 404)
 
     /// Checks Basic and finds the token of the body.
     private func authenticate(
@@ -205,24 +176,11 @@ extension GitHubFamily {
             client.has(secret: basic?.password)
         else {
             throw configuration.badCredentials == .notFound
-                ? Self.api("Not Found", status: 404) : Self.api("Bad credentials", status: 401)
+                ? Self.notFound : Self.api("Bad credentials", status: 401)
         }
-        guard let text = accessToken(call) else {
+        guard let text = Self.accessToken(call) else {
             throw Self.api("Validation Failed", status: 422)
         }
         return text
-    }
-
-    /// The token, when it is this client's and live; an expired one is as good as none.
-    private func live(
-        _ text: String,
-        _ clientID: String,
-        in state: State,
-        now: Int64
-    ) throws(FamilyRefusal) -> GrantBook.Token {
-        guard let token = state.book.token(TokenDigest(text)), token.kind == .access,
-            token.ticket.clientID == clientID, state.book.standing(token, now: now) == .live
-        else { throw Self.api("Not Found", status: 404) }
-        return token
     }
 }

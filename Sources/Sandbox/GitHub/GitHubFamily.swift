@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 
 /// Plays `github.com/login/oauth` and `api.github.com`.
@@ -8,14 +9,6 @@ import FoundationEssentials
 final class GitHubFamily: GrantFamily {
     struct State: GrantState {
         var book: GrantBook
-    }
-
-    private struct Body: Decodable {
-        let accessToken: String
-
-        private enum CodingKeys: String, CodingKey {
-            case accessToken = "access_token"
-        }
     }
 
     let name = "github"
@@ -30,7 +23,7 @@ final class GitHubFamily: GrantFamily {
     init(_ configuration: GitHubConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
-        service = GrantService(tools, state: State(book: GrantBook(capacity: tools.capacity)))
+        service = GrantService(name, tools, state: State(book: GrantBook(capacity: tools.capacity)))
     }
 
     func route(_ method: String, _ path: String) -> FamilyRoute? {
@@ -39,12 +32,12 @@ final class GitHubFamily: GrantFamily {
             let clientID = parts[1]
             return switch (method, parts[2]) {
             case ("DELETE", let what) where what == "grant" || what == "token":
-                api(.revoke) { call, note throws(FamilyRefusal) in
-                    try self.answerDeletion(call, note, clientID, isGrant: what == "grant")
+                api(.revoke) { call throws(FamilyRefusal) in
+                    try self.answerDeletion(call, clientID, isGrant: what == "grant")
                 }
             case ("POST", "token"):
-                api(.check) { call, note throws(FamilyRefusal) in
-                    try self.answerCheck(call, note, clientID)
+                api(.check) { call throws(FamilyRefusal) in
+                    try self.answerCheck(call, clientID)
                 }
             default: nil
             }
@@ -59,29 +52,23 @@ final class GitHubFamily: GrantFamily {
     /// The REST API serves nobody without a `User-Agent`.
     private func api(
         _ endpoint: SandboxEndpoint,
-        _ answer: @escaping (ProviderCall, CallNote) throws(FamilyRefusal) -> ProviderReply
+        _ answer: @escaping FamilyRoute.Answer
     ) -> FamilyRoute {
-        FamilyRoute(endpoint) { call, note throws(FamilyRefusal) in
+        FamilyRoute(endpoint) { call throws(FamilyRefusal) in
             guard call.header("user-agent") != nil else {
                 throw Self.api("Request forbidden by administrative rules.", status: 403)
             }
-            return try answer(call, note)
+            return try answer(call)
         }
     }
 
     func note(_ call: ProviderCall) -> CallNote {
         let form = call.form
         return CallNote(
-            name,
-            call,
             grantType: form["grant_type"],
             clientID: BasicCredentials(call.authorization)?.name ?? form["client_id"],
-            token: form["code"] ?? form["refresh_token"] ?? accessToken(call) ?? call.bearer
+            token: form["code"] ?? form["refresh_token"] ?? Self.accessToken(call) ?? call.bearer
         )
-    }
-
-    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
-        GrantBook.Key(user: user, audience: client.id)
     }
 
     /// A number, the same for every application.
@@ -109,37 +96,24 @@ final class GitHubFamily: GrantFamily {
         to key: GrantBook.Key,
         client: RegisteredClient
     ) throws -> SandboxNotification? {
-        guard order.event ?? "revoked" == "revoked" else {
-            throw SandboxError(
-                .badRequest,
-                cannot: "make notification",
-                at: "event",
-                cause: "there is: revoked"
-            )
-        }
-        let subject = service.changed { state in
-            state.book.cut(key)
-            return state.book.grants[key]?.subject ?? ""
-        }
+        _ = try order.event(of: ["revoked"])
+        let subject = service.cut(key)
         guard client.registration.kind == .gitHubApp else { return nil }
-        let body: JSON = [
+        let body: JSONValue = [
             "action": "revoked",
             "sender": [
-                "login": .text(key.user), "id": .integer(Int64(subject) ?? 0), "type": "User",
+                "login": .string(key.user), "id": .integer(Int64(subject) ?? 0), "type": "User",
             ],
         ]
-        let signature = MessageCode.sha256(
-            key: Array((client.secret ?? "").utf8),
-            message: body.bytes
-        )
+        let signature = client.sign(Array(body.compactText.utf8))
         return SandboxNotification(
             contentType: "application/json",
             headers: [
                 "x-github-event": "github_app_authorization",
                 "x-github-delivery": UUID().uuidString.lowercased(),
-                "x-hub-signature-256": "sha256=\(TokenDigest.hexadecimal(signature))",
+                "x-hub-signature-256": "sha256=\(Hexadecimal.text(signature))",
             ],
-            body: String(decoding: body.bytes, as: UTF8.self)
+            body: body.compactText
         )
     }
 
@@ -150,18 +124,12 @@ final class GitHubFamily: GrantFamily {
         return reply
     }
 
-    /// An error of the REST API.
     static func api(_ message: String, status: Int) -> FamilyRefusal {
-        let body: JSON = ["message": .text(message), "status": .text("\(status)")]
+        let body: JSONValue = ["message": .string(message), "status": .string("\(status)")]
         return FamilyRefusal("\(status)", .json(body, status: status))
     }
 
-    /// The token of a JSON body; `nil` when there is none.
-    func accessToken(_ call: ProviderCall) -> String? {
-        do {
-            return try JSONDecoder().decode(Body.self, from: Data(call.body)).accessToken
-        } catch {
-            return nil
-        }
+    static func accessToken(_ call: ProviderCall) -> String? {
+        call.json?["access_token"]?.string
     }
 }

@@ -12,6 +12,5 @@ package struct GoogleConfiguration: Sendable {
         return [web, ios]
     }()
 
-    /// Makes a configuration with a web and an iOS client.
     package init() {}
 }

@@ -1,19 +1,11 @@
-/// The endpoints that act.
-extension GoogleFamily {
-    private static let tokenDead = FamilyRefusal.oauth(
-        "invalid_grant",
-        "Token has been expired or revoked."
-    )
+import Encoding
 
-    func answerToken(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
-        let form = call.form
-        let client = try authenticate(call, form)
-        switch form["grant_type"] {
-        case "authorization_code": return try exchange(form, client, note)
-        case "refresh_token": return try refresh(form, client, note)
+extension GoogleFamily {
+    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        let client = try authenticate(call)
+        switch call.form["grant_type"] {
+        case "authorization_code": return try exchange(call, client)
+        case "refresh_token": return try refresh(call, client)
         case nil:
             throw .oauth("invalid_request", "Required parameter is missing: grant_type")
         case let other?:
@@ -22,10 +14,8 @@ extension GoogleFamily {
     }
 
     /// By form or Basic; clients of mobile applications have no secret.
-    private func authenticate(
-        _ call: ProviderCall,
-        _ form: FormBody
-    ) throws(FamilyRefusal) -> RegisteredClient {
+    private func authenticate(_ call: ProviderCall) throws(FamilyRefusal) -> RegisteredClient {
+        let form = call.form
         let basic = BasicCredentials(call.authorization)
         guard let client = clients[basic?.name ?? form["client_id"]] else {
             throw .oauth("invalid_client", "The OAuth client was not found.", status: 401)
@@ -36,29 +26,15 @@ extension GoogleFamily {
     }
 
     private func exchange(
-        _ form: FormBody,
-        _ client: RegisteredClient,
-        _ note: CallNote
+        _ call: ProviderCall,
+        _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
-        guard let code = form["code"] else {
+        guard call.form["code"] != nil else {
             throw .oauth("invalid_request", "Missing required parameter: code")
         }
-        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
-            let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeFailure) {
-                ticket = try state.book.redeem(
-                    TokenDigest(code),
-                    by: client.id,
-                    redirectURI: form["redirect_uri"],
-                    verifier: form["code_verifier"],
-                    now: now
-                )
-            } catch {
-                if case .redirect = error { throw .oauth("redirect_uri_mismatch", "Bad Request") }
-                throw .oauth("invalid_grant", "Bad Request")
-            }
-            let rules = rules(for: client, ticket)
-            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .exchanged)
+        let (ticket, tokens) = try exchange(call, client, call.form) { failure, _ in
+            if case .redirect = failure { return .oauth("redirect_uri_mismatch", "Bad Request") }
+            return .oauth("invalid_grant", "Bad Request")
         }
         let idToken = try idToken(ticket, accessToken: tokens.access)
         return answer(tokens, ticket, idToken: idToken)
@@ -66,23 +42,21 @@ extension GoogleFamily {
 
     /// The refresh token stays, and its six months begin again.
     private func refresh(
-        _ form: FormBody,
-        _ client: RegisteredClient,
-        _ note: CallNote
+        _ call: ProviderCall,
+        _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
-        guard let text = form["refresh_token"] else {
+        guard let text = call.form["refresh_token"] else {
             throw .oauth("invalid_request", "Missing required parameter: refresh_token")
         }
-        let digest = TokenDigest(text)
-        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(digest), token.kind == .refresh,
-                state.book.standing(token, now: now) == .live
-            else { throw Self.tokenDead }
+        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(text, .refresh, now: now) else {
+                throw .oauth("invalid_grant", "Token has been expired or revoked.")
+            }
             // The token of another client: the client is told off, not the token.
             guard token.ticket.clientID == client.id else {
                 throw .oauth("unauthorized_client", "Unauthorized", status: 401)
             }
-            state.book.extend(digest, until: now + Self.refreshIdleSeconds)
+            state.book.extend(TokenDigest(text), until: now + Self.refreshIdleSeconds)
             let rules = rules(for: client, token.ticket)
             let tokens = state.book.makeTokens(
                 token.ticket,
@@ -100,17 +74,14 @@ extension GoogleFamily {
     ///
     /// It takes the whole project's grant along. Not idempotent, unlike RFC 7009: an unknown,
     /// expired or revoked token is an error.
-    func answerRevoke(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
         guard let text = call.query["token"] ?? call.form["token"] else {
             throw .oauth("invalid_request", "Missing required parameter: token")
         }
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(TokenDigest(text)),
-                state.book.standing(token, now: now) == .live
-            else { throw .oauth("invalid_token", "Token expired or revoked") }
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(text, now: now) else {
+                throw .oauth("invalid_token", "Token expired or revoked")
+            }
             state.book.cut(token.ticket.grant)
             return (.json([:]), .revoked)
         }
@@ -122,9 +93,9 @@ extension GoogleFamily {
         idToken: String?
     ) -> ProviderReply {
         .json([
-            "access_token": .text(tokens.access), "expires_in": 3599,
-            "refresh_token": .optional(tokens.refresh), "scope": .text(ticket.scope),
-            "token_type": "Bearer", "id_token": .optional(idToken),
+            "access_token": .string(tokens.access), "expires_in": 3599,
+            "refresh_token": JSONValue(tokens.refresh), "scope": .string(ticket.scope),
+            "token_type": "Bearer", "id_token": JSONValue(idToken),
         ])
     }
 }

@@ -1,3 +1,5 @@
+import Encoding
+
 /// Plays Google's `oauth2.googleapis.com`, `accounts.google.com` and `www.googleapis.com`.
 ///
 /// Sources: developers.google.com, "Using OAuth 2.0 for Web Server Applications", "OpenID Connect"
@@ -23,7 +25,7 @@ final class GoogleFamily: GrantFamily {
 
     init(_ configuration: GoogleConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         clients = try ClientRegistry(configuration.clients)
-        service = GrantService(tools, state: State(book: GrantBook(capacity: tools.capacity)))
+        service = GrantService(name, tools, state: State(book: GrantBook(capacity: tools.capacity)))
     }
 
     func route(_ method: String, _ path: String) -> FamilyRoute? {
@@ -34,18 +36,18 @@ final class GoogleFamily: GrantFamily {
         case ("GET", [".well-known", "openid-configuration"]): document(self.metadata)
         case ("GET", [".well-known", "risc-configuration"]):
             document([
-                "issuer": .text(Self.riscIssuer),
-                "jwks_uri": .text("\(self.baseURL)/oauth2/v3/certs"),
+                "issuer": .string(Self.riscIssuer),
+                "jwks_uri": .string("\(self.baseURL)/oauth2/v3/certs"),
             ])
         default: nil
         }
     }
 
-    private var metadata: JSON {
+    private var metadata: JSONValue {
         [
-            "issuer": .text(Self.issuer), "token_endpoint": .text("\(baseURL)/token"),
-            "revocation_endpoint": .text("\(baseURL)/revoke"),
-            "jwks_uri": .text("\(baseURL)/oauth2/v3/certs"),
+            "issuer": .string(Self.issuer), "token_endpoint": .string("\(baseURL)/token"),
+            "revocation_endpoint": .string("\(baseURL)/revoke"),
+            "jwks_uri": .string("\(baseURL)/oauth2/v3/certs"),
             "id_token_signing_alg_values_supported": ["RS256"],
             "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"],
         ]
@@ -54,8 +56,6 @@ final class GoogleFamily: GrantFamily {
     func note(_ call: ProviderCall) -> CallNote {
         let form = call.form
         return CallNote(
-            name,
-            call,
             grantType: form["grant_type"],
             clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name,
             token: call.query["token"] ?? form["token"] ?? form["code"] ?? form["refresh_token"]
@@ -82,19 +82,15 @@ final class GoogleFamily: GrantFamily {
         )
     }
 
-    func idToken(
-        _ ticket: GrantBook.Ticket,
-        subject: String,
-        accessToken: String?,
-        issuedSeconds: Int64
-    ) throws -> String? {
-        try signingKeys.sign([
-            "iss": .text(Self.issuer), "azp": .text(ticket.clientID),
-            "aud": .text(ticket.clientID), "sub": .text(subject),
-            "email": .text("\(subject.prefix(8))@gmail.com"), "email_verified": true,
-            "at_hash": .optional(accessToken.map { TokenDigest.half($0) }),
-            "nonce": .optional(ticket.nonce), "iat": .integer(issuedSeconds),
-            "exp": .integer(issuedSeconds + 3600),
+    func idToken(_ order: IDTokenOrder) throws -> String? {
+        let clientID = order.ticket.clientID
+        return try signingKeys.sign([
+            "iss": .string(Self.issuer), "azp": .string(clientID), "aud": .string(clientID),
+            "sub": .string(order.subject),
+            "email": .string("\(order.subject.prefix(8))@gmail.com"), "email_verified": true,
+            "at_hash": JSONValue(order.accessToken.map(TokenDigest.half)),
+            "nonce": JSONValue(order.ticket.nonce), "iat": .integer(order.issuedSeconds),
+            "exp": .integer(order.issuedSeconds + 3600),
         ])
     }
 
@@ -104,41 +100,32 @@ final class GoogleFamily: GrantFamily {
         to key: GrantBook.Key,
         client: RegisteredClient
     ) throws -> SandboxNotification? {
-        let event = try SecurityEvent.named(order.event)
-        let subject = try service.change { state throws(SandboxError) in
-            if event.cutsGrant {
-                state.book.cut(key)
-            }
-            if event == .tokenRevoked, let token = order.token {
-                state.book.kill(TokenDigest(token))
-            }
-            return state.book.grants[key]?.subject ?? ""
-        }
-        var about: JSON = [
-            "subject": [
-                "subject_type": "iss-sub", "iss": .text(Self.riscIssuer), "sub": .text(subject),
-            ],
-            "reason": event == .accountDisabled ? "hijacking" : .absent,
-        ]
-        if event == .tokenRevoked {
-            about = [
-                "subject": [
-                    "subject_type": "oauth_token", "token_type": "refresh_token",
-                    "token_identifier_alg": "prefix",
-                    "token": .text(String((order.token ?? "").prefix(16))),
+        let (event, subject) = try apply(order, to: key)
+        let about: JSONValue =
+            switch event {
+            case .tokenRevoked:
+                [
+                    "subject": [
+                        "subject_type": "oauth_token", "token_type": "refresh_token",
+                        "token_identifier_alg": "prefix",
+                        "token": .string(String((order.token ?? "").prefix(16))),
+                    ]
                 ]
-            ]
-        } else if event == .verification {
-            about = ["state": "sandbox"]
-        }
-        let token = try signingKeys.sign(
-            [
-                "iss": .text(Self.riscIssuer), "aud": .text(client.id),
-                "iat": .integer(service.clock.nowSeconds), "jti": .text(TokenGenerator.text()),
-                "events": .object([JSON.Member(name: event.uri, value: about)]),
-            ],
-            type: "secevent+jwt"
-        )
-        return SandboxNotification(contentType: "application/secevent+jwt", body: token)
+            case .verification: ["state": "sandbox"]
+            case .tokensRevoked, .accountPurged, .accountDisabled, .accountEnabled,
+                .accountCredentialChangeRequired, .sessionsRevoked, .sessionRevoked:
+                [
+                    "subject": [
+                        "subject_type": "iss-sub", "iss": .string(Self.riscIssuer),
+                        "sub": .string(subject),
+                    ],
+                    "reason": event == .accountDisabled ? "hijacking" : nil,
+                ]
+            }
+        return try signingKeys.securityEvent([
+            "iss": .string(Self.riscIssuer), "aud": .string(client.id),
+            "iat": .integer(service.clock.nowSeconds), "jti": .string(TokenGenerator.text()),
+            "events": .object([.init(event.uri, about)]),
+        ])
     }
 }

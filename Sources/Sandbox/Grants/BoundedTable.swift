@@ -6,25 +6,15 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var order = CircularBuffer<Key>()
     private let capacity: Int
 
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
-    var count: Int { values.count }
-
-    /// Every value, in no order.
     var all: some Sequence<Value> { values.values }
 
-    /// Finds a value, or changes one that is there; entries are added by ``insert(_:for:)``.
-    subscript(_ key: Key) -> Value? {
-        values[key]
-    }
+    subscript(_ key: Key) -> Value? { values[key] }
 
     mutating func insert(_ value: Value, for key: Key) {
         guard values.updateValue(value, forKey: key) == nil else { return }
         order.append(key)
-        if order.count > capacity {
-            values[order.removeFirst()] = nil
-        }
+        if order.count > capacity { values[order.removeFirst()] = nil }
     }
 }

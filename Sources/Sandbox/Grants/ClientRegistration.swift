@@ -2,11 +2,8 @@
 package enum ClientAuthentication: String, CaseIterable, Codable, Sendable {
     /// HTTP Basic; what OAuth assumes when nothing is said (RFC 8414 §2).
     case basic = "client_secret_basic"
-    /// The secret in the form.
     case post = "client_secret_post"
-    /// A JWT with an HMAC by the secret.
     case secretJWT = "client_secret_jwt"
-    /// A JWT signed with the client's private key.
     case privateKeyJWT = "private_key_jwt"
     /// A public client, which proves nothing.
     case none
@@ -22,7 +19,6 @@ package struct ClientRegistration: Codable, Sendable {
         case gitHubApp = "github_app"
     }
 
-    /// The client id.
     package var clientID: String
     /// The client secret; webhooks and signed requests are signed with it too.
     package var clientSecret: String?
@@ -40,20 +36,17 @@ package struct ClientRegistration: Codable, Sendable {
     /// Facebook: whether every call needs `appsecret_proof`.
     package var requiresProof: Bool?
 
-    /// Makes a registration.
     package init(_ clientID: String, secret: String? = nil) {
         self.clientID = clientID
         clientSecret = secret
     }
 
     private enum CodingKeys: String, CodingKey {
+        case authentication, project, kind
         case clientID = "client_id"
         case clientSecret = "client_secret"
-        case authentication
         case keyPEM = "key_pem"
         case certificatePEM = "certificate_pem"
-        case project
-        case kind
         case requiresProof = "requires_proof"
     }
 }

@@ -1,8 +1,9 @@
+import Encoding
+
 /// A provider's refusal: its answer, and its error code for the journal.
 struct FamilyRefusal: Error, Sendable {
     let code: String
     let reply: ProviderReply
-    /// Whether the journal has it already.
     var isRecorded = false
 
     init(_ code: String, _ reply: ProviderReply) {
@@ -16,7 +17,9 @@ struct FamilyRefusal: Error, Sendable {
         _ description: String? = nil,
         status: Int = 400
     ) -> FamilyRefusal {
-        let body: JSON = ["error": .text(error), "error_description": .optional(description)]
+        let body: JSONValue = [
+            "error": .string(error), "error_description": JSONValue(description),
+        ]
         return FamilyRefusal(error, .json(body, status: status))
     }
 

@@ -1,8 +1,8 @@
-/// Who authorized whom, and which codes and tokens are out: what every family but Apple remembers.
+/// Who authorized whom, and which codes and tokens are out.
 ///
 /// Pure: time comes in as an argument, nothing goes out but return values.
 struct GrantBook: Sendable {
-    /// One user and the one who was authorized: a client, a Google project, a tenant's client.
+    /// One user and the one who was authorized: a client, a team or project, a tenant's client.
     struct Key: Hashable, Sendable {
         let user: String
         let audience: String
@@ -20,10 +20,12 @@ struct GrantBook: Sendable {
         let grant: Key
         let generation: Int
         /// The number of the sign-in.
-        let chain: UInt64
+        var chain: UInt64
         let clientID: String
         let scope: String
-        let nonce: String?
+        var nonce: String?
+
+        func has(scope name: Substring) -> Bool { scope.split(separator: " ").contains(name) }
     }
 
     struct Code: Sendable {
@@ -48,36 +50,30 @@ struct GrantBook: Sendable {
         var isDead = false
     }
 
-    /// Why a code is refused.
     enum CodeFailure: Error {
-        case unknown
-        case foreign
+        case unknown, foreign, expired, redirect, verifier
         case used(Ticket)
-        case expired
-        case redirect
-        case verifier
     }
 
-    /// How a token stands.
     enum Standing: Equatable, Sendable {
-        case live
-        case expired
-        case dead
+        case live, expired, dead
     }
 
     private(set) var grants: [Key: Grant] = [:]
     private var codes: BoundedTable<TokenDigest, Code>
-    private var tokens: BoundedTable<TokenDigest, Token>
+    private var refreshTokens: BoundedTable<TokenDigest, Token>
+    private var accessTokens: BoundedTable<TokenDigest, Token>
     private var deadChains: BoundedTable<UInt64, Bool>
-    /// The number of the latest sign-in.
     private(set) var chain: UInt64 = 0
     private var cutSubject: String?
     private let capacity: Int
 
+    /// - Parameter capacity: The grants, and the codes and tokens of each kind, that are kept.
     init(capacity: Int) {
         self.capacity = capacity
         codes = BoundedTable(capacity: capacity)
-        tokens = BoundedTable(capacity: capacity)
+        refreshTokens = BoundedTable(capacity: capacity)
+        accessTokens = BoundedTable(capacity: capacity)
         deadChains = BoundedTable(capacity: capacity)
     }
 
@@ -113,19 +109,12 @@ struct GrantBook: Sendable {
     mutating func replace(_ ticket: Ticket) -> Ticket {
         kill(chain: ticket.chain)
         chain += 1
-        return Ticket(
-            grant: ticket.grant,
-            generation: ticket.generation,
-            chain: chain,
-            clientID: ticket.clientID,
-            scope: ticket.scope,
-            nonce: ticket.nonce
-        )
+        var next = ticket
+        next.chain = chain
+        return next
     }
 
-    mutating func add(_ code: Code, as digest: TokenDigest) {
-        codes.insert(code, for: digest)
-    }
+    mutating func add(_ code: Code, as digest: TokenDigest) { codes.insert(code, for: digest) }
 
     /// Turns a code into its ticket, once.
     mutating func redeem(
@@ -155,15 +144,16 @@ struct GrantBook: Sendable {
     ) -> TokenSet {
         let access = rules.accessPrefix + TokenGenerator.text()
         add(.access, access, ticket, lifetime: rules.accessLifetimeSeconds, now: now)
-        guard withRefresh, let prefix = rules.refreshPrefix else {
-            return TokenSet(access: access, refresh: nil, rules: rules)
+        var refresh: String?
+        if withRefresh, let prefix = rules.refreshPrefix {
+            let text = prefix + TokenGenerator.text()
+            add(.refresh, text, ticket, lifetime: rules.refreshLifetimeSeconds, now: now)
+            refresh = text
         }
-        let refresh = prefix + TokenGenerator.text()
-        add(.refresh, refresh, ticket, lifetime: rules.refreshLifetimeSeconds, now: now)
         return TokenSet(access: access, refresh: refresh, rules: rules)
     }
 
-    mutating func add(
+    private mutating func add(
         _ kind: Token.Kind,
         _ text: String,
         _ ticket: Ticket,
@@ -176,10 +166,31 @@ struct GrantBook: Sendable {
             issuedSeconds: now,
             expiresSeconds: lifetime.map { now + $0 }
         )
-        tokens.insert(token, for: TokenDigest(text))
+        put(token, for: TokenDigest(text))
     }
 
-    func token(_ digest: TokenDigest) -> Token? { tokens[digest] }
+    private mutating func put(_ token: Token, for digest: TokenDigest) {
+        switch token.kind {
+        case .refresh: refreshTokens.insert(token, for: digest)
+        case .access: accessTokens.insert(token, for: digest)
+        }
+    }
+
+    func token(_ digest: TokenDigest) -> Token? { refreshTokens[digest] ?? accessTokens[digest] }
+
+    /// A token that is live; of one kind or client only, if given.
+    func live(
+        _ text: String,
+        _ kind: Token.Kind? = nil,
+        of clientID: String? = nil,
+        now: Int64
+    ) -> Token? {
+        guard let token = token(TokenDigest(text)), kind ?? token.kind == token.kind,
+            clientID ?? token.ticket.clientID == token.ticket.clientID,
+            standing(token, now: now) == .live
+        else { return nil }
+        return token
+    }
 
     func standing(_ token: Token, now: Int64) -> Standing {
         guard !token.isDead, isStanding(token.ticket) else { return .dead }
@@ -188,38 +199,28 @@ struct GrantBook: Sendable {
 
     /// How many tokens each grant has that nothing but their age may have ended.
     var liveTokenCounts: [Key: Int] {
-        tokens.all.reduce(into: [:]) { counts, token in
-            guard standing(token, now: token.issuedSeconds) == .live else { return }
-            counts[token.ticket.grant, default: 0] += 1
+        [refreshTokens, accessTokens].reduce(into: [:]) { counts, table in
+            for token in table.all where standing(token, now: token.issuedSeconds) == .live {
+                counts[token.ticket.grant, default: 0] += 1
+            }
         }
-    }
-
-    /// The users who have a token that nothing but its age may have ended.
-    var usersWithTokens: Set<String> {
-        Set(
-            tokens.all.filter { standing($0, now: $0.issuedSeconds) == .live }
-                .map(\.ticket.grant.user)
-        )
     }
 
     /// Puts the end of a token further off, as providers do with tokens that are used.
     mutating func extend(_ digest: TokenDigest, until expiresSeconds: Int64) {
-        guard var token = tokens[digest] else { return }
+        guard var token = token(digest) else { return }
         token.expiresSeconds = expiresSeconds
-        tokens.insert(token, for: digest)
+        put(token, for: digest)
     }
 
-    /// Ends one token.
     mutating func kill(_ digest: TokenDigest) {
-        guard var token = tokens[digest] else { return }
+        guard var token = token(digest) else { return }
         token.isDead = true
-        tokens.insert(token, for: digest)
+        put(token, for: digest)
     }
 
     /// Ends every token of one sign-in; the grant stands.
-    mutating func kill(chain: UInt64) {
-        deadChains.insert(true, for: chain)
-    }
+    mutating func kill(chain: UInt64) { deadChains.insert(true, for: chain) }
 
     /// Ends a grant with everything under it.
     mutating func cut(_ key: Key) {
@@ -233,13 +234,11 @@ struct GrantBook: Sendable {
         return cutSubject
     }
 
-    func subject(of ticket: Ticket) -> String {
-        grants[ticket.grant]?.subject ?? ""
-    }
+    func subject(of ticket: Ticket) -> String { grants[ticket.grant]?.subject ?? "" }
 
     /// The subject that a code or token belongs to, dead or live.
     func subject(of digest: TokenDigest) -> String? {
-        (codes[digest]?.ticket ?? tokens[digest]?.ticket).map { subject(of: $0) }
+        (codes[digest]?.ticket ?? token(digest)?.ticket).map { subject(of: $0) }
     }
 
     private func isStanding(_ ticket: Ticket) -> Bool {

@@ -12,14 +12,16 @@ extension GrantState {
     mutating func renew(_ key: GrantBook.Key) {}
 }
 
-/// The counter where a family's calls are served: one lock, the journal, the clock.
+/// Where a family's calls are served: one lock, the journal, the clock.
 final class GrantService<State: GrantState>: Sendable {
     let clock: SandboxClock
     let address: SandboxAddress
+    private let name: String
     private let journal: CallJournal
     private let state: Mutex<State>
 
-    init(_ tools: FamilyTools, state: State) {
+    init(_ name: String, _ tools: FamilyTools, state: State) {
+        self.name = name
         clock = tools.clock
         address = tools.address
         journal = tools.journal
@@ -30,14 +32,13 @@ final class GrantService<State: GrantState>: Sendable {
     ///
     /// A refusal is recorded here too, and leaves as the error.
     func perform<Result: Sendable>(
-        _ note: CallNote,
+        _ call: ProviderCall,
+        status: Int = 200,
         _ body: (inout State, Int64) throws(FamilyRefusal) -> (Result, CallRecord.Outcome)
     ) throws(FamilyRefusal) -> Result {
         let now = clock.nowMilliseconds
         let result: Swift.Result<Result, FamilyRefusal> = state.withLock { state in
-            var record = note.record
-            record.token = note.token?.prefix
-            record.subject = note.token.flatMap { state.book.subject(of: $0) }
+            var record = record(of: call, in: state, status: status)
             _ = state.book.takeCutSubject()
             do throws(FamilyRefusal) {
                 let (result, outcome) = try body(&state, now / 1000)
@@ -60,25 +61,35 @@ final class GrantService<State: GrantState>: Sendable {
     }
 
     /// Records a call that changed nothing.
-    func record(_ note: CallNote, _ outcome: CallRecord.Outcome, status: Int, error: String? = nil)
-    {
+    func record(
+        _ call: ProviderCall,
+        _ outcome: CallRecord.Outcome,
+        status: Int,
+        error: String? = nil
+    ) {
         state.withLock { state in
-            var record = note.record
-            record.token = note.token?.prefix
-            record.subject = note.token.flatMap { state.book.subject(of: $0) }
+            var record = record(of: call, in: state, status: status)
             record.outcome = outcome
-            record.status = status
             record.error = error
             journal.append(record, at: clock.nowMilliseconds)
         }
     }
 
+    private func record(of call: ProviderCall, in state: State, status: Int) -> CallRecord {
+        var record = CallRecord(provider: name, call, status: status)
+        if let digest = call.note.token.map({ TokenDigest($0) }) {
+            record.token = digest.prefix
+            record.subject = state.book.subject(of: digest)
+        }
+        return record
+    }
+
     /// Changes the state for a command.
-    func change<Result: Sendable>(
-        _ body: (inout State) throws(SandboxError) -> Result
-    ) throws(SandboxError) -> Result {
-        let result: Swift.Result<Result, SandboxError> = state.withLock { state in
-            do throws(SandboxError) {
+    func change<Result: Sendable, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result: Swift.Result<Result, Failure> = state.withLock { state in
+            do throws(Failure) {
                 return .success(try body(&state))
             } catch {
                 return .failure(error)
@@ -87,9 +98,12 @@ final class GrantService<State: GrantState>: Sendable {
         return try result.get()
     }
 
-    /// Changes the state where nothing can go wrong.
-    func changed<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-        state.withLock { body(&$0) }
+    /// Ends a grant; answers whose it was.
+    func cut(_ key: GrantBook.Key) -> String {
+        change { state in
+            state.book.cut(key)
+            return state.book.grants[key]?.subject ?? ""
+        }
     }
 
     func read<Result: Sendable>(_ body: (State) -> Result) -> Result {

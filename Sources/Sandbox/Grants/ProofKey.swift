@@ -1,3 +1,5 @@
+import Encoding
+
 /// The challenge that a code was asked for with (RFC 7636).
 struct ProofKey: Sendable {
     /// The `S256` challenge.

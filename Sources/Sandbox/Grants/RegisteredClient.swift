@@ -20,13 +20,16 @@ struct RegisteredClient: Sendable {
         certificate = try registration.certificatePEM.map { pem throws(SandboxError) in
             try ClientCertificate(pem: pem)
         }
-        let own = try registration.keyPEM.map { pem throws(SandboxError) in try CryptoKey(pem: pem)
+        let own = try registration.keyPEM.map { pem throws(SandboxError) in
+            try CryptoKey(pem: pem)
         }
         key = certificate?.key ?? own
     }
 
-    /// Tells whether `given` is the client's secret.
-    func has(secret given: String?) -> Bool {
-        given != nil && given == secret
+    func has(secret given: String?) -> Bool { given != nil && given == secret }
+
+    /// HMAC-SHA-256 under the client's secret.
+    func sign(_ message: [UInt8]) -> [UInt8] {
+        MessageCode.sha256(key: Array((secret ?? "").utf8), message: message)
     }
 }

@@ -30,9 +30,7 @@ final class CallJournal: Sendable {
             var numbered = record
             numbered.sequence = state.sequence
             numbered.timeMilliseconds = timeMilliseconds
-            if state.records.count >= capacity {
-                state.records.removeFirst()
-            }
+            if state.records.count >= capacity { state.records.removeFirst() }
             state.records.append(numbered)
             do {
                 try state.file?.append(numbered)

@@ -26,44 +26,35 @@ package struct CallRecord: Codable, Equatable, Sendable {
     package var timeMilliseconds: Int64 = 0
     /// The family, by its name.
     package var provider: String
-    /// Where the call went.
     package var endpoint: SandboxEndpoint
-    /// The form's `grant_type`, if it had one.
     package var grantType: String?
-    /// The form's `client_id`, if it had one.
     package var clientID: String?
     /// The provider's subject when the code or token was known.
     package var subject: String?
     /// The first 64 bits of the SHA-256 of the code or token, in hexadecimal.
     package var token: String?
-    /// What was done.
-    package var outcome: Outcome
+    package var outcome = Outcome.none
     /// The HTTP status of the answer; 0 when none was sent.
     package var status: Int
     /// The `error` of the answer.
     package var error: String?
-    /// The fault that was injected.
     package var fault: FaultKind?
 
-    init(provider: String, endpoint: SandboxEndpoint, outcome: Outcome, status: Int) {
+    init(provider: String, _ call: ProviderCall, status: Int) {
         self.provider = provider
-        self.endpoint = endpoint
-        self.outcome = outcome
         self.status = status
+        endpoint = call.endpoint
+        fault = call.fault
+        // Bounded, since they come from the caller.
+        grantType = call.note.grantType.map { String($0.prefix(64)) }
+        clientID = call.note.clientID.map { String($0.prefix(255)) }
     }
 
     private enum CodingKeys: String, CodingKey {
-        case sequence
+        case sequence, provider, endpoint, subject, outcome, status, error, fault
         case timeMilliseconds = "time_unix_ms"
-        case provider
-        case endpoint
         case grantType = "grant_type"
         case clientID = "client_id"
-        case subject
         case token = "token_sha256_prefix"
-        case outcome
-        case status
-        case error
-        case fault
     }
 }

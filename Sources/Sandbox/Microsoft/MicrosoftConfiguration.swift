@@ -2,16 +2,13 @@
 package struct MicrosoftConfiguration: Sendable {
     /// An organization of Microsoft Entra ID.
     package struct Tenant: Codable, Equatable, Sendable {
-        /// The tenant's GUID.
         package var id: String
-        /// The domain of its users.
         package var domain: String
         /// What its administrators let every client do at Graph; empty means no consent at all.
         package var roles: [String]
         /// Whether an administrator consented for all users too (`AllPrincipals`).
         package var hasTenantWideGrant: Bool
 
-        /// Makes a tenant.
         package init(
             id: String,
             domain: String,
@@ -38,7 +35,6 @@ package struct MicrosoftConfiguration: Sendable {
         "AppRoleAssignment.ReadWrite.All",
     ]
 
-    /// The clients that are registered at the start.
     package var clients = [
         ClientRegistration("11111111-2222-4333-8444-555555555555", secret: "microsoft-secret")
     ]
@@ -54,6 +50,5 @@ package struct MicrosoftConfiguration: Sendable {
     /// How long a deleted grant is still listed: Graph's replication lag.
     package var listingLagSeconds: Int64 = 0
 
-    /// Makes a configuration with a tenant that consented and one that did not.
     package init() {}
 }

@@ -1,3 +1,5 @@
+import Encoding
+
 /// Graph v1.0, as far as it ends sign-ins.
 extension MicrosoftFamily {
     /// Who calls Graph, and in which tenant.
@@ -8,15 +10,14 @@ extension MicrosoftFamily {
 
     func answerGraph(
         _ call: ProviderCall,
-        _ note: CallNote,
         _ route: GraphRoute
     ) throws(FamilyRefusal) -> ProviderReply {
-        var noted = note
-        switch route {
-        case .deleteGrant, .deleteAssignment: noted.record.status = 204
-        default: break
-        }
-        return try service.perform(noted) { state, now throws(FamilyRefusal) in
+        let status =
+            switch route {
+            case .deleteGrant, .deleteAssignment: 204
+            default: 200
+            }
+        return try service.perform(call, status: status) { state, now throws(FamilyRefusal) in
             switch try caller(call, in: state, now: now) {
             case .app(let token, let tenant):
                 return try serve(call, route, for: token, in: tenant, &state, now: now)
@@ -35,9 +36,9 @@ extension MicrosoftFamily {
         let ids = MicrosoftIDs(ticket.grant)
         switch route {
         case .profile("me"):
-            return (.json(["id": .text(ids.objectID)]), .checked)
+            return (.json(["id": .string(ids.objectID)]), .checked)
         case .revokeSessions("me"):
-            let hasScope = ticket.scope.split(separator: " ").contains("User.RevokeSessions.All")
+            let hasScope = ticket.has(scope: "User.RevokeSessions.All")
             // "Delegated (personal Microsoft account): Not supported".
             guard hasScope, !ids.isPersonal else { throw .graphForbidden }
             state.users["\(ids.tenantID)/\(ids.objectID)"]?.validFromChain = state.book.chain
@@ -62,7 +63,7 @@ extension MicrosoftFamily {
         switch route {
         case .profile(let name):
             guard let user = state.user(name, in: tenant) else { throw .graphNotFound }
-            return (.json(["id": .text(user.objectID)]), .checked)
+            return (.json(["id": .string(user.objectID)]), .checked)
         case .revokeSessions(let name):
             guard let user = state.user(name, in: tenant) else { throw .graphNotFound }
             state.users["\(tenant.id)/\(user.objectID)"]?.validFromChain = state.book.chain
@@ -116,7 +117,7 @@ extension MicrosoftFamily {
             } else {
                 state.users.values.filter { $0.tenantID == tenant.id }
             }
-        var rows: [JSON] = []
+        var rows: [JSONValue] = []
         if tenant.hasTenantWideGrant, filter["principalId"] == nil {
             rows = clients.listing(provider: name, baseURL: "").map { client in
                 let id = MicrosoftIDs.tenantWideGrant(of: client.clientID, in: tenant.id)
@@ -135,7 +136,7 @@ extension MicrosoftFamily {
         }
         for name in ["clientId", "consentType"] {
             guard let value = filter[name] else { continue }
-            rows = rows.filter { $0.member(name) == .text(value) }
+            rows = rows.filter { $0[name] == .string(value) }
         }
         return Self.list(rows)
     }
@@ -166,10 +167,10 @@ extension MicrosoftFamily {
     private static func principal(
         of clientID: String,
         in tenant: MicrosoftConfiguration.Tenant
-    ) -> JSON {
+    ) -> JSONValue {
         [
-            "id": .text(MicrosoftIDs.servicePrincipal(of: clientID, in: tenant.id)),
-            "appId": .text(clientID),
+            "id": .string(MicrosoftIDs.servicePrincipal(of: clientID, in: tenant.id)),
+            "appId": .string(clientID),
         ]
     }
 
@@ -178,12 +179,12 @@ extension MicrosoftFamily {
         _ principal: String,
         _ tenantID: String,
         principalID: String?
-    ) -> JSON {
+    ) -> JSONValue {
         [
-            "id": .text(id), "clientId": .text(principal),
+            "id": .string(id), "clientId": .string(principal),
             "consentType": principalID == nil ? "AllPrincipals" : "Principal",
-            "principalId": principalID.map { .text($0) } ?? .null,
-            "resourceId": .text(MicrosoftIDs.graph(in: tenantID)),
+            "principalId": principalID.map { .string($0) } ?? .null,
+            "resourceId": .string(MicrosoftIDs.graph(in: tenantID)),
             "scope": "openid profile offline_access User.Read",
         ]
     }
@@ -192,13 +193,14 @@ extension MicrosoftFamily {
         of user: MicrosoftState.User,
         in state: MicrosoftState
     ) -> ProviderReply {
-        let rows = user.keys.filter { !state.deletedAssignments.contains($0) }.map { key -> JSON in
+        let keys = user.keys.filter { !state.deletedAssignments.contains($0) }
+        let rows = keys.map { key -> JSONValue in
             let ids = MicrosoftIDs(key)
             return [
-                "id": .text(ids.assignmentID),
+                "id": .string(ids.assignmentID),
                 "appRoleId": "00000000-0000-0000-0000-000000000000",
-                "principalId": .text(ids.objectID), "principalType": "User",
-                "resourceId": .text(ids.servicePrincipal),
+                "principalId": .string(ids.objectID), "principalType": "User",
+                "resourceId": .string(ids.servicePrincipal),
             ]
         }
         return list(rows)
@@ -241,9 +243,9 @@ extension MicrosoftFamily {
         return filter
     }
 
-    private static func list(_ rows: [JSON]) -> ProviderReply { value(.list(rows)) }
+    private static func list(_ rows: [JSONValue]) -> ProviderReply { value(.array(rows)) }
 
-    private static func value(_ value: JSON) -> ProviderReply {
+    private static func value(_ value: JSONValue) -> ProviderReply {
         .json(["@odata.context": "https://graph.microsoft.com/v1.0/$metadata", "value": value])
     }
 }

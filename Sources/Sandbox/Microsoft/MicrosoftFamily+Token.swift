@@ -1,22 +1,20 @@
+import Encoding
+
 /// `POST /{tenant}/oauth2/v2.0/token`.
 extension MicrosoftFamily {
     func answerToken(
         _ call: ProviderCall,
-        _ note: CallNote,
         _ tenant: String
     ) throws(FamilyRefusal) -> ProviderReply {
         if !["common", "organizations", "consumers", MicrosoftIDs.personalTenant].contains(tenant) {
             _ = try self.tenant(tenant)
         }
-        let form = call.form
-        guard let grantType = form["grant_type"] else {
-            throw Self.missing("grant_type")
-        }
-        let client = try authenticate(call, form, tenant)
+        guard let grantType = call.form["grant_type"] else { throw Self.missing("grant_type") }
+        let client = try authenticate(call, tenant)
         switch grantType {
-        case "authorization_code": return try exchange(form, client, note, tenant)
-        case "refresh_token": return try refresh(form, client, note, tenant)
-        case "client_credentials": return try answerForItself(form, client, note, tenant)
+        case "authorization_code": return try exchange(call, client, tenant)
+        case "refresh_token": return try refresh(call, client, tenant)
+        case "client_credentials": return try answerForItself(call, client, tenant)
         default:
             throw .entra("unsupported_grant_type", 70_003, "The app returned an unsupported grant.")
         }
@@ -31,35 +29,26 @@ extension MicrosoftFamily {
     }
 
     private func exchange(
-        _ form: FormBody,
+        _ call: ProviderCall,
         _ client: RegisteredClient,
-        _ note: CallNote,
         _ tenant: String
     ) throws(FamilyRefusal) -> ProviderReply {
-        guard let code = form["code"] else { throw Self.missing("code") }
-        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
-            let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeFailure) {
-                ticket = try state.book.redeem(
-                    TokenDigest(code),
-                    by: client.id,
-                    redirectURI: form["redirect_uri"],
-                    verifier: form["code_verifier"],
-                    now: now
-                )
-            } catch {
-                throw Self.refusal(of: error)
-            }
-            guard covers(tenant, ticket, in: state) else {
-                throw .entra(
-                    "invalid_grant",
-                    700_005,
-                    "Provided Authorization Code is intended to use against other tenant."
-                )
-            }
-            let rules = rules(for: client, ticket)
-            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .exchanged)
-        }
+        guard call.form["code"] != nil else { throw Self.missing("code") }
+        let (ticket, tokens) = try exchange(
+            call,
+            client,
+            call.form,
+            checking: { ticket, state throws(FamilyRefusal) in
+                guard covers(tenant, ticket, in: state) else {
+                    throw .entra(
+                        "invalid_grant",
+                        700_005,
+                        "Provided Authorization Code is intended to use against other tenant."
+                    )
+                }
+            },
+            refusing: { failure, _ in Self.refusal(of: failure) }
+        )
         return try answer(tokens, ticket)
     }
 
@@ -79,40 +68,35 @@ extension MicrosoftFamily {
 
     /// Every use gives a new refresh token, and the old one lives on: a trap of the original.
     private func refresh(
-        _ form: FormBody,
+        _ call: ProviderCall,
         _ client: RegisteredClient,
-        _ note: CallNote,
         _ tenant: String
     ) throws(FamilyRefusal) -> ProviderReply {
-        guard let text = form["refresh_token"] else { throw Self.missing("refresh_token") }
+        guard let text = call.form["refresh_token"] else { throw Self.missing("refresh_token") }
         let digest = TokenDigest(text)
-        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh,
                 token.ticket.clientID == client.id, covers(tenant, token.ticket, in: state)
             else { throw .malformedToken }
-            if let refusal = state.refusal(of: token, now: now) {
-                throw refusal
-            }
+            if let refusal = state.refusal(of: token, now: now) { throw refusal }
             state.book.extend(digest, until: now + Self.refreshIdleSeconds)
-            let rules = rules(for: client, token.ticket)
-            return (
-                (token.ticket, state.book.makeTokens(token.ticket, by: rules, now: now)), .validated
-            )
+            let ticket = token.ticket
+            let rules = rules(for: client, ticket)
+            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .validated)
         }
         return try answer(tokens, ticket)
     }
 
     /// A token of the client for Graph, where an administrator of the tenant consented.
     private func answerForItself(
-        _ form: FormBody,
+        _ call: ProviderCall,
         _ client: RegisteredClient,
-        _ note: CallNote,
         _ name: String
     ) throws(FamilyRefusal) -> ProviderReply {
         guard !["common", "organizations", "consumers"].contains(name) else {
             throw .entra("invalid_request", 50_059, "No tenant-identifying information found.")
         }
-        guard form["scope"] == "https://graph.microsoft.com/.default" else {
+        guard call.form["scope"] == "https://graph.microsoft.com/.default" else {
             throw .entra("invalid_scope", 70_011, "The provided scope is not valid.")
         }
         let tenant = try tenant(name)
@@ -124,7 +108,7 @@ extension MicrosoftFamily {
             )
         }
         let text = "EwC.\(TokenGenerator.text())"
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
             state.appTokens.insert(
                 MicrosoftState.AppToken(
                     tenantID: tenant.id,
@@ -133,9 +117,9 @@ extension MicrosoftFamily {
                 ),
                 for: TokenDigest(text)
             )
-            let body: JSON = [
+            let body: JSONValue = [
                 "token_type": "Bearer", "expires_in": 3599, "ext_expires_in": 3599,
-                "access_token": .text(text),
+                "access_token": .string(text),
             ]
             return (.json(body), .served)
         }
@@ -147,9 +131,9 @@ extension MicrosoftFamily {
     ) throws(FamilyRefusal) -> ProviderReply {
         let idToken = try idToken(ticket, accessToken: tokens.access)
         return .json([
-            "token_type": "Bearer", "scope": .text(ticket.scope), "expires_in": 3599,
-            "ext_expires_in": 3599, "access_token": .text(tokens.access),
-            "refresh_token": .optional(tokens.refresh), "id_token": .optional(idToken),
+            "token_type": "Bearer", "scope": .string(ticket.scope), "expires_in": 3599,
+            "ext_expires_in": 3599, "access_token": .string(tokens.access),
+            "refresh_token": JSONValue(tokens.refresh), "id_token": JSONValue(idToken),
         ])
     }
 
@@ -173,9 +157,9 @@ extension MicrosoftFamily {
     /// By secret, in the form or in Basic, or by an assertion that the certificate's key signed.
     private func authenticate(
         _ call: ProviderCall,
-        _ form: FormBody,
         _ tenant: String
     ) throws(FamilyRefusal) -> RegisteredClient {
+        let form = call.form
         let basic = BasicCredentials(call.authorization)
         guard let clientID = form["client_id"] ?? basic?.name else {
             throw Self.missing("client_id")

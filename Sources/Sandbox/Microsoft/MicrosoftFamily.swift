@@ -1,3 +1,5 @@
+import Encoding
+
 /// Plays `login.microsoftonline.com/{tenant}` and `graph.microsoft.com/v1.0`.
 ///
 /// Sources: MicrosoftDocs/entra-docs ("authorization code flow", "refresh tokens", "certificate
@@ -41,6 +43,7 @@ final class MicrosoftFamily: GrantFamily {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
         service = GrantService(
+            name,
             tools,
             state: MicrosoftState(configuration, capacity: tools.capacity)
         )
@@ -51,20 +54,20 @@ final class MicrosoftFamily: GrantFamily {
         let tenant = parts[0]
         if tenant == "v1.0" {
             return graphRoute(method, Array(parts[1...])).map { route in
-                FamilyRoute(route.endpoint) { call, note throws(FamilyRefusal) in
-                    try self.answerGraph(call, note, route)
+                FamilyRoute(route.endpoint) { call throws(FamilyRefusal) in
+                    try self.answerGraph(call, route)
                 }
             }
         }
         return switch (method, Array(parts[1...])) {
         case ("POST", ["oauth2", "v2.0", "token"]):
-            FamilyRoute(.token) { call, note throws(FamilyRefusal) in
-                try self.answerToken(call, note, tenant)
+            FamilyRoute(.token) { call throws(FamilyRefusal) in
+                try self.answerToken(call, tenant)
             }
         case ("GET", ["discovery", "v2.0", "keys"]): FamilyRoute(.keys, handKeys)
         case ("GET", ["v2.0", ".well-known", "openid-configuration"]):
-            FamilyRoute(.discovery) { _, note throws(FamilyRefusal) in
-                try self.answerDiscovery(note, tenant)
+            FamilyRoute(.discovery) { call throws(FamilyRefusal) in
+                try self.answerDiscovery(call, tenant)
             }
         default: nil
         }
@@ -75,13 +78,13 @@ final class MicrosoftFamily: GrantFamily {
         case ("POST", "me", 2) where parts[1] == "revokeSignInSessions":
             .revokeSessions(user: "me")
         case ("POST", "users", 3) where parts[2] == "revokeSignInSessions":
-            .revokeSessions(user: FormBody.decoded(Array(parts[1].utf8)[...]))
+            .revokeSessions(user: FormBody.decoded(parts[1]))
         case ("GET", "me", 1): .profile(user: "me")
-        case ("GET", "users", 2): .profile(user: FormBody.decoded(Array(parts[1].utf8)[...]))
+        case ("GET", "users", 2): .profile(user: FormBody.decoded(parts[1]))
         case ("GET", "oauth2PermissionGrants", 1): .listGrants
         case ("DELETE", "oauth2PermissionGrants", 2): .deleteGrant(id: parts[1])
         case ("GET", "users", 3) where parts[2] == "appRoleAssignments":
-            .listAssignments(user: FormBody.decoded(Array(parts[1].utf8)[...]))
+            .listAssignments(user: FormBody.decoded(parts[1]))
         case ("DELETE", "users", 4) where parts[2] == "appRoleAssignments":
             .deleteAssignment(id: parts[3])
         case ("DELETE", "servicePrincipals", 4) where parts[2] == "appRoleAssignedTo":
@@ -94,15 +97,13 @@ final class MicrosoftFamily: GrantFamily {
 
     /// The client of `servicePrincipals(appId='…')`, the alternate key ("Get servicePrincipal").
     private static func principalKey(_ part: String) -> String? {
-        FormBody.decoded(Array(part.utf8)[...])
+        FormBody.decoded(part)
             .wholeMatch(of: /servicePrincipals\(appId='([^']*)'\)/).map { String($0.1) }
     }
 
     func note(_ call: ProviderCall) -> CallNote {
         let form = call.form
         return CallNote(
-            name,
-            call,
             grantType: form["grant_type"],
             clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name,
             token: form["code"] ?? form["refresh_token"] ?? call.bearer
@@ -130,38 +131,34 @@ final class MicrosoftFamily: GrantFamily {
     func subject(of key: GrantBook.Key) -> String { MicrosoftIDs(key).subject }
 
     func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {
-        let isOffline = ticket.scope.split(separator: " ").contains("offline_access")
-        return TokenRules(
+        TokenRules(
             accessPrefix: "EwB.",
             accessLifetimeSeconds: 3599,
-            refreshPrefix: isOffline ? "0.A" : nil,
+            refreshPrefix: ticket.has(scope: "offline_access") ? "0.A" : nil,
             refreshLifetimeSeconds: Self.refreshIdleSeconds
         )
     }
 
-    func idToken(
-        _ ticket: GrantBook.Ticket,
-        subject: String,
-        accessToken: String?,
-        issuedSeconds: Int64
-    ) throws -> String? {
-        guard ticket.scope.split(separator: " ").contains("openid") else { return nil }
+    func idToken(_ order: IDTokenOrder) throws -> String? {
+        let ticket = order.ticket
+        guard ticket.has(scope: "openid") else { return nil }
         let ids = MicrosoftIDs(ticket.grant)
         let domain =
             configuration.tenants.first { $0.id == ids.tenantID }?.domain ?? "outlook.example"
         return try signingKeys.sign([
-            "ver": "2.0", "iss": .text("\(Self.authority)/\(ids.tenantID)/v2.0"),
-            "aud": .text(ticket.clientID), "sub": .text(subject), "oid": .text(ids.objectID),
-            "tid": .text(ids.tenantID), "nonce": .optional(ticket.nonce),
-            "preferred_username": .text("\(ticket.grant.user)@\(domain)"),
-            "iat": .integer(issuedSeconds), "nbf": .integer(issuedSeconds),
-            "exp": .integer(issuedSeconds + 3600),
+            "ver": "2.0", "iss": .string("\(Self.authority)/\(ids.tenantID)/v2.0"),
+            "aud": .string(ticket.clientID), "sub": .string(order.subject),
+            "oid": .string(ids.objectID), "tid": .string(ids.tenantID),
+            "nonce": JSONValue(ticket.nonce),
+            "preferred_username": .string("\(ticket.grant.user)@\(domain)"),
+            "iat": .integer(order.issuedSeconds), "nbf": .integer(order.issuedSeconds),
+            "exp": .integer(order.issuedSeconds + 3600),
         ])
     }
 
     /// The issuer of `common` and `organizations` is a pattern: a trap of the original.
     private func answerDiscovery(
-        _ note: CallNote,
+        _ call: ProviderCall,
         _ tenant: String
     ) throws(FamilyRefusal) -> ProviderReply {
         let id: String
@@ -173,16 +170,16 @@ final class MicrosoftFamily: GrantFamily {
         let base = "\(baseURL)/\(tenant)"
         return hand(
             [
-                "issuer": .text("\(Self.authority)/\(id)/v2.0"),
-                "token_endpoint": .text("\(base)/oauth2/v2.0/token"),
-                "jwks_uri": .text("\(base)/discovery/v2.0/keys"),
+                "issuer": .string("\(Self.authority)/\(id)/v2.0"),
+                "token_endpoint": .string("\(base)/oauth2/v2.0/token"),
+                "jwks_uri": .string("\(base)/discovery/v2.0/keys"),
                 "token_endpoint_auth_methods_supported": [
                     "client_secret_post", "private_key_jwt", "client_secret_basic",
                 ],
                 "id_token_signing_alg_values_supported": ["RS256"],
                 "subject_types_supported": ["pairwise"],
             ],
-            note
+            call
         )
     }
 

@@ -1,3 +1,5 @@
+import Encoding
+
 /// The identifiers that Microsoft gives to a user, a client and what is between them; all of them
 /// follow from the names, so that they need no table.
 struct MicrosoftIDs: Sendable {

@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 
 /// The errors of the token endpoint (learn.microsoft.com, "Microsoft Entra authentication and
@@ -7,13 +8,13 @@ extension FamilyRefusal {
     static func entra(_ error: String, _ number: Int64, _ text: String) -> FamilyRefusal {
         let status = error == "invalid_client" ? 401 : 400
         let trace = UUID().uuidString.lowercased()
-        let body: JSON = [
-            "error": .text(error),
-            "error_description": .text("AADSTS\(number): \(text) Trace ID: \(trace)"),
+        let body: JSONValue = [
+            "error": .string(error),
+            "error_description": .string("AADSTS\(number): \(text) Trace ID: \(trace)"),
             "error_codes": [.integer(number)],
-            "timestamp": "2026-01-01 00:00:00Z", "trace_id": .text(trace),
-            "correlation_id": .text(trace),
-            "error_uri": .text("https://login.microsoftonline.com/error?code=\(number)"),
+            "timestamp": "2026-01-01 00:00:00Z", "trace_id": .string(trace),
+            "correlation_id": .string(trace),
+            "error_uri": .string("https://login.microsoftonline.com/error?code=\(number)"),
         ]
         return FamilyRefusal("\(error) \(number)", .json(body, status: status))
     }
@@ -47,10 +48,10 @@ extension FamilyRefusal {
 
     /// An error of Graph.
     static func microsoftGraph(_ code: String, _ message: String, status: Int) -> FamilyRefusal {
-        let body: JSON = [
+        let body: JSONValue = [
             "error": [
-                "code": .text(code), "message": .text(message),
-                "innerError": ["request-id": .text(UUID().uuidString.lowercased())],
+                "code": .string(code), "message": .string(message),
+                "innerError": ["request-id": .string(UUID().uuidString.lowercased())],
             ]
         ]
         return FamilyRefusal(code, .json(body, status: status))

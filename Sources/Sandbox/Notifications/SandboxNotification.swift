@@ -2,7 +2,6 @@
 package struct SandboxNotification: Codable, Equatable, Sendable {
     /// The headers that matter, `content-type` among them.
     package let headers: [String: String]
-    /// The body.
     package let body: String
 
     init(contentType: String, headers: [String: String] = [:], body: String) {

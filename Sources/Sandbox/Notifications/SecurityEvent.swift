@@ -2,15 +2,11 @@
 package enum SecurityEvent: String, CaseIterable, Sendable {
     /// Every token of the user is revoked: the link is cut.
     case tokensRevoked = "tokens-revoked"
-    /// One token is revoked.
     case tokenRevoked = "token-revoked"
-    /// The account at the provider is gone for good.
+    /// The account is gone for good.
     case accountPurged = "account-purged"
-    /// The account is locked.
     case accountDisabled = "account-disabled"
-    /// The account is open again.
     case accountEnabled = "account-enabled"
-    /// The user must choose another password.
     case accountCredentialChangeRequired = "account-credential-change-required"
     /// RISC's way to say that sessions end.
     case sessionsRevoked = "sessions-revoked"
@@ -33,18 +29,5 @@ package enum SecurityEvent: String, CaseIterable, Sendable {
                 "risc"
             }
         return "https://schemas.openid.net/secevent/\(profile)/event-type/\(rawValue)"
-    }
-
-    static func named(_ name: String?) throws(SandboxError) -> SecurityEvent {
-        guard let event = SecurityEvent(rawValue: name ?? tokensRevoked.rawValue) else {
-            let known = allCases.map(\.rawValue).joined(separator: ", ")
-            throw SandboxError(
-                .badRequest,
-                cannot: "make notification",
-                at: "event",
-                cause: "there are: \(known)"
-            )
-        }
-        return event
     }
 }

@@ -30,19 +30,13 @@ package struct OAuth2Configuration: Sendable {
         case refused
     }
 
-    /// The clients that are registered at the start.
     package var clients = [ClientRegistration("app", secret: "app-secret")]
-    /// What happens to a refresh token that is used.
     package var rotation = Rotation.rotate
-    /// What else ends when a token is revoked.
     package var reach = Reach.signIn
-    /// What a revoke of an unknown or dead token answers.
     package var unknownToken = UnknownToken.ok
     /// Whether access tokens can be revoked; `unsupported_token_type` otherwise.
     package var revokesAccessTokens = true
-    /// How long access tokens are good.
     package var accessLifetimeSeconds: Int64 = 3600
 
-    /// Makes a configuration with one client, `app`.
     package init() {}
 }

@@ -1,4 +1,5 @@
-/// The endpoints that act.
+import Encoding
+
 extension OAuth2Family {
     private static let invalidRequest = FamilyRefusal.oauth("invalid_request")
 
@@ -10,10 +11,7 @@ extension OAuth2Family {
     }()
 
     /// Signs in the user that `login_hint` names, without asking, and sends the browser back.
-    func answerAuthorize(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerAuthorize(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
         let query = call.query
         guard query["response_type"] == "code", clients[query["client_id"]] != nil,
             let redirectURI = query["redirect_uri"], let user = query["login_hint"]
@@ -33,65 +31,46 @@ extension OAuth2Family {
         var reply = ProviderReply(status: 302)
         let mark = redirectURI.contains("?") ? "&" : "?"
         // base64url needs no encoding; the state goes back as it came.
-        let state = call.query["state"].map { "&state=\(FormBody.encoded($0))" } ?? ""
+        let state = query["state"].map { "&state=\(PercentEncoding.encode($0))" } ?? ""
         reply.headers["location"] = "\(redirectURI)\(mark)code=\(code ?? "")\(state)"
-        service.record(note, .served, status: 302)
+        service.record(call, .served, status: 302)
         return reply
     }
 
-    func answerToken(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
         let client = try authenticate(call)
-        let form = call.form
-        switch form["grant_type"] {
-        case "authorization_code": return try exchange(form, client, note)
-        case "refresh_token": return try refresh(form, client, note)
+        switch call.form["grant_type"] {
+        case "authorization_code": return try exchange(call, client)
+        case "refresh_token": return try refresh(call, client)
         case nil: throw Self.invalidRequest
         default: throw .oauth("unsupported_grant_type")
         }
     }
 
     private func exchange(
-        _ form: FormBody,
-        _ client: RegisteredClient,
-        _ note: CallNote
+        _ call: ProviderCall,
+        _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
-        guard let code = form["code"] else { throw Self.invalidRequest }
-        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
-            let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeFailure) {
-                ticket = try state.book.redeem(
-                    TokenDigest(code),
-                    by: client.id,
-                    redirectURI: form["redirect_uri"],
-                    verifier: form["code_verifier"],
-                    now: now
-                )
-            } catch {
-                if case .used(let earlier) = error {
-                    // RFC 6749 §4.1.2: what the first exchange gave is not safe any more.
-                    state.book.kill(chain: earlier.chain)
-                }
-                throw .oauth("invalid_grant")
+        guard call.form["code"] != nil else { throw Self.invalidRequest }
+        let (ticket, tokens) = try exchange(call, client, call.form) { failure, state in
+            if case .used(let earlier) = failure {
+                // RFC 6749 §4.1.2: what the first exchange gave is not safe any more.
+                state.book.kill(chain: earlier.chain)
             }
-            let rules = rules(for: client, ticket)
-            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .exchanged)
+            return .oauth("invalid_grant")
         }
         let idToken = try idToken(ticket, accessToken: tokens.access)
         return answer(tokens, ticket, idToken: idToken)
     }
 
     private func refresh(
-        _ form: FormBody,
-        _ client: RegisteredClient,
-        _ note: CallNote
+        _ call: ProviderCall,
+        _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
-        guard let text = form["refresh_token"] else { throw Self.invalidRequest }
+        guard let text = call.form["refresh_token"] else { throw Self.invalidRequest }
         let digest = TokenDigest(text)
         let rotation = configuration.rotation
-        let (ticket, tokens) = try service.perform(note) { state, now throws(FamilyRefusal) in
+        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh,
                 token.ticket.clientID == client.id
             else { throw .oauth("invalid_grant") }
@@ -101,9 +80,7 @@ extension OAuth2Family {
                 }
                 throw .oauth("invalid_grant")
             }
-            if rotation != .off {
-                state.book.kill(digest)
-            }
+            if rotation != .off { state.book.kill(digest) }
             let tokens = state.book.makeTokens(
                 token.ticket,
                 by: rules(for: client, token.ticket),
@@ -115,17 +92,11 @@ extension OAuth2Family {
         return answer(tokens, ticket, idToken: nil)
     }
 
-    func answerRevoke(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
         let client = try authenticate(call)
         guard let text = call.form["token"] else { throw Self.invalidRequest }
-        let digest = TokenDigest(text)
-        let isCut = try service.perform(note) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(digest),
-                state.book.standing(token, now: now) == .live
-            else {
+        let isCut = try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(text, now: now) else {
                 guard configuration.unknownToken != .refused else {
                     throw .oauth("invalid_token")
                 }
@@ -140,7 +111,7 @@ extension OAuth2Family {
             case .grant: state.book.cut(token.ticket.grant)
             case .signIn where token.kind == .refresh:
                 state.book.kill(chain: token.ticket.chain)
-            case .signIn, .token: state.book.kill(digest)
+            case .signIn, .token: state.book.kill(TokenDigest(text))
             }
             return (true, .revoked)
         }
@@ -151,24 +122,21 @@ extension OAuth2Family {
     }
 
     /// RFC 7662: a token that is not live, or not the caller's, is inactive and nothing more.
-    func answerIntrospect(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerIntrospect(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
         let client = try authenticate(call)
         guard let text = call.form["token"] else { throw Self.invalidRequest }
         let issuer = issuer
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(TokenDigest(text)),
-                state.book.standing(token, now: now) == .live,
-                token.ticket.clientID == client.id
-            else { return (.json(["active": false]), .checked) }
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(text, of: client.id, now: now) else {
+                return (.json(["active": false]), .checked)
+            }
             let reply = ProviderReply.json([
-                "active": true, "scope": .text(token.ticket.scope),
-                "client_id": .text(client.id), "sub": .text(state.book.subject(of: token.ticket)),
+                "active": true, "scope": .string(token.ticket.scope),
+                "client_id": .string(client.id),
+                "sub": .string(state.book.subject(of: token.ticket)),
                 "iat": .integer(token.issuedSeconds),
-                "exp": token.expiresSeconds.map { .integer($0) } ?? .absent,
-                "iss": .text(issuer), "token_type": .text("Bearer"),
+                "exp": token.expiresSeconds.map { .integer($0) },
+                "iss": .string(issuer), "token_type": "Bearer",
             ])
             return (reply, .checked)
         }
@@ -180,10 +148,10 @@ extension OAuth2Family {
         idToken: String?
     ) -> ProviderReply {
         .json([
-            "access_token": .text(tokens.access), "token_type": "Bearer",
+            "access_token": .string(tokens.access), "token_type": "Bearer",
             "expires_in": .integer(configuration.accessLifetimeSeconds),
-            "refresh_token": .optional(tokens.refresh), "id_token": .optional(idToken),
-            "scope": .text(ticket.scope),
+            "refresh_token": JSONValue(tokens.refresh), "id_token": JSONValue(idToken),
+            "scope": .string(ticket.scope),
         ])
     }
 
@@ -207,10 +175,9 @@ extension OAuth2Family {
     ) throws(FamilyRefusal) -> RegisteredClient {
         if let basic = BasicCredentials(call.authorization) {
             // Both are form-encoded inside of Basic (RFC 6749 §2.3.1).
-            let name = FormBody.decoded(Array(basic.name.utf8)[...])
-            let password = FormBody.decoded(Array(basic.password.utf8)[...])
-            guard let client = clients[name], client.authentication == .basic,
-                client.has(secret: password)
+            guard let client = clients[FormBody.decoded(basic.name)],
+                client.authentication == .basic,
+                client.has(secret: FormBody.decoded(basic.password))
             else { throw Self.invalidClient }
             return client
         }
@@ -243,10 +210,9 @@ extension OAuth2Family {
             ),
             assertion.isSigned(by: client)
         else { throw Self.invalidClient }
-        let isFresh = service.changed { state in
-            guard state.assertions[identity] == nil else { return false }
-            state.assertions.insert(true, for: identity)
-            return true
+        let isFresh = service.change { state in
+            defer { state.assertions.insert(true, for: identity) }
+            return state.assertions[identity] == nil
         }
         guard isFresh else { throw Self.invalidClient }
         return client

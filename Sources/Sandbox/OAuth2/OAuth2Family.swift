@@ -1,3 +1,5 @@
+import Encoding
+
 /// Plays an OAuth 2 server by the book: RFC 6749, 7009, 7636, 7662, 8414 and OpenID Connect.
 final class OAuth2Family: GrantFamily {
     struct State: GrantState {
@@ -19,6 +21,7 @@ final class OAuth2Family: GrantFamily {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
         service = GrantService(
+            name,
             tools,
             state: State(
                 book: GrantBook(capacity: tools.capacity),
@@ -48,17 +51,11 @@ final class OAuth2Family: GrantFamily {
     func note(_ call: ProviderCall) -> CallNote {
         let form = call.form
         return CallNote(
-            name,
-            call,
             grantType: form["grant_type"],
             clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name
                 ?? ClientAssertion(form)?.clientID,
             token: form["token"] ?? form["code"] ?? form["refresh_token"]
         )
-    }
-
-    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
-        GrantBook.Key(user: user, audience: client.id)
     }
 
     func subject(of key: GrantBook.Key) -> String {
@@ -74,18 +71,15 @@ final class OAuth2Family: GrantFamily {
         )
     }
 
-    func idToken(
-        _ ticket: GrantBook.Ticket,
-        subject: String,
-        accessToken: String?,
-        issuedSeconds: Int64
-    ) throws -> String? {
-        guard ticket.scope.split(separator: " ").contains("openid") else { return nil }
+    func idToken(_ order: IDTokenOrder) throws -> String? {
+        guard order.ticket.has(scope: "openid") else { return nil }
+        let issued = order.issuedSeconds
         return try signingKeys.sign([
-            "iss": .text(issuer), "sub": .text(subject), "aud": .text(ticket.clientID),
-            "iat": .integer(issuedSeconds), "exp": .integer(issuedSeconds + 3600),
-            "auth_time": .integer(issuedSeconds), "nonce": .optional(ticket.nonce),
-            "at_hash": .optional(accessToken.map { TokenDigest.half($0) }),
+            "iss": .string(issuer), "sub": .string(order.subject),
+            "aud": .string(order.ticket.clientID), "iat": .integer(issued),
+            "exp": .integer(issued + 3600), "auth_time": .integer(issued),
+            "nonce": JSONValue(order.ticket.nonce),
+            "at_hash": JSONValue(order.accessToken.map(TokenDigest.half)),
         ])
     }
 
@@ -95,46 +89,26 @@ final class OAuth2Family: GrantFamily {
         to key: GrantBook.Key,
         client: RegisteredClient
     ) throws -> SandboxNotification? {
-        let event = try SecurityEvent.named(order.event)
-        let subject = try service.change { state throws(SandboxError) in
-            if event.cutsGrant {
-                state.book.cut(key)
-            }
-            if event == .tokenRevoked, let token = order.token {
-                state.book.kill(TokenDigest(token))
-            }
-            return state.book.grants[key]?.subject ?? ""
-        }
-        let now = service.clock.nowMilliseconds
-        let token = try signingKeys.sign(
-            [
-                "iss": .text(issuer), "aud": .text(client.id), "iat": .integer(now / 1000),
-                "jti": .text(TokenGenerator.text()),
-                "sub_id": [
-                    "format": "iss_sub", "iss": .text(issuer), "sub": .text(subject),
-                ],
-                "events": .object([
-                    JSON.Member(
-                        name: event.uri,
-                        value: ["event_timestamp": .integer(now / 1000)]
-                    )
-                ]),
-            ],
-            type: "secevent+jwt"
-        )
-        return SandboxNotification(contentType: "application/secevent+jwt", body: token)
+        let (event, subject) = try apply(order, to: key)
+        let now = service.clock.nowSeconds
+        return try signingKeys.securityEvent([
+            "iss": .string(issuer), "aud": .string(client.id), "iat": .integer(now),
+            "jti": .string(TokenGenerator.text()),
+            "sub_id": ["format": "iss_sub", "iss": .string(issuer), "sub": .string(subject)],
+            "events": .object([.init(event.uri, ["event_timestamp": .integer(now)])]),
+        ])
     }
 
-    private var metadata: JSON {
-        let methods = JSON.list(ClientAuthentication.allCases.map { .text($0.rawValue) })
-        let algorithms: JSON = ["HS256", "RS256", "PS256", "ES256"]
+    private var metadata: JSONValue {
+        let methods = JSONValue.array(ClientAuthentication.allCases.map { .string($0.rawValue) })
+        let algorithms: JSONValue = ["HS256", "RS256", "PS256", "ES256"]
         return [
-            "issuer": .text(issuer),
-            "authorization_endpoint": .text("\(issuer)/authorize"),
-            "token_endpoint": .text("\(issuer)/token"),
-            "jwks_uri": .text("\(issuer)/jwks"),
-            "revocation_endpoint": .text("\(issuer)/revoke"),
-            "introspection_endpoint": .text("\(issuer)/introspect"),
+            "issuer": .string(issuer),
+            "authorization_endpoint": .string("\(issuer)/authorize"),
+            "token_endpoint": .string("\(issuer)/token"),
+            "jwks_uri": .string("\(issuer)/jwks"),
+            "revocation_endpoint": .string("\(issuer)/revoke"),
+            "introspection_endpoint": .string("\(issuer)/introspect"),
             "response_types_supported": ["code"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "subject_types_supported": ["public"],

@@ -1,4 +1,4 @@
-/// The commands that every provider but Apple understands; their JSON is that of the admin routes.
+/// The commands that every provider understands; their JSON is that of the admin routes.
 package enum SandboxOrder {
     /// A sign-in to play.
     package struct SignIn: Codable, Sendable {
@@ -6,7 +6,7 @@ package enum SandboxOrder {
         package var user: String
         /// The client; the first that was registered if `nil`.
         package var clientID: String?
-        /// The nonce of the id token, as the application sent it; random if `nil`.
+        /// The nonce as the application made it; random if `nil`.
         package var nonce: String?
         /// What the exchange must repeat.
         package var redirectURI: String?
@@ -19,11 +19,10 @@ package enum SandboxOrder {
         package var realm: String?
         /// How old the code and the id token are already.
         package var ageSeconds: Int64?
+        /// When they were issued, instead of their age.
+        package var issuedAtSeconds: Int64?
 
-        /// Makes an order for a user.
-        package init(user: String) {
-            self.user = user
-        }
+        package init(user: String) { self.user = user }
 
         /// When the code was issued.
         func issuedSeconds(now: Int64) throws(SandboxError) -> Int64 {
@@ -32,18 +31,16 @@ package enum SandboxOrder {
             guard (0...3_155_760_000).contains(age) else {
                 throw SandboxError(.badRequest, cannot: "sign in", at: "age_s")
             }
-            return now - age
+            return issuedAtSeconds ?? (now - age)
         }
 
         private enum CodingKeys: String, CodingKey {
-            case user
+            case user, nonce, scope, realm
             case clientID = "client_id"
-            case nonce
             case redirectURI = "redirect_uri"
             case codeChallenge = "code_challenge"
-            case scope
-            case realm
             case ageSeconds = "age_s"
+            case issuedAtSeconds = "issued_at_unix_s"
         }
     }
 
@@ -51,29 +48,20 @@ package enum SandboxOrder {
     package struct Tokens: Codable, Sendable {
         /// How many users, 1 to 100,000.
         package var count: Int
-        /// The client; the first that was registered if `nil`.
         package var clientID: String?
         /// The beginning of the users' names; `user-` if `nil`.
         package var userPrefix: String?
-        /// What was asked for, with blanks between.
         package var scope: String?
-        /// Where the users sign in: Microsoft's tenant or `consumers`, Facebook's `limited`, X's
-        /// `oauth1`.
         package var realm: String?
         /// How old the tokens are already.
         package var ageSeconds: Int64?
 
-        /// Makes an order for users of the first client.
-        package init(count: Int = 1) {
-            self.count = count
-        }
+        package init(count: Int = 1) { self.count = count }
 
         private enum CodingKeys: String, CodingKey {
-            case count
+            case count, scope, realm
             case clientID = "client_id"
             case userPrefix = "user_prefix"
-            case scope
-            case realm
             case ageSeconds = "age_s"
         }
     }
@@ -82,28 +70,35 @@ package enum SandboxOrder {
     package struct Withdrawal: Codable, Sendable {
         /// The name used at the sign-in.
         package var user: String
-        /// The client; the first that was registered if `nil`.
         package var clientID: String?
-        /// Where the user signs in: Microsoft's tenant or `consumers`, Facebook's `limited`, X's
-        /// `oauth1`.
         package var realm: String?
         /// What happens, in the provider's words; its usual cut if `nil`.
         package var event: String?
         /// The token that the event is about, where it is about one.
         package var token: String?
 
-        /// Makes an order for a user.
         package init(user: String, event: String? = nil) {
             self.user = user
             self.event = event
         }
 
+        /// The event, which must be one of the provider's; the first is the usual one.
+        func event(of known: [String]) throws(SandboxError) -> String {
+            let event = event ?? known[0]
+            guard known.contains(event) else {
+                throw SandboxError(
+                    .badRequest,
+                    cannot: "make notification",
+                    at: "event",
+                    cause: "there are: \(known.joined(separator: ", "))"
+                )
+            }
+            return event
+        }
+
         private enum CodingKeys: String, CodingKey {
-            case user
+            case user, realm, event, token
             case clientID = "client_id"
-            case realm
-            case event
-            case token
         }
     }
 }

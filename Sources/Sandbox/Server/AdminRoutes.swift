@@ -1,3 +1,4 @@
+import Encoding
 import FoundationEssentials
 
 /// The routes under `/sandbox/` that play the users and the provider's staff (see `Sandbox.md`).
@@ -5,25 +6,14 @@ import FoundationEssentials
 /// Open to everybody who reaches the port, which is bound to the loopback address only.
 struct AdminRoutes: Sendable {
     let families: SandboxFamilies
-    let address: SandboxAddress
     let faults: FaultInjector
     let journal: CallJournal
     let clock: SandboxClock
 
-    private var apple: AppleFamily { families.apple }
-
     func answer(method: String, path: String, query: FormBody, body: [UInt8]) -> ProviderReply {
         do {
-            if let reply = try shared(method, path, query, body) {
-                return reply
-            }
-            let reply =
-                if let family = try family(query) {
-                    try route(method, path, query, body, to: family)
-                } else {
-                    try route(method, path, query, body)
-                }
-            return try reply ?? json(AdminWire.Failure(error: "not_found"), status: 404)
+            return try shared(method, path, query, body) ?? command(method, path, query, body)
+                ?? json(["error": "not_found"], status: 404)
         } catch {
             return failure(error)
         }
@@ -38,106 +28,80 @@ struct AdminRoutes: Sendable {
     ) throws -> ProviderReply? {
         switch (method, path) {
         case ("GET", "/sandbox/clients"):
-            return try json(AdminWire.Clients(clients: clientList()))
+            return try json(["clients": families.providers.flatMap { $0.clientList() }])
         case ("GET", "/sandbox/log"):
             let records = journal.records(
                 after: query["after"].flatMap { UInt64($0) } ?? 0,
-                limit: query["limit"].flatMap { Int($0) }.map { max(0, $0) } ?? 10_000
+                limit: query.number("limit").map { max(0, $0) } ?? 10_000
             )
-            return try json(AdminWire.Log(records: records))
-        case ("GET", "/sandbox/faults"):
-            return try json(faults.plan)
+            return try json(["records": records])
+        case ("GET", "/sandbox/faults"): return try json(faults.plan)
         case ("POST", "/sandbox/faults"):
             faults.start(try read(FaultPlan.self, body))
             return try json(faults.plan)
         case ("POST", "/sandbox/clock"):
-            clock.setOffset(milliseconds: try read(AdminWire.Clock.self, body).offset_ms)
-            return try json(AdminWire.Time(now_unix_ms: clock.nowMilliseconds))
-        case ("GET", "/sandbox/cloud"):
-            return try json(families.cloud.contents)
+            guard let offset = try read([String: Int64].self, body)["offset_ms"] else {
+                throw SandboxError(.badRequest, cannot: "move clock", at: "offset_ms")
+            }
+            clock.setOffset(milliseconds: offset)
+            return try json(["now_unix_ms": clock.nowMilliseconds])
+        case ("GET", "/sandbox/cloud"): return try json(families.cloud.contents)
         case ("POST", "/sandbox/cloud"):
             families.cloud.add(try read(CloudContents.self, body))
-            return try json(AdminWire.Done())
+            return try json(["ok": true])
         case ("GET", "/sandbox/service-account"):
-            let file = try families.cloud.keyFile()
-            return ProviderReply(
-                status: 200,
-                contentType: "application/json",
-                body: Array(file.utf8)
-            )
-        default:
-            return nil
+            return reply(Array(try families.cloud.keyFile().utf8))
+        default: return nil
         }
     }
 
-    /// Apple's commands.
-    private func route(
+    /// The commands of the provider that `?provider=` names; of Apple if it names none.
+    private func command(
         _ method: String,
         _ path: String,
         _ query: FormBody,
         _ body: [UInt8]
     ) throws -> ProviderReply? {
+        let family = try family(query)
+        let isApple = family.name == families.apple.name
         switch (method, path) {
         case ("POST", "/sandbox/clients"):
-            let order = try read(AdminWire.Registration.self, body)
-            try apple.register(
-                teamID: order.team_id,
-                keyID: order.key_id,
-                keyPEM: order.key_pem,
-                clientIDs: order.client_ids
-            )
-            return try json(AdminWire.Done())
-        case ("POST", "/sandbox/sign-in"):
-            return try json(signIn(try read(AdminWire.SignIn.self, body)))
-        case ("POST", "/sandbox/refresh-tokens"):
-            let order = try read(AdminWire.Tokens.self, body)
-            let tokens = try apple.issueRefreshTokens(
-                count: order.count,
-                clientID: order.client_id,
-                userPrefix: order.user_prefix ?? "user-"
-            )
-            return try json(AdminWire.TokenList(tokens: tokens))
-        case ("POST", "/sandbox/withdraw-consent"):
-            let order = try read(AdminWire.Withdrawal.self, body)
-            return try json(
-                try apple.withdraw(
-                    user: order.user,
-                    clientID: order.client_id,
-                    event: order.event ?? .consentRevoked
-                )
-            )
-        case ("GET", "/sandbox/grants"):
-            return try json(AdminWire.GrantList(grants: apple.grants(user: query["user"])))
-        case ("POST", "/sandbox/rotate-keys"):
-            let order = try read(AdminWire.Rotation.self, body.isEmpty ? Array("{}".utf8) : body)
-            var kids = try apple.signingKeys.rotate()
-            if order.withdraw_old == true {
-                kids = apple.signingKeys.withdrawOldKeys()
+            if isApple {
+                try families.apple.register(try read(AppleRegistration.self, body))
+            } else {
+                try family.clients.register(try read(ClientRegistration.self, body))
             }
-            return try json(AdminWire.Kids(kids: kids))
-        default:
-            return nil
+            return try json(["ok": true])
+        case ("POST", "/sandbox/sign-in"):
+            return try json(try family.signIn(try read(SandboxOrder.SignIn.self, body)))
+        case ("POST", "/sandbox/refresh-tokens"):
+            let order = try read(SandboxOrder.Tokens.self, body)
+            return try json(["tokens": try family.issueTokens(order)])
+        case ("POST", "/sandbox/withdraw-consent"):
+            let order = try read(SandboxOrder.Withdrawal.self, body)
+            guard let notification = try family.withdraw(order) else {
+                return try json([String: String]())
+            }
+            // Apple's is nothing but its body.
+            return isApple ? reply(Array(notification.body.utf8)) : try json(notification)
+        case ("GET", "/sandbox/grants"):
+            return try json(["grants": family.grants(user: query["user"])])
+        case ("POST", "/sandbox/rotate-keys"):
+            let order = try read([String: Bool].self, body.isEmpty ? Array("{}".utf8) : body)
+            let isAlone = order["withdraw_old"] == true
+            return try json(["kids": try family.rotateKeys(withdrawingOld: isAlone)])
+        default: return nil
         }
     }
 
-    private func signIn(_ order: AdminWire.SignIn) throws -> AppleSignIn {
-        let age = order.age_s ?? 0
-        // A century: keeps the arithmetic from overflowing.
-        guard (0...3_155_760_000).contains(age) else {
-            throw SandboxError(.badRequest, cannot: "sign in", at: "age_s")
+    private func family(_ query: FormBody) throws(SandboxError) -> any GrantFamily {
+        guard let provider = SandboxProvider(rawValue: query["provider"] ?? "apple") else {
+            throw SandboxError(.badRequest, cannot: "find provider", at: "provider")
         }
-        return try apple.signIn(
-            AppleFamily.SignInOrder(
-                user: order.user,
-                clientID: order.client_id,
-                rawNonce: order.nonce,
-                redirectURI: order.redirect_uri,
-                issuedSeconds: order.issued_at_unix_s ?? (clock.nowSeconds - age)
-            )
-        )
+        return families.family(provider)
     }
 
-    func read<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws -> Value {
+    private func read<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(body))
         } catch {
@@ -150,30 +114,31 @@ struct AdminRoutes: Sendable {
         }
     }
 
-    func json(_ value: some Encodable, status: Int = 200) throws -> ProviderReply {
+    private func json(_ value: some Encodable, status: Int = 200) throws -> ProviderReply {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var body = Array(try encoder.encode(value))
-        body.append(UInt8(ascii: "\n"))
-        return ProviderReply(status: status, contentType: "application/json", body: body)
+        return reply(Array(try encoder.encode(value)), status: status)
+    }
+
+    private func reply(_ json: [UInt8], status: Int = 200) -> ProviderReply {
+        ProviderReply(
+            status: status,
+            contentType: "application/json",
+            body: json + [UInt8(ascii: "\n")]
+        )
     }
 
     private func failure(_ error: any Error) -> ProviderReply {
-        let known = error as? SandboxError
+        let kind = (error as? SandboxError)?.kind
         let status =
-            switch known?.kind {
+            switch kind {
             case .badRequest, .unsuitableKey: 400
             case .full: 409
             case .cryptography, .file, .listen, nil: 500
             }
-        let failure = AdminWire.Failure(
-            error: known?.kind.rawValue ?? "internal",
-            detail: "\(error)"
-        )
-        do {
-            return try json(failure, status: status)
-        } catch {
-            return ProviderReply(status: 500)
-        }
+        let body: JSONValue = [
+            "detail": .string("\(error)"), "error": .string(kind?.rawValue ?? "internal"),
+        ]
+        return reply(Array(body.compactText.utf8), status: status)
     }
 }

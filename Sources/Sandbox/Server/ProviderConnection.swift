@@ -11,13 +11,13 @@ final class ProviderConnection: ChannelInboundHandler {
     private static let bodyMaximum = 256 * 1024
     private static let page = Array("<!DOCTYPE html><title>Sign in to the network</title>\n".utf8)
 
-    private let service: SandboxService
+    private let admin: AdminRoutes
     private let breaker: ConnectionBreaker
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
 
-    init(service: SandboxService, breaker: ConnectionBreaker) {
-        self.service = service
+    init(admin: AdminRoutes, breaker: ConnectionBreaker) {
+        self.admin = admin
         self.breaker = breaker
     }
 
@@ -59,79 +59,34 @@ final class ProviderConnection: ChannelInboundHandler {
         let parts = head.uri.split(separator: "?", maxSplits: 1).map(String.init)
         let path = parts.first ?? "/"
         let query = FormBody(Array((parts.count > 1 ? parts[1] : "").utf8))
-        guard let (family, endpoint) = service.route(method: head.method.rawValue, path: path)
-        else {
-            let reply = service.admin.answer(
-                method: head.method.rawValue,
-                path: path,
-                query: query,
-                body: body
-            )
-            send(reply, context: context, keepAlive: head.isKeepAlive)
-            return
+        let method = head.method.rawValue
+        guard let (family, endpoint) = admin.families.route(method: method, path: path) else {
+            let reply = admin.answer(method: method, path: path, query: query, body: body)
+            return send(reply, context: context, keepAlive: head.isKeepAlive)
         }
-        let isRefused = service.faults.refuses(body, at: endpoint)
-        let fault = isRefused ? nil : service.faults.decide(family.name, endpoint)
+        let isRefused = admin.faults.refuses(body, at: endpoint)
+        let fault = isRefused ? nil : admin.faults.decide(family.name, endpoint)
         let call = ProviderCall(
-            endpoint: endpoint,
-            method: head.method.rawValue,
+            endpoint,
+            head,
             path: path,
             query: query,
-            headers: head.headers,
             body: body,
             fault: fault?.kind
         )
-        guard !isRefused else {
-            family.recordSkipped(call, status: 400)
-            send(Self.refusal, context: context, keepAlive: head.isKeepAlive)
-            return
-        }
-        guard let fault else {
-            send(family.answer(call), context: context, keepAlive: head.isKeepAlive)
-            return
-        }
-        if fault.kind.acts {
-            act(on: call, family, fault, context: context, keepAlive: head.isKeepAlive)
+        if isRefused {
+            // RFC 6749 §5.2.
+            let reply = FamilyRefusal.oauth("invalid_request").reply
+            family.recordSkipped(call, status: reply.status)
+            send(reply, context: context, keepAlive: head.isKeepAlive)
+        } else if let fault {
+            fail(call, family, fault, context: context, keepAlive: head.isKeepAlive)
         } else {
-            skip(call, family, fault, context: context, keepAlive: head.isKeepAlive)
+            send(family.answer(call), context: context, keepAlive: head.isKeepAlive)
         }
     }
 
-    /// RFC 6749 §5.2.
-    private static let refusal = ProviderReply(
-        status: 400,
-        contentType: "application/json",
-        body: Array(#"{"error":"invalid_request"}"#.utf8)
-    )
-
-    private func act(
-        on call: ProviderCall,
-        _ family: any ProviderFamily,
-        _ fault: FaultInjector.Fault,
-        context: ChannelHandlerContext,
-        keepAlive: Bool
-    ) {
-        switch fault.kind {
-        case .delay:
-            context.eventLoop.assumeIsolated()
-                .scheduleTask(in: .milliseconds(fault.delayMilliseconds)) {
-                    self.send(family.answer(call), context: context, keepAlive: keepAlive)
-                }
-        case .truncated:
-            truncate(family.answer(call), context: context)
-        case .wrongContentType:
-            var reply = family.answer(call)
-            reply.contentType = "text/plain"
-            send(reply, context: context, keepAlive: keepAlive)
-        case .responseLost:
-            _ = family.answer(call)
-            breaker.reset()
-        case .timeout, .reset, .throttled, .unavailable, .serverError, .html:
-            preconditionFailure("these kinds do not act")
-        }
-    }
-
-    private func skip(
+    private func fail(
         _ call: ProviderCall,
         _ family: any ProviderFamily,
         _ fault: FaultInjector.Fault,
@@ -139,17 +94,32 @@ final class ProviderConnection: ChannelInboundHandler {
         keepAlive: Bool
     ) {
         let after = fault.retryAfterSeconds
-        let reply: ProviderReply? =
-            switch fault.kind {
-            case .throttled: family.throttled(retryAfterSeconds: after)
-            case .unavailable: ProviderReply(status: 503, retryAfterSeconds: after)
-            case .serverError: ProviderReply(status: 500)
-            case .html: ProviderReply(status: 200, contentType: "text/html", body: Self.page)
-            case .timeout, .reset, .delay, .truncated, .wrongContentType, .responseLost: nil
-            }
-        family.recordSkipped(call, status: reply?.status ?? 0)
-        if let reply {
-            send(reply, context: context, keepAlive: keepAlive)
+        var skipped: ProviderReply?
+        switch fault.kind {
+        case .delay:
+            context.eventLoop.assumeIsolated()
+                .scheduleTask(in: .milliseconds(fault.delayMilliseconds)) {
+                    self.send(family.answer(call), context: context, keepAlive: keepAlive)
+                }
+            return
+        case .truncated: return truncate(family.answer(call), context: context)
+        case .wrongContentType:
+            var reply = family.answer(call)
+            reply.contentType = "text/plain"
+            return send(reply, context: context, keepAlive: keepAlive)
+        case .responseLost:
+            _ = family.answer(call)
+            return breaker.reset()
+        case .timeout, .reset: break
+        case .throttled: skipped = family.throttled(retryAfterSeconds: after)
+        case .unavailable: skipped = ProviderReply(status: 503, retryAfterSeconds: after)
+        case .serverError: skipped = ProviderReply(status: 500)
+        case .html:
+            skipped = ProviderReply(status: 200, contentType: "text/html", body: Self.page)
+        }
+        family.recordSkipped(call, status: skipped?.status ?? 0)
+        if let skipped {
+            send(skipped, context: context, keepAlive: keepAlive)
         } else if fault.kind == .reset {
             breaker.reset()
         }
@@ -157,18 +127,14 @@ final class ProviderConnection: ChannelInboundHandler {
 
     private func send(_ reply: ProviderReply, context: ChannelHandlerContext, keepAlive: Bool) {
         var head = responseHead(reply, length: reply.body.count)
-        if !keepAlive {
-            head.headers.add(name: "connection", value: "close")
-        }
+        if !keepAlive { head.headers.add(name: "connection", value: "close") }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if !reply.body.isEmpty {
             let buffer = context.channel.allocator.buffer(bytes: reply.body)
             context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil)
         }
         let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-        if !keepAlive {
-            close(context, after: written)
-        }
+        if !keepAlive { close(context, after: written) }
     }
 
     /// Promises all of the body, or some of an empty one, and sends half.
@@ -187,15 +153,11 @@ final class ProviderConnection: ChannelInboundHandler {
 
     private func responseHead(_ reply: ProviderReply, length: Int) -> HTTPResponseHead {
         var headers: HTTPHeaders = ["content-length": "\(length)", "cache-control": "no-store"]
-        if let type = reply.contentType {
-            headers.add(name: "content-type", value: type)
-        }
+        if let type = reply.contentType { headers.add(name: "content-type", value: type) }
         if let seconds = reply.retryAfterSeconds {
             headers.add(name: "retry-after", value: "\(seconds)")
         }
-        for (name, value) in reply.headers {
-            headers.add(name: name, value: value)
-        }
+        for (name, value) in reply.headers { headers.add(name: name, value: value) }
         return HTTPResponseHead(
             version: .http1_1,
             status: HTTPResponseStatus(statusCode: reply.status),

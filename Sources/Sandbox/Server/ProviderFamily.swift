@@ -1,10 +1,11 @@
+import Encoding
 import NIOHTTP1
 
 /// Stands in for the endpoints of one provider.
 ///
-/// A family is one folder: its state behind its own lock, its endpoints, and its rows in the admin
-/// routes. The server calls families from several event loops at once and asks the first one that
-/// claims a path. Apple is served at the root, the others under their name: `/google/revoke`.
+/// A family is one folder: its state behind its own lock, and its endpoints. The server calls
+/// families from several event loops at once and asks the first one that claims a path. Apple is
+/// served at the root, the others under their name: `/google/revoke`.
 protocol ProviderFamily: Sendable {
     /// The name in paths, in the log and in commands.
     var name: String { get }
@@ -29,6 +30,14 @@ extension ProviderFamily {
     }
 }
 
+/// What a call presents, for the journal.
+struct CallNote: Sendable {
+    var grantType: String?
+    var clientID: String?
+    /// The code or token that the call is about.
+    var token: String?
+}
+
 /// One call to a provider's endpoint.
 struct ProviderCall: Sendable {
     let endpoint: SandboxEndpoint
@@ -38,20 +47,37 @@ struct ProviderCall: Sendable {
     let query: FormBody
     let headers: HTTPHeaders
     let body: [UInt8]
+    /// The body as a form; empty when the caller says that it is something else.
+    let form: FormBody
     /// The fault that the answer will suffer; only for the journal.
-    var fault: FaultKind?
+    let fault: FaultKind?
+    /// Filled in by the family.
+    var note = CallNote()
 
-    var contentType: String? { header("content-type") }
+    init(
+        _ endpoint: SandboxEndpoint,
+        _ head: HTTPRequestHead,
+        path: String,
+        query: FormBody,
+        body: [UInt8],
+        fault: FaultKind?
+    ) {
+        self.endpoint = endpoint
+        method = head.method.rawValue
+        self.path = path
+        self.query = query
+        headers = head.headers
+        self.body = body
+        self.fault = fault
+        let type = head.headers.first(name: "content-type")?.lowercased() ?? ""
+        form = FormBody(type.hasPrefix("application/x-www-form-urlencoded") ? body : [])
+    }
+
+    var json: JSONValue? { JSONValue(body) }
 
     var authorization: String? { header("authorization") }
 
     func header(_ name: String) -> String? { headers.first(name: name) }
-
-    /// The body as a form; empty when the caller says that it is something else.
-    var form: FormBody {
-        let isForm = contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded")
-        return FormBody(isForm == true ? body : [])
-    }
 
     /// The token of `Authorization: Bearer` (RFC 6750 §2.1).
     var bearer: String? {
@@ -69,26 +95,13 @@ struct ProviderReply: Sendable {
     var retryAfterSeconds: Int?
     /// Headers of this answer alone, by name.
     var headers: [String: String] = [:]
-    var body: [UInt8]
+    var body: [UInt8] = []
 
-    init(
-        status: Int,
-        contentType: String? = nil,
-        retryAfterSeconds: Int? = nil,
-        body: [UInt8] = []
-    ) {
-        self.status = status
-        self.contentType = contentType
-        self.retryAfterSeconds = retryAfterSeconds
-        self.body = body
-    }
-
-    /// An answer in JSON.
-    static func json(_ value: JSON, status: Int = 200) -> ProviderReply {
+    static func json(_ value: JSONValue, status: Int = 200) -> ProviderReply {
         ProviderReply(
             status: status,
             contentType: "application/json; charset=utf-8",
-            body: value.bytes
+            body: Array(value.compactText.utf8)
         )
     }
 }

@@ -10,7 +10,7 @@ struct SandboxFamilies: Sendable {
     let cloud: CloudFamily
 
     init(_ configuration: SandboxConfiguration, _ tools: FamilyTools) throws(SandboxError) {
-        apple = AppleFamily(configuration: configuration.apple, tools)
+        apple = try AppleFamily(configuration.apple, tools)
         oauth2 = try OAuth2Family(configuration.oauth2, tools)
         google = try GoogleFamily(configuration.google, tools)
         facebook = try FacebookFamily(configuration.facebook, tools)
@@ -20,16 +20,32 @@ struct SandboxFamilies: Sendable {
         cloud = CloudFamily(configuration.cloud, tools)
     }
 
-    var all: [any ProviderFamily] { [apple] + others + [cloud] }
+    var all: [any ProviderFamily] { providers + [cloud] }
 
-    /// The families that share their commands: all but Apple, which has its own.
-    var others: [any GrantFamily] { [oauth2, google, facebook, microsoft, github, x] }
+    var providers: [any GrantFamily] { [apple, oauth2, google, facebook, microsoft, github, x] }
 
-    /// The commands of a family.
-    func commands(of provider: SandboxProvider) throws(SandboxError) -> any FamilyCommands {
-        guard let family = others.first(where: { $0.name == provider.rawValue }) else {
-            throw SandboxError(.badRequest, cannot: "command family", at: provider.rawValue)
+    func family(_ provider: SandboxProvider) -> any GrantFamily {
+        switch provider {
+        case .apple: apple
+        case .oauth2: oauth2
+        case .google: google
+        case .facebook: facebook
+        case .microsoft: microsoft
+        case .github: github
+        case .x: x
         }
-        return family
+    }
+
+    /// The family that claims a path, and its endpoint.
+    func route(
+        method: String,
+        path: String
+    ) -> (family: any ProviderFamily, endpoint: SandboxEndpoint)? {
+        for family in all {
+            if let endpoint = family.endpoint(method: method, path: path) {
+                return (family, endpoint)
+            }
+        }
+        return nil
     }
 }

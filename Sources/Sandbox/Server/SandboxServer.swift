@@ -14,8 +14,8 @@ package enum SandboxServer {
 
     /// Starts a sandbox that listens, over TLS, at 127.0.0.1.
     ///
-    /// - Parameter configuration: Everything it is started with.
-    /// - Returns: The sandbox, ready for calls; whoever started it must shut it down.
+    /// Whoever started it must shut it down.
+    ///
     /// - Throws: ``SandboxError`` when the port, the directory or a key cannot be used.
     package static func start(
         configuration: SandboxConfiguration = SandboxConfiguration()
@@ -39,25 +39,25 @@ package enum SandboxServer {
         )
         let keyPEM = try providerKey(configuration.apple, directory)
         try families.apple.register(
-            teamID: configuration.apple.teamID,
-            keyID: configuration.apple.keyID,
-            keyPEM: keyPEM,
-            clientIDs: configuration.apple.clientIDs
+            AppleRegistration(
+                teamID: configuration.apple.teamID,
+                keyID: configuration.apple.keyID,
+                keyPEM: keyPEM,
+                clientIDs: configuration.apple.clientIDs
+            )
         )
         let faults = FaultInjector(plan: configuration.faults)
         let admin = AdminRoutes(
             families: families,
-            address: address,
             faults: faults,
             journal: journal,
             clock: clock
         )
-        let service = SandboxService(families: families.all, faults: faults, admin: admin)
         let connections = OpenConnections()
         let channel = try await listen(
             port: configuration.port,
             tls: try tlsContext(certificate),
-            service: service,
+            admin: admin,
             connections: connections
         )
         guard let port = channel.localAddress?.port else {
@@ -72,7 +72,7 @@ package enum SandboxServer {
                 authorityPEM: certificate.authorityPEM,
                 keyPEM: keyPEM,
                 directory: directory,
-                service: service,
+                admin: admin,
                 channel: channel,
                 connections: connections
             )
@@ -84,12 +84,8 @@ package enum SandboxServer {
         _ apple: AppleConfiguration,
         _ directory: SandboxDirectory
     ) throws(SandboxError) -> String {
-        if let given = apple.keyPEM {
-            return given
-        }
-        if let kept = try directory.read("apple-key.p8") {
-            return kept
-        }
+        if let given = apple.keyPEM { return given }
+        if let kept = try directory.read("apple-key.p8") { return kept }
         let made = try CryptoKey.makeP256().privatePEM()
         try directory.write(made, to: "apple-key.p8")
         return made
@@ -113,7 +109,7 @@ package enum SandboxServer {
     private static func listen(
         port: Int,
         tls: NIOSSLContext,
-        service: SandboxService,
+        admin: AdminRoutes,
         connections: OpenConnections
     ) async throws -> any Channel {
         let bootstrap = ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -130,7 +126,7 @@ package enum SandboxServer {
                     try pipeline.addHandler(IdleStateHandler(allTimeout: idleMaximum))
                     try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
                     try pipeline.addHandler(
-                        ProviderConnection(service: service, breaker: breaker)
+                        ProviderConnection(admin: admin, breaker: breaker)
                     )
                 }
             }

@@ -1,3 +1,5 @@
+import Encoding
+
 /// The `OAuth` authorization header of OAuth 1.0a (RFC 5849 §3.5.1), with what it was made over.
 struct SignedCall: Sendable {
     private let parameters: [String: String]
@@ -14,7 +16,7 @@ struct SignedCall: Sendable {
             guard pair.count == 2 else { return nil }
             let value = pair[1].drop { $0 == "\"" || $0 == " " }.prefix { $0 != "\"" }
             let name = pair[0].filter { $0 != " " }
-            parameters[name] = FormBody.decoded(Array(value.utf8)[...])
+            parameters[name] = FormBody.decoded(String(value))
         }
         self.parameters = parameters
         self.call = call
@@ -30,21 +32,21 @@ struct SignedCall: Sendable {
         guard parameters["oauth_signature_method"] == "HMAC-SHA1",
             let signature = parameters["oauth_signature"]
         else { return false }
-        let key = "\(FormBody.encoded(consumerSecret))&\(FormBody.encoded(tokenSecret))"
+        let key = "\(PercentEncoding.encode(consumerSecret))&\(PercentEncoding.encode(tokenSecret))"
         let code = MessageCode.sha1(key: Array(key.utf8), message: Array(baseString.utf8))
-        return BasicCredentials.base64(code) == signature
+        return Base64.text(code) == signature
     }
 
     /// Method, address and sorted parameters (RFC 5849 §3.4.1).
     private var baseString: String {
         var pairs = parameters.filter { $0.key != "oauth_signature" && $0.key != "realm" }
-            .map { (FormBody.encoded($0.key), FormBody.encoded($0.value)) }
+            .map { (PercentEncoding.encode($0.key), PercentEncoding.encode($0.value)) }
         for (name, value) in call.query.pairs + call.form.pairs {
-            pairs.append((FormBody.encoded(name), FormBody.encoded(value)))
+            pairs.append((PercentEncoding.encode(name), PercentEncoding.encode(value)))
         }
         let text = pairs.sorted { $0 < $1 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
         let host = call.header("host") ?? ""
         let address = "https://\(host.lowercased())\(call.path)"
-        return "\(call.method)&\(FormBody.encoded(address))&\(FormBody.encoded(text))"
+        return "\(call.method)&\(PercentEncoding.encode(address))&\(PercentEncoding.encode(text))"
     }
 }

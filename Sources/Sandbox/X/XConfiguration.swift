@@ -8,6 +8,5 @@ package struct XConfiguration: Sendable {
     /// Whether a revoke of an unknown or dead token is refused; X does not document it.
     package var refusesUnknownTokens = false
 
-    /// Makes a configuration with a confidential and a public client and a consumer key.
     package init() {}
 }

@@ -1,4 +1,5 @@
-/// The endpoints that act or look something up.
+import Encoding
+
 extension XFamily {
     private static let invalidToken = FamilyRefusal.oauth(
         "invalid_request",
@@ -7,40 +8,25 @@ extension XFamily {
 
     // MARK: - OAuth 2
 
-    func answerToken(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
         let client = try authenticate(call)
-        let form = call.form
         let tokens: TokenSet
-        switch form["grant_type"] {
+        switch call.form["grant_type"] {
         case "authorization_code":
-            tokens = try service.perform(note) { state, now throws(FamilyRefusal) in
-                do throws(GrantBook.CodeFailure) {
-                    let ticket = try state.book.redeem(
-                        TokenDigest(form["code"] ?? ""),
-                        by: client.id,
-                        redirectURI: form["redirect_uri"],
-                        verifier: form["code_verifier"],
-                        now: now
-                    )
-                    let rules = rules(for: client, ticket)
-                    return (state.book.makeTokens(ticket, by: rules, now: now), .exchanged)
-                } catch {
-                    throw .oauth(
-                        "invalid_request",
-                        "Value passed for the authorization code was invalid."
-                    )
-                }
-            }
+            tokens = try exchange(call, client, call.form) { _, _ in
+                .oauth(
+                    "invalid_request",
+                    "Value passed for the authorization code was invalid."
+                )
+            }.tokens
         case "refresh_token":
-            let digest = TokenDigest(form["refresh_token"] ?? "")
+            let text = call.form["refresh_token"] ?? ""
             // Single use.
-            tokens = try service.perform(note) { state, now throws(FamilyRefusal) in
-                let token = try live(digest, client, in: state, now: now)
-                guard token.kind == .refresh else { throw Self.invalidToken }
-                state.book.kill(digest)
+            tokens = try service.perform(call) { state, now throws(FamilyRefusal) in
+                guard let token = state.book.live(text, .refresh, of: client.id, now: now) else {
+                    throw Self.invalidToken
+                }
+                state.book.kill(TokenDigest(text))
                 let rules = rules(for: client, token.ticket)
                 return (state.book.makeTokens(token.ticket, by: rules, now: now), .validated)
             }
@@ -48,47 +34,40 @@ extension XFamily {
             throw .oauth("invalid_request", "Missing required parameter [grant_type].")
         }
         return .json([
-            "token_type": "bearer", "expires_in": 7200, "access_token": .text(tokens.access),
-            "refresh_token": .optional(tokens.refresh),
+            "token_type": "bearer", "expires_in": 7200, "access_token": .string(tokens.access),
+            "refresh_token": JSONValue(tokens.refresh),
         ])
     }
 
     /// Ends one token and nothing else.
-    func answerRevoke(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
         let client = try authenticate(call)
         guard let text = call.form["token"] else {
             throw .oauth("invalid_request", "Missing required parameter [token].")
         }
-        let digest = TokenDigest(text)
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
             let success = ProviderReply.json(["revoked": true])
-            guard let token = state.book.token(digest),
-                state.book.standing(token, now: now) == .live
-            else {
+            guard let token = state.book.live(text, now: now) else {
                 guard !configuration.refusesUnknownTokens else { throw Self.invalidToken }
                 return (success, .ignored)
             }
             guard token.ticket.clientID == client.id else { throw Self.invalidToken }
-            state.book.kill(digest)
+            state.book.kill(TokenDigest(text))
             return (success, .revoked)
         }
     }
 
-    func answerMe(_ call: ProviderCall, _ note: CallNote) throws(FamilyRefusal) -> ProviderReply {
-        let digest = TokenDigest(call.bearer ?? "")
-        return try service.perform(note) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(digest), token.kind == .access,
-                state.book.standing(token, now: now) == .live
-            else {
-                let body: JSON = ["title": "Unauthorized", "status": 401, "detail": "Unauthorized"]
+    func answerMe(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(call.bearer ?? "", .access, now: now) else {
+                let body: JSONValue = [
+                    "title": "Unauthorized", "status": 401, "detail": "Unauthorized",
+                ]
                 throw FamilyRefusal("unauthorized", .json(body, status: 401))
             }
-            let user: JSON = [
-                "id": .text(state.book.subject(of: token.ticket)), "name": "Sandbox User",
-                "username": .text(token.ticket.grant.user),
+            let user: JSONValue = [
+                "id": .string(state.book.subject(of: token.ticket)), "name": "Sandbox User",
+                "username": .string(token.ticket.grant.user),
             ]
             return (.json(["data": user]), .checked)
         }
@@ -113,40 +92,22 @@ extension XFamily {
         return client
     }
 
-    private func live(
-        _ digest: TokenDigest,
-        _ client: RegisteredClient,
-        in state: State,
-        now: Int64
-    ) throws(FamilyRefusal) -> GrantBook.Token {
-        guard let token = state.book.token(digest), token.ticket.clientID == client.id,
-            state.book.standing(token, now: now) == .live
-        else { throw Self.invalidToken }
-        return token
-    }
-
     // MARK: - OAuth 1.0a
 
-    func answerInvalidate(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
-        try service.perform(note) { state, now throws(FamilyRefusal) in
+    func answerInvalidate(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        try service.perform(call) { state, now throws(FamilyRefusal) in
             let (text, _) = try signer(of: call, in: &state, now: now)
             state.book.kill(TokenDigest(text))
-            return (.json(["access_token": .text(text)]), .revoked)
+            return (.json(["access_token": .string(text)]), .revoked)
         }
     }
 
-    func answerVerify(
-        _ call: ProviderCall,
-        _ note: CallNote
-    ) throws(FamilyRefusal) -> ProviderReply {
-        try service.perform(note) { state, now throws(FamilyRefusal) in
+    func answerVerify(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        try service.perform(call) { state, now throws(FamilyRefusal) in
             let (_, token) = try signer(of: call, in: &state, now: now)
-            let body: JSON = [
-                "id_str": .text(state.book.subject(of: token.ticket)),
-                "screen_name": .text(token.ticket.grant.user),
+            let body: JSONValue = [
+                "id_str": .string(state.book.subject(of: token.ticket)),
+                "screen_name": .string(token.ticket.grant.user),
             ]
             return (.json(body), .checked)
         }
@@ -183,7 +144,7 @@ extension XFamily {
 
     /// An error of the 1.1 API.
     private static func errors(_ code: Int64, _ message: String) -> FamilyRefusal {
-        let body: JSON = ["errors": [["code": .integer(code), "message": .text(message)]]]
+        let body: JSONValue = ["errors": [["code": .integer(code), "message": .string(message)]]]
         return FamilyRefusal("\(code)", .json(body, status: 401))
     }
 }

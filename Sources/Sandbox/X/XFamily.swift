@@ -28,6 +28,7 @@ final class XFamily: GrantFamily {
         self.configuration = configuration
         clients = try ClientRegistry(configuration.clients)
         service = GrantService(
+            name,
             tools,
             state: State(
                 book: GrantBook(capacity: tools.capacity),
@@ -54,8 +55,6 @@ final class XFamily: GrantFamily {
         let form = call.form
         let signature = SignedCall(call)
         return CallNote(
-            name,
-            call,
             grantType: form["grant_type"],
             clientID: signature?.consumerKey ?? form["client_id"]
                 ?? BasicCredentials(call.authorization)?.name,
@@ -87,11 +86,10 @@ final class XFamily: GrantFamily {
         if ticket.grant.audience.hasSuffix("/\(Self.oauth1)") {
             return TokenRules(accessPrefix: "\(subject(of: ticket.grant))-")
         }
-        let isOffline = ticket.scope.split(separator: " ").contains("offline.access")
         return TokenRules(
             accessPrefix: "",
             accessLifetimeSeconds: 7200,
-            refreshPrefix: isOffline ? "" : nil,
+            refreshPrefix: ticket.has(scope: "offline.access") ? "" : nil,
             refreshLifetimeSeconds: 183 * 86_400
         )
     }

@@ -126,11 +126,11 @@ struct SweptSandbox: SweptWorld {
 
     func survivors() throws -> (grants: Set<String>, tokens: Set<String>) {
         guard provider != .apple, let sandboxed = provider.sandbox else {
-            let live = Set(sandbox.grants().filter { $0.state == .live }.map(\.user))
+            let live = Set(sandbox.grants(at: .apple).filter { $0.state == .live }.map(\.user))
             return (live, live)
         }
-        let grants = try sandbox.grants(at: sandboxed).filter { $0.state == .live }.map(\.user)
-        return (Set(grants), try sandbox.usersWithTokens(at: sandboxed))
+        let grants = sandbox.grants(at: sandboxed).filter { $0.state == .live }.map(\.user)
+        return (Set(grants), sandbox.usersWithTokens(at: sandboxed))
     }
 
     var faultCount: Int { sandbox.log().count { $0.fault != nil } }

@@ -1,0 +1,51 @@
+/// A registered client, for whoever configures an application or a service with it.
+package struct SandboxClient: Codable, Equatable, Sendable {
+    package let provider: String
+    package let baseURL: String
+    package let clientID: String
+    /// Only the sandbox's, never a real one.
+    package let clientSecret: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case provider
+        case baseURL = "base_url"
+        case clientID = "client_id"
+        case clientSecret = "client_secret"
+    }
+}
+
+/// What an application holds after a user signed in.
+package struct SandboxSignIn: Codable, Sendable {
+    /// The authorization code, where the provider gives one.
+    package let code: String?
+    /// What the exchange must bring, when the sandbox made the challenge.
+    package let codeVerifier: String?
+    package let idToken: String?
+    package let subject: String
+    package let rawNonce: String
+
+    private enum CodingKeys: String, CodingKey {
+        case code, subject
+        case codeVerifier = "code_verifier"
+        case idToken = "id_token"
+        case rawNonce = "raw_nonce"
+    }
+}
+
+/// Tokens that were made without a sign-in.
+package struct SandboxToken: Codable, Sendable {
+    /// The name that the admin routes know the user by.
+    package let user: String
+    package let subject: String
+    package let accessToken: String
+    package let refreshToken: String?
+    /// The secret of an OAuth 1.0a token.
+    package let tokenSecret: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case user, subject
+        case accessToken = "access_token"
+        case refreshToken = "refresh_token"
+        case tokenSecret = "token_secret"
+    }
+}
