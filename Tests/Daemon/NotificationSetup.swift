@@ -1,12 +1,12 @@
 import Engine
 import Lifecycle
-import Providers
 import Storage
 import Synchronization
 import Testing
 import Vault
 
 @testable import Daemon
+@testable import Providers
 
 /// A service with alice, whose subject at Apple is known.
 struct NotificationSetup {

@@ -76,7 +76,7 @@ struct EncodingTests {
     )
     func sha256(_ message: String, digest: String) {
         let bytes = Array(message.utf8)
-        #expect(String(decoding: SHA256Digest.hexadecimal(bytes), as: UTF8.self) == digest)
+        #expect(Hexadecimal.text(SHA256Digest.hash(bytes)) == digest)
     }
 
     @Test(

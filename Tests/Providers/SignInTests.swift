@@ -14,10 +14,7 @@ enum IDTokenGenerator {
     static let nonce = "raw-nonce-of-the-app"
     static let now = WallTime(unixMilliseconds: 1_800_000_000_000)
 
-    static let hashedNonce = String(
-        decoding: SHA256Digest.hexadecimal(Array(nonce.utf8)),
-        as: UTF8.self
-    )
+    static let hashedNonce = Hexadecimal.text(SHA256Digest.hash(Array(nonce.utf8)))
 
     static let jwk =
         #"{"kty":"RSA","kid":"key-1","use":"sig","alg":"RS256","e":"AQAB","#

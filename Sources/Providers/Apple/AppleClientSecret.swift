@@ -20,9 +20,6 @@ struct AppleClientSecret: Sendable {
     private let claimsEnd: [String: [UInt8]]
     private let signer: any MessageSigner
 
-    /// - Parameters:
-    ///   - settings: Team, key and client ids.
-    ///   - signer: Holds the private key.
     /// - Throws: ``SetupError`` when an id is missing or unfit, or the key is not an ES256 key.
     init(_ settings: AppleProviderSettings, signer: any MessageSigner) throws(SetupError) {
         let provider = settings.http.name.rawValue
@@ -34,9 +31,8 @@ struct AppleClientSecret: Sendable {
             throw SetupError(kind: .wrongKeyAlgorithm, provider: provider)
         }
         self.signer = signer
-        var header: [UInt8] = []
-        Base64URL.append(Array(#"{"alg":"ES256","kid":"\#(settings.keyID)"}"#.utf8), to: &header)
-        self.header = header + [UInt8(ascii: ".")]
+        let members = #"{"alg":"ES256","kid":"\#(settings.keyID)"}"#
+        header = Array((Base64URL.text(members.utf8) + ".").utf8)
         claimsStart = Array(
             #"{"iss":"\#(settings.teamID)","aud":"\#(AppleProviderSettings.issuer)","iat":"#.utf8
         )
@@ -46,15 +42,10 @@ struct AppleClientSecret: Sendable {
         )
     }
 
-    /// Whether `clientID` is one of the configured ones; no other gets a secret.
     func knows(_ clientID: String) -> Bool { claimsEnd[clientID] != nil }
 
-    /// Signs a fresh client secret.
+    /// Signs a fresh client secret; `nil` for a client id that is not configured.
     ///
-    /// - Parameters:
-    ///   - clientID: Becomes `sub`.
-    ///   - now: Becomes `iat` and `exp`.
-    /// - Returns: The compact JWT; `nil` for a client id that is not configured.
     /// - Throws: ``VaultError`` when the key does not sign.
     func make(for clientID: String, now: WallTime) throws(VaultError) -> [UInt8]? {
         guard let claimsEnd = claimsEnd[clientID] else { return nil }
@@ -77,14 +68,6 @@ struct AppleClientSecret: Sendable {
     /// would have to escape.
     private static func isPlain(_ id: String) -> Bool {
         (1...255).contains(id.utf8.count)
-            && id.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                    UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+            && id.utf8.allSatisfy { PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: "~") }
     }
 }

@@ -23,43 +23,31 @@ extension AppleKind: ProviderKind {
         For Apple: the bundle ids of the apps and the Services IDs of the web sites.
         """
     package static let settings: [Setting] = [
-        Setting(
-            .provider,
-            "team_id",
-            .text(.appleID),
-            .required(example: .text("ABCDE12345")),
+        .provider("team_id", .text(.appleID), .required(example: .text("ABCDE12345"))) {
             """
             Team of the client ids. Identities are stored under it, and a refresh token works for \
             no other team.
             """
-        ).atRestart(),
-        Setting(
-            .provider,
-            "key_id",
-            .text(.appleID),
-            .required(example: .text("KEY1234567")),
+        }.atRestart(),
+        .provider("key_id", .text(.appleID), .required(example: .text("KEY1234567"))) {
             "Id of the private key."
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "private_key_credential",
             .text(.credential),
-            .required(example: .text("apple-key.p8")),
+            .required(example: .text("apple-key.p8"))
+        ) {
             """
             Credential with the private key: Apple's .p8 file, or one line with the URI of a key \
             in a TPM or HSM (docs/guides/keys-in-hardware.md).
             """
-        ).secret().atRestart(),
-        Setting(
-            .provider,
-            "base_url",
-            .text(.origin),
-            .defaultsTo(.text(AppleProviderSettings.issuer)),
+        }.secret().atRestart(),
+        .provider("base_url", .text(.origin), .defaultsTo(.text(AppleProviderSettings.issuer))) {
             """
             Host to call instead of Apple's, for a stand-in. Audience and issuer stay \
             https://appleid.apple.com.
             """
-        ),
+        },
     ]
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
@@ -91,7 +79,6 @@ extension AppleKind: ProviderKind {
 }
 
 extension TextRule {
-    /// An identifier that Apple assigns to a team or a key.
     static let appleID = TextRule("Apple identifier", "10 characters A-Z or 0-9") { text in
         text.utf8.count == 10 && text.utf8.allSatisfy { isUpper($0) || isDigit($0) }
     }

@@ -8,18 +8,15 @@ package import Lifecycle
 /// object and sent as a string that holds JSON (developer.apple.com/forums/thread/655485); an array
 /// is taken, too. Account deletion is spelled `account-deleted` in today's documentation and
 /// `account-delete` in older ones; both are the same.
-package struct AppleNotificationReceiver: NotificationReceiver {
+package struct AppleNotificationReceiver: BareReceiver {
     /// Events in one notification; Apple sends one.
     static let eventsMax = 16
 
-    private let provider: ProviderName
+    let provider: ProviderName
+    /// Bundle ids and Services IDs; `aud` must be one of them.
     private let clientIDs: [String]
     private let keys: PublishedKeys
 
-    /// - Parameters:
-    ///   - provider: For errors.
-    ///   - clientIDs: Bundle ids and Services IDs; `aud` must be one of them.
-    ///   - keys: `/auth/keys`.
     package init(provider: ProviderName, clientIDs: [String], keys: PublishedKeys) {
         self.provider = provider
         self.clientIDs = clientIDs
@@ -36,11 +33,8 @@ package struct AppleNotificationReceiver: NotificationReceiver {
         guard token.issuer == AppleProviderSettings.issuer else { throw refusal(.wrongIssuer) }
         let audience = Set(clientIDs.filter { token.isFor($0) })
         guard !audience.isEmpty else { throw refusal(.wrongAudience) }
-        switch await keys.cache.judge(token) {
-        case .valid: break
-        case .bad: throw refusal(.badSignature)
-        case .unknownKey: throw refusal(.unknownKey)
-        case .unavailable: throw refusal(.keysUnavailable, status: 503)
+        if let kind = await keys.problem(with: token) {
+            throw refusal(kind, status: kind == .keysUnavailable ? 503 : 400)
         }
         guard let issuedAt = token.issuedAt, let expiresAt = token.expiresAt,
             let id = token.claims["jti"]?.string, !id.isEmpty
@@ -62,7 +56,6 @@ package struct AppleNotificationReceiver: NotificationReceiver {
         )
     }
 
-    /// Closes the connections to the key set.
     package func shutdown() async { await keys.shutdown() }
 
     /// An object, an array of objects, or a string that holds either.
@@ -103,12 +96,5 @@ package struct AppleNotificationReceiver: NotificationReceiver {
             occurredAt: time.map { WallTime(unixMilliseconds: Int64($0)) } ?? issuedAt,
             dedupeKey: Secret(key)
         )
-    }
-
-    private func refusal(
-        _ kind: NotificationRefusal.Kind,
-        status: Int = 400
-    ) -> NotificationRefusal {
-        NotificationRefusal(kind, provider: provider, answer: NotificationAnswer(status: status))
     }
 }

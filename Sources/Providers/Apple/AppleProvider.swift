@@ -28,15 +28,8 @@ package final class AppleProvider: ConnectedProvider {
     private let understood = Mutex<Set<String>>([])
     private let search: ClientSearch
 
-    /// Prepares the provider; no connection is made yet.
+    /// Makes no connection yet.
     ///
-    /// - Parameters:
-    ///   - settings: What the operator configured.
-    ///   - signer: Holds the private key of Sign in with Apple, an ES256 key.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
-    ///     ``shutdown()``.
-    ///   - now: The wall clock.
-    ///   - logger: For debug lines of the HTTP client's shutdown.
     /// - Throws: ``SetupError`` for settings or a key that cannot work.
     package init(
         _ settings: AppleProviderSettings,
@@ -58,54 +51,28 @@ package final class AppleProvider: ConnectedProvider {
         self.now = now
         judge = RefusalJudge(now: now)
         // Last of what can fail: a client must be shut down once it exists.
-        let http = try RemoteClient(
-            settings.http,
-            eventLoopGroup: eventLoopGroup,
-            logger: logger
-        )
+        let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
         self.http = http
-        keys = SigningKeyCache(now: now) {
-            guard case .reply(let reply) = await http.send(RemoteRequest(keysEndpoint)),
-                reply.status == 200
-            else { return nil }
-            return SigningKeySet(reply.body)
-        }
+        keys = SigningKeyCache(now: now) { await http.keySet(at: keysEndpoint) }
     }
 
-    /// Closes all connections; must be called before the provider is released.
     package func shutdown() async { await http.shutdown() }
 
-    /// Exchanges an authorization code, once.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
         guard var form = form(for: code.clientID) else { return .failure(.misconfigured) }
-        form.add("grant_type", "authorization_code")
-        form.add("code", code.secret)
-        if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
-        if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
+        form.add(exchangeOf: code)
         let reading = await ask(tokenEndpoint, AppleReplies.token, form)
-        switch reading.meaning {
-        case .honoured:
-            guard let grant = reading.grant else { return .failure(.unusable) }
-            let tokens = ExchangedTokens(
-                refreshToken: grant.refreshToken,
-                accessToken: grant.accessToken,
-                accessTokenLifetime: grant.lifetime,
-                subject: subject(of: grant, for: code.clientID)
-            )
-            search.note(tokens, of: code.clientID)
-            return .exchanged(tokens)
-        case .refused: return .refused
-        // Malformed for Apple: it may or may not have looked at the code.
-        case .unclear: return .failure(.rejected)
-        case .failure(.misconfigured) where code.redirectURI != nil:
+        if reading.meaning == .failure(.misconfigured), code.redirectURI != nil {
             // Apple also says `invalid_client` for a redirect URI that does not match (TN3107). One
             // application's typo must not pause the provider for all: ask whether the client itself
             // works.
             let isClientFine = await probe(code.clientID) == nil
             return isClientFine ? .refused : .failure(.misconfigured)
-        case .failure(let failure): return .failure(failure)
         }
+        let answer = await reading.exchanged { subject(of: $0, for: code.clientID) }
+        if case .exchanged(let tokens) = answer { search.note(tokens, of: code.clientID) }
+        return answer
     }
 
     /// Asks whether a refresh token is live, by the refresh grant; Apple gives out no new one for
@@ -123,8 +90,7 @@ package final class AppleProvider: ConnectedProvider {
     private func ask(about credential: OpenCredential) async -> CheckAnswer {
         let clientID = credential.clientID
         guard var form = form(for: clientID) else { return .failure(.misconfigured) }
-        form.add("grant_type", "refresh_token")
-        form.add("refresh_token", credential.secret)
+        form.add(refreshWith: credential.secret)
         switch await ask(tokenEndpoint, AppleReplies.token, form).meaning {
         case .honoured:
             noteUnderstood(clientID)
@@ -138,7 +104,6 @@ package final class AppleProvider: ConnectedProvider {
         }
     }
 
-    /// Asks for revocation of a refresh or access token.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch credential.kind {
         case .refreshToken, .accessToken:
@@ -156,20 +121,8 @@ package final class AppleProvider: ConnectedProvider {
 
     private func send(_ credential: OpenCredential, hint: String) async -> RevokeAnswer {
         let reading = await ask(toRevoke: credential.secret, of: credential.clientID, hint: hint)
-        switch reading.meaning {
-        case .honoured:
-            judge.noteHonored()
-            return .success
-        // The table of this endpoint has no such rows.
-        case .refused, .unclear: return .failure(.unusable)
-        case .failure(.rejected):
-            guard let refusal = reading.refusal else { return .failure(.rejected) }
-            return .failure(
-                await judge.judge(refusal, or: .rejected) {
-                    await ask(toRevoke: RefusalJudge.madeUp, of: credential.clientID, hint: hint)
-                }
-            )
-        case .failure(let failure): return .failure(failure)
+        return await judge.answer(reading) {
+            await ask(toRevoke: RefusalJudge.madeUp, of: credential.clientID, hint: hint)
         }
     }
 
@@ -186,7 +139,6 @@ package final class AppleProvider: ConnectedProvider {
         return await ask(revokeEndpoint, AppleReplies.revoke, form)
     }
 
-    /// Verifies a fresh sign-in against the published keys.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard clientIDs.contains(signIn.clientID) else {
             throw SignInError(kind: .wrongAudience, provider: name)
@@ -270,9 +222,7 @@ package final class AppleProvider: ConnectedProvider {
     }
 
     private func noteUnderstood(_ clientID: String) {
-        understood.withLock { clients in
-            if !clients.contains(clientID) { clients.insert(clientID) }
-        }
+        understood.withLock { _ = $0.insert(clientID) }
     }
 }
 

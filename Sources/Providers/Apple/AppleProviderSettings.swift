@@ -6,11 +6,9 @@ package struct AppleProviderSettings: Sendable {
     /// The issuer of id tokens and the audience of client secrets, whatever the base URL is.
     package static let issuer = "https://appleid.apple.com"
 
-    /// The team that owns the apps; ten characters.
+    /// Ten characters, as the key id.
     package let teamID: String
-    /// The id of the private key; ten characters.
     package let keyID: String
-    /// Bundle ids and Services IDs.
     package let clientIDs: [String]
     /// Where Apple is; another place is for a stand-in.
     package let baseURL: String
@@ -29,10 +27,6 @@ package struct AppleProviderSettings: Sendable {
         self.keyID = keyID
         self.clientIDs = clientIDs
         self.baseURL = baseURL
-        http = RemoteSettings(
-            name: name,
-            caFile: caFile,
-            concurrency: concurrency
-        )
+        http = RemoteSettings(name: name, caFile: caFile, concurrency: concurrency)
     }
 }

@@ -30,57 +30,41 @@ extension CommandKind: ProviderKind {
     package static let name = "command"
     package static let summary = "a program of your own"
     package static let settings: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "program",
             .text(.path),
-            .required(example: .text("/usr/local/lib/expunged/my-sso")),
+            .required(example: .text("/usr/local/lib/expunged/my-sso"))
+        ) {
             """
             Program that calls the provider. It reads one JSON request from standard input and \
             writes one JSON answer to standard output.
             """
-        ),
-        Setting(
-            .provider,
-            "arguments",
-            .texts(.sentence, 0...16),
-            .defaultsTo(.texts([])),
+        },
+        .provider("arguments", .texts(.sentence, 0...16), .defaultsTo(.texts([]))) {
             """
             Arguments of the program, the same for every call. Other processes can read them, so \
             put no secrets here.
             """
-        ),
-        Setting(
-            .provider,
-            "can_check",
-            .boolean,
-            .defaultsTo(.boolean(false)),
+        },
+        .provider("can_check", .boolean, .defaultsTo(.boolean(false))) {
             """
             Whether the program can check a refresh token. The service then asks before and after \
             a revocation, at most once a day for each token.
             """
-        ),
-        Setting(
-            .provider,
-            "revokes_whole_grant",
-            .boolean,
-            .defaultsTo(.boolean(false)),
+        },
+        .provider("revokes_whole_grant", .boolean, .defaultsTo(.boolean(false))) {
             "Whether revoking one token ends all tokens of the user."
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "user_action_url",
             .text(.url),
-            .required(example: .text("https://sso.example.com/apps")),
-            "Page where users can remove the link; printed on receipts."
-        ),
-        Setting(
-            .provider,
+            .required(example: .text("https://sso.example.com/apps"))
+        ) { "Page where users can remove the link; printed on receipts." },
+        .provider(
             "user_action_text",
             .text(.sentence),
-            .required(example: .text("Open the page and remove the app.")),
-            "What the user does there; printed on receipts."
-        ),
+            .required(example: .text("Open the page and remove the app."))
+        ) { "What the user does there; printed on receipts." },
     ]
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {

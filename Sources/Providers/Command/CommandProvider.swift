@@ -7,18 +7,15 @@ import Programs
 /// JSON answer on its standard output.
 ///
 /// The contract is docs/providers/command.md; how it is run, ``Programs/ProgramRunner``.
-package final class CommandProvider: ConnectedProvider {
+package final class CommandProvider: TokenOnlyProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
     private let settings: CommandSettings
     private let runner: ProgramRunner
 
-    /// Prepares the provider; the program is started for each call, and not before.
+    /// The program is started for each call, and not before; `clock` bounds each run.
     ///
-    /// - Parameters:
-    ///   - settings: What the operator configured.
-    ///   - clock: Bounds each run.
     /// - Throws: ``SetupError`` when the program's path is not absolute.
     package init(_ settings: CommandSettings, clock: any EngineClock) throws(SetupError) {
         name = settings.name
@@ -36,7 +33,6 @@ package final class CommandProvider: ConnectedProvider {
         traits = Self.traits(settings)
     }
 
-    /// What the state machine must know of a program that is configured so.
     package static func traits(_ settings: CommandSettings) -> ProviderTraits {
         ProviderTraits(
             canCheckRefreshToken: settings.canCheck,
@@ -54,7 +50,6 @@ package final class CommandProvider: ConnectedProvider {
     /// Nothing is held between calls.
     package func shutdown() async {}
 
-    /// Has the program exchange an authorization code.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         switch await ask("exchange", code) {
         case .answer(let json): CommandAnswers.exchange(json)
@@ -73,7 +68,6 @@ package final class CommandProvider: ConnectedProvider {
         }
     }
 
-    /// Has the program revoke a token.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch await ask("revoke", credential) {
         case .answer(let json): CommandAnswers.revoke(json)
@@ -81,15 +75,6 @@ package final class CommandProvider: ConnectedProvider {
         }
     }
 
-    /// The contract has no id tokens.
-    package var issuesIDTokens: Bool { false }
-
-    /// The contract has no id tokens.
-    package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
-        throw SignInError(kind: .unsupported, provider: name)
-    }
-
-    /// Has the program look at its own set-up.
     package func diagnose() async -> EffectFailure? {
         var request = JSONBody()
         begin(&request, "diagnose")

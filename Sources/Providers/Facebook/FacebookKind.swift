@@ -16,44 +16,32 @@ extension FacebookKind: ProviderKind {
     package static let directoryWord: String? = "facebook.com"
     package static let notificationFormats: [any NotificationFormat.Type] = [MetaNotifications.self]
     package static let settings: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "client_secret_credential",
             .text(.credential),
-            .required(example: .text("facebook-secret")),
+            .required(example: .text("facebook-secret"))
+        ) {
             """
             Credential with the app secret. It suffices to remove the app for a user; no token of \
             the user is needed.
             """
-        ).secret().atRestart(),
-        Setting(
-            .provider,
+        }.secret().atRestart(),
+        .provider(
             "graph_version",
             .text(.apiVersion),
-            .defaultsTo(.text(FacebookSettings.graphVersion)),
-            "Version of the Graph API. Meta retires a version after about two years."
-        ),
-        Setting(
-            .provider,
-            "base_url",
-            .text(.url),
-            .defaultsTo(.text(FacebookSettings.graphURL)),
+            .defaultsTo(.text(FacebookSettings.graphVersion))
+        ) { "Version of the Graph API. Meta retires a version after about two years." },
+        .provider("base_url", .text(.url), .defaultsTo(.text(FacebookSettings.graphURL))) {
             "Host of the Graph API, or of a stand-in."
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "limited_login_url",
             .text(.url),
-            .defaultsTo(.text(FacebookSettings.limitedURL)),
-            "Host that publishes issuer and keys of Limited Login, or a stand-in."
-        ),
-        Setting(
-            .provider,
-            "uninstall_url",
-            .text(.url),
-            .defaultsTo(.text(FacebookSettings.uninstallURL)),
+            .defaultsTo(.text(FacebookSettings.limitedURL))
+        ) { "Host that publishes issuer and keys of Limited Login, or a stand-in." },
+        .provider("uninstall_url", .text(.url), .defaultsTo(.text(FacebookSettings.uninstallURL))) {
             "Host that uninstalls the app for users of Limited Login, or a stand-in."
-        ),
+        },
     ]
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
@@ -78,17 +66,13 @@ extension FacebookKind: ProviderKind {
         settings.graphBaseURL = baseURL
         settings.limitedBaseURL = limitedURL
         settings.uninstallBaseURL = uninstallURL
-        return try FacebookProvider(
-            settings,
-            eventLoopGroup: setup.eventLoopGroup,
-            now: setup.now,
-            logger: setup.logger
-        )
+        return try setup.connect { group, now, logger in
+            try FacebookProvider(settings, eventLoopGroup: group, now: now, logger: logger)
+        }
     }
 }
 
 extension TextRule {
-    /// A version of the Graph API.
     static let apiVersion = TextRule(
         "API version",
         "'v' and two numbers with a dot between, such as v25.0"

@@ -28,14 +28,8 @@ package final class FacebookProvider: ConnectedProvider {
     private let uninstallEndpoint: RemoteEndpoint
     private let limited: LimitedLogin
 
-    /// Prepares the provider; no connection is made yet.
+    /// Makes no connection yet.
     ///
-    /// - Parameters:
-    ///   - settings: What the operator configured.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
-    ///     ``shutdown()``.
-    ///   - now: The wall clock.
-    ///   - logger: For debug lines of the HTTP client's shutdown.
     /// - Throws: ``SetupError`` for settings that cannot work.
     package init(
         _ settings: FacebookSettings,
@@ -51,10 +45,7 @@ package final class FacebookProvider: ConnectedProvider {
         appID = settings.appID
         appSecret = settings.appSecret
         appToken = settings.appSecret.withBytes { Secret(Array("\(settings.appID)|".utf8) + $0) }
-        let graph = try RemoteBaseURL(
-            settings.graphBaseURL + "/\(settings.version)",
-            settings.http
-        )
+        let graph = try RemoteBaseURL(settings.graphBaseURL + "/\(settings.version)", settings.http)
         tokenEndpoint = try RemoteEndpoint(graph, path: "/oauth/access_token", method: .GET)
         debugEndpoint = try RemoteEndpoint(graph, path: "/debug_token", method: .GET)
         removalEndpoint = try RemoteEndpoint(graph, path: "/{}/permissions", method: .DELETE)
@@ -67,20 +58,14 @@ package final class FacebookProvider: ConnectedProvider {
         let published = try LimitedLogin.Endpoints(
             try RemoteBaseURL(settings.limitedBaseURL, settings.http)
         )
-        let http = try RemoteClient(
-            settings.http,
-            eventLoopGroup: eventLoopGroup,
-            logger: logger
-        )
+        let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
         self.http = http
         self.now = now
         limited = LimitedLogin(http, published, now: now)
     }
 
-    /// Closes the connections; call it before the provider goes away.
     package func shutdown() async { await http.shutdown() }
 
-    /// Exchanges an authorization code, and asks whose token it brought.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
         guard code.clientID == appID else { return .failure(.misconfigured) }
@@ -93,25 +78,9 @@ package final class FacebookProvider: ConnectedProvider {
         var request = RemoteRequest(tokenEndpoint)
         request.query = query
         let reading = FacebookReplies.token.read(await http.send(request), now: now())
-        switch reading.meaning {
-        case .honoured:
-            guard let grant = reading.grant else { return .failure(.unusable) }
-            // The code is spent: tokens are kept whether or not their owner can be learned.
-            let owner = await inspect(grant.accessToken)
-            return .exchanged(
-                ExchangedTokens(
-                    refreshToken: nil,
-                    accessToken: grant.accessToken,
-                    accessTokenLifetime: grant.lifetime,
-                    subject: owner.subject
-                )
-            )
-        case .refused, .unclear: return .failure(.unusable)
-        case .failure(let failure): return .failure(failure)
-        }
+        return await reading.exchanged { await inspect($0.accessToken).subject }
     }
 
-    /// Asks whether an access token is live (`debug_token`).
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .accessToken else { return .failure(.unusable) }
         guard credential.clientID == appID else { return .failure(.misconfigured) }
@@ -120,7 +89,6 @@ package final class FacebookProvider: ConnectedProvider {
         return owner.isLive ? .live : .dead
     }
 
-    /// Removes the app for the user that a credential belongs to.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         guard credential.clientID == appID else { return .failure(.misconfigured) }
         switch credential.kind {
@@ -139,7 +107,6 @@ package final class FacebookProvider: ConnectedProvider {
         return await removeApp(from: id)
     }
 
-    /// Verifies a fresh sign-in with Limited Login.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard signIn.clientID == appID else {
             throw SignInError(kind: .wrongAudience, provider: name)
@@ -210,7 +177,6 @@ package final class FacebookProvider: ConnectedProvider {
         }
     }
 
-    /// What `debug_token` says about a token.
     private struct Inspection {
         var isLive = false
         var subject: Secret?
@@ -257,7 +223,6 @@ package final class FacebookProvider: ConnectedProvider {
         value?.string ?? value?.number.flatMap { Int64(exactly: $0) }.map { "\($0)" }
     }
 
-    /// Such as `v25.0`.
     private static func isVersion(_ text: String) -> Bool {
         text.hasPrefix("v")
             && text.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2e }

@@ -3,7 +3,6 @@ package import Lifecycle
 
 /// What the operator configures for Facebook Login.
 package struct FacebookSettings: Sendable {
-    /// The Graph API's host.
     package static let graphURL = "https://graph.facebook.com"
     /// Where Limited Login publishes its metadata and keys.
     package static let limitedURL = "https://limited.facebook.com"
@@ -12,15 +11,15 @@ package struct FacebookSettings: Sendable {
     /// The version that Meta's reference showed last.
     package static let graphVersion = "v25.0"
 
-    /// The app id: the client id of everything here.
+    /// The client id of everything here.
     package let appID: String
     package let appSecret: Secret
     /// Such as `v25.0`.
     package var version: String
     package var http: RemoteSettings
-    package var graphBaseURL: String
-    package var limitedBaseURL: String
-    package var uninstallBaseURL: String
+    package var graphBaseURL = FacebookSettings.graphURL
+    package var limitedBaseURL = FacebookSettings.limitedURL
+    package var uninstallBaseURL = FacebookSettings.uninstallURL
 
     package init(
         name: ProviderName,
@@ -32,8 +31,5 @@ package struct FacebookSettings: Sendable {
         self.appSecret = appSecret
         self.version = version
         http = RemoteSettings(name: name)
-        graphBaseURL = Self.graphURL
-        limitedBaseURL = Self.limitedURL
-        uninstallBaseURL = Self.uninstallURL
     }
 }

@@ -10,23 +10,17 @@ import Synchronization
 /// "Validating the Limited Login OIDC Token": RS256 with keys of its own. No page names the issuer,
 /// so it is read from the discovery document; the keys' address is not.
 struct LimitedLogin: Sendable {
-    /// Where Limited Login publishes what it signs with.
     struct Endpoints: Sendable {
         let discovery: RemoteEndpoint
         let keys: RemoteEndpoint
 
-        /// - Throws: ``SetupError`` of kind `malformedBaseURL`.
         init(_ base: RemoteBaseURL) throws(SetupError) {
             discovery = try RemoteEndpoint(
                 base,
                 path: "/.well-known/openid-configuration/",
                 method: .GET
             )
-            keys = try RemoteEndpoint(
-                base,
-                path: "/.well-known/oauth/openid/jwks/",
-                method: .GET
-            )
+            keys = try RemoteEndpoint(base, path: "/.well-known/oauth/openid/jwks/", method: .GET)
         }
     }
 
@@ -51,11 +45,10 @@ struct LimitedLogin: Sendable {
                 document.status == 200,
                 let issuer = JSONValue(document.body)?["issuer"]?.string,
                 issuer.hasPrefix("https://"),
-                case .reply(let set) = await http.send(RemoteRequest(endpoints.keys)),
-                set.status == 200
+                let keys = await http.keySet(at: endpoints.keys)
             else { return nil }
             published.issuer.withLock { $0 = issuer }
-            return SigningKeySet(set.body)
+            return keys
         }
     }
 
@@ -64,7 +57,7 @@ struct LimitedLogin: Sendable {
         at provider: ProviderName
     ) async throws(SignInError) -> VerifiedSignIn {
         // Reads keys and issuer when they are not there yet; without them no signature is good.
-        if let keyID = IDToken(signIn.idToken)?.keyID { _ = await keys.lookUp(keyID) }
+        if let keyID = IDToken(signIn.idToken)?.keyID { _ = await keys.set(for: keyID) }
         let issuer = published.issuer.withLock { $0 }
         let rules = IDTokenRules(
             provider: provider,

@@ -7,7 +7,7 @@ package import Lifecycle
 /// The body is the form field `signed_request`: base64url of a raw HMAC-SHA-256 over the encoded
 /// payload, a dot, and the payload, under the app secret. Both callbacks send the same, and only
 /// the address tells them apart, so the web server says which it was.
-package struct MetaNotificationReceiver: NotificationReceiver {
+package struct MetaNotificationReceiver: BareReceiver {
     /// The header field in which the web server names the callback.
     package static let callbackField = "expunged-callback"
 
@@ -17,16 +17,13 @@ package struct MetaNotificationReceiver: NotificationReceiver {
         case dataDeletion = "data-deletion"
     }
 
-    private let provider: ProviderName
+    let provider: ProviderName
+    /// The app ids; all of them have the same secret.
     private let clientIDs: [String]
     private let appSecret: Secret
+    /// The address of the status page, to which the code is appended.
     private let statusURLPrefix: String
 
-    /// - Parameters:
-    ///   - provider: For errors.
-    ///   - clientIDs: The app ids; all of them have the same secret.
-    ///   - appSecret: Signs.
-    ///   - statusURLPrefix: The address of the status page, to which the code is appended.
     package init(
         provider: ProviderName,
         clientIDs: [String],
@@ -83,17 +80,10 @@ package struct MetaNotificationReceiver: NotificationReceiver {
         )
     }
 
-    /// Does nothing: there are no connections.
-    package func shutdown() async {}
-
     /// App-scoped ids are text today and were numbers.
     private static func text(_ value: JSONValue?) -> String? {
         if let text = value?.string { return text.isEmpty ? nil : text }
         let number = value?.number.flatMap { abs($0) < 9e15 ? Int64(exactly: $0) : nil }
         return number.map { "\($0)" }
-    }
-
-    private func refusal(_ kind: NotificationRefusal.Kind) -> NotificationRefusal {
-        NotificationRefusal(kind, provider: provider, answer: NotificationAnswer(status: 400))
     }
 }

@@ -6,16 +6,16 @@ package struct MetaNotifications: NotificationFormat {
     package static let summary = "Meta's callbacks"
     package static let secretText: String? = "the app secret of Meta"
     package static let settings: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "notification_status_url",
             .text(.url),
-            .optional(example: .text("https://app.example.com/deletion")),
+            .optional(example: .text("https://app.example.com/deletion"))
+        ) {
             """
             Status page that Meta shows to users who asked for erasure; the service appends a \
             slash and the confirmation code.
             """
-        )
+        }
     ]
 
     private let secretCredential: String

@@ -11,14 +11,9 @@ package struct FirebaseDirectory: IdentityDirectory {
     package let name: ProviderName
 
     private let accounts: IdentityToolkit
+    /// Firebase's word for each provider that is configured here.
     private let providers: [String: ProviderName]
 
-    /// Prepares the directory.
-    ///
-    /// - Parameters:
-    ///   - name: The configured name.
-    ///   - accounts: Where the accounts are.
-    ///   - providers: Firebase's word for each provider that is configured here.
     package init(
         name: ProviderName,
         accounts: IdentityToolkit,
@@ -29,7 +24,6 @@ package struct FirebaseDirectory: IdentityDirectory {
         self.providers = providers
     }
 
-    /// Looks the account up.
     package func links(of user: UserID) async -> DirectoryAnswer {
         switch await accounts.find(user) {
         case .failure(let failure): .failure(failure)
@@ -38,10 +32,8 @@ package struct FirebaseDirectory: IdentityDirectory {
         }
     }
 
-    /// Looks up an account that cannot be.
     package func diagnose() async -> EffectFailure? { await accounts.diagnose() }
 
-    /// Closes the connections.
     package func shutdown() async { await accounts.shutdown() }
 
     private func links(of account: FirebaseAccount) -> [DirectoryLink] {

@@ -8,20 +8,18 @@ package struct FirebaseKind: DirectoryKind {
     package static let summary = "Firebase Authentication or Identity Platform"
     package static let settings: [Setting] =
         [
-            Setting(
-                .directory,
+            Setting.directory(
                 "project",
                 .text(.cloudName),
-                .required(example: .text("example-project")),
-                "Project of the accounts."
-            ).atRestart(),
-            Setting(
-                .directory,
+                .required(example: .text("example-project"))
+            ) { "Project of the accounts." }.atRestart(),
+            Setting.directory(
                 "tenant",
                 .text(.cloudName),
-                .optional(example: .text("tenant-a1b2c")),
+                .optional(example: .text("tenant-a1b2c"))
+            ) {
                 "Tenant of Identity Platform, if the accounts are in one."
-            ).atRestart(),
+            }.atRestart(),
         ] + GoogleAccess.settings(.directory)
 
     private let project: String

@@ -16,27 +16,19 @@ extension GitHubKind: ProviderKind {
         GitHubNotifications.self
     ]
     package static let settings: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "client_secret_credential",
             .text(.credential),
-            .required(example: .text("github-secret")),
+            .required(example: .text("github-secret"))
+        ) {
             "Credential with the client secret of the OAuth app or GitHub App."
-        ).secret().atRestart(),
-        Setting(
-            .provider,
-            "base_url",
-            .text(.url),
-            .defaultsTo(.text(GitHubSettings.apiURL)),
+        }.secret().atRestart(),
+        .provider("base_url", .text(.url), .defaultsTo(.text(GitHubSettings.apiURL))) {
             "REST API. For GitHub Enterprise Server: https://HOST/api/v3."
-        ),
-        Setting(
-            .provider,
-            "login_url",
-            .text(.url),
-            .defaultsTo(.text(GitHubSettings.loginURL)),
+        },
+        .provider("login_url", .text(.url), .defaultsTo(.text(GitHubSettings.loginURL))) {
             "Host that issues tokens. For GitHub Enterprise Server: https://HOST."
-        ),
+        },
     ]
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
@@ -57,11 +49,8 @@ extension GitHubKind: ProviderKind {
         settings.http = setup.http
         settings.apiBaseURL = baseURL
         settings.loginBaseURL = loginURL
-        return try GitHubProvider(
-            settings,
-            eventLoopGroup: setup.eventLoopGroup,
-            now: setup.now,
-            logger: setup.logger
-        )
+        return try setup.connect { group, now, logger in
+            try GitHubProvider(settings, eventLoopGroup: group, now: now, logger: logger)
+        }
     }
 }

@@ -7,13 +7,10 @@ package import Lifecycle
 ///
 /// `X-Hub-Signature-256` is the HMAC-SHA-256 of the body under the webhook's secret. Neither a time
 /// nor the delivery's id is signed, so a copy of an old delivery looks new: it is a hint.
-package struct GitHubNotificationReceiver: NotificationReceiver {
-    private let provider: ProviderName
+package struct GitHubNotificationReceiver: BareReceiver {
+    let provider: ProviderName
     private let webhookSecret: Secret
 
-    /// - Parameters:
-    ///   - provider: For errors.
-    ///   - webhookSecret: As it was typed into the App's settings.
     package init(provider: ProviderName, webhookSecret: Secret) {
         self.provider = provider
         self.webhookSecret = webhookSecret
@@ -30,7 +27,7 @@ package struct GitHubNotificationReceiver: NotificationReceiver {
             MessageCode.isValid(code, of: notification.body, key: webhookSecret)
         else { throw refusal(.badSignature, status: 401) }
         guard let body = JSONValue(notification.body), case .object = body else {
-            throw refusal(.malformed, status: 400)
+            throw refusal(.malformed)
         }
         let event = notification.fields["x-github-event"]
         let isRevoked =
@@ -39,10 +36,7 @@ package struct GitHubNotificationReceiver: NotificationReceiver {
             (1..<9e15).contains(number) && number.rounded() == number ? Int64(number) : nil
         }
         // The delivery's id is not signed; the body is, and is part of the key.
-        let digest = String(
-            decoding: SHA256Digest.hexadecimal(notification.body),
-            as: UTF8.self
-        )
+        let digest = Hexadecimal.text(SHA256Digest.hash(notification.body))
         let notification = ProviderNotification(
             meaning: isRevoked ? .linkCutUndated : .other,
             event: isRevoked ? "github_app_authorization" : "other",
@@ -52,12 +46,5 @@ package struct GitHubNotificationReceiver: NotificationReceiver {
             dedupeKey: Secret((notification.fields["x-github-delivery"] ?? "") + "\u{0}" + digest)
         )
         return VerifiedNotification(notifications: [notification], acknowledgement: .status(202))
-    }
-
-    /// Does nothing: there are no connections.
-    package func shutdown() async {}
-
-    private func refusal(_ kind: NotificationRefusal.Kind, status: Int) -> NotificationRefusal {
-        NotificationRefusal(kind, provider: provider, answer: NotificationAnswer(status: status))
     }
 }

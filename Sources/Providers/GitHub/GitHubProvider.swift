@@ -11,7 +11,7 @@ import NIOHTTP1
 /// GitHub deletes a user's whole grant for the client, but only on showing a live access token of
 /// that user. A refresh token is therefore spent for one first; GitHub rotates it then, and the new
 /// one is kept before the access token is used.
-package final class GitHubProvider: ConnectedProvider {
+package final class GitHubProvider: TokenOnlyProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
@@ -25,14 +25,8 @@ package final class GitHubProvider: ConnectedProvider {
     private let now: @Sendable () -> WallTime
     private let judge: RefusalJudge
 
-    /// Prepares the provider; no connection is made yet.
+    /// Makes no connection yet.
     ///
-    /// - Parameters:
-    ///   - settings: What the operator configured.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
-    ///     ``shutdown()``.
-    ///   - now: The wall clock.
-    ///   - logger: For debug lines of the HTTP client's shutdown.
     /// - Throws: ``SetupError`` for settings that cannot work.
     package init(
         _ settings: GitHubSettings,
@@ -48,11 +42,7 @@ package final class GitHubProvider: ConnectedProvider {
         clientID = settings.clientID
         clientSecret = settings.clientSecret
         let login = try RemoteBaseURL(settings.loginBaseURL, settings.http)
-        tokenEndpoint = try RemoteEndpoint(
-            login,
-            path: "/login/oauth/access_token",
-            method: .POST
-        )
+        tokenEndpoint = try RemoteEndpoint(login, path: "/login/oauth/access_token", method: .POST)
         let api = try RemoteBaseURL(settings.apiBaseURL, settings.http)
         let headers = [("Accept", "application/vnd.github+json")]
         checkEndpoint = try RemoteEndpoint(
@@ -70,17 +60,11 @@ package final class GitHubProvider: ConnectedProvider {
         userEndpoint = try RemoteEndpoint(api, path: "/user", method: .GET, headers: headers)
         self.now = now
         judge = RefusalJudge(now: now)
-        http = try RemoteClient(
-            settings.http,
-            eventLoopGroup: eventLoopGroup,
-            logger: logger
-        )
+        http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
     }
 
-    /// Closes the connections; call it before the provider goes away.
     package func shutdown() async { await http.shutdown() }
 
-    /// Exchanges an authorization code, and asks whose token it brought.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
         guard code.clientID == clientID else { return .failure(.misconfigured) }
@@ -89,21 +73,7 @@ package final class GitHubProvider: ConnectedProvider {
         if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
         if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
         let reading = await askForTokens(form, GitHubReplies.code)
-        switch reading.meaning {
-        case .honoured:
-            guard let grant = reading.grant else { return .failure(.unusable) }
-            return .exchanged(
-                ExchangedTokens(
-                    refreshToken: grant.refreshToken,
-                    accessToken: grant.accessToken,
-                    accessTokenLifetime: grant.lifetime,
-                    subject: await owner(of: grant.accessToken)
-                )
-            )
-        case .refused: return .refused
-        case .unclear: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
-        }
+        return await reading.exchanged { await owner(of: $0.accessToken) }
     }
 
     /// Asks whether a token is live; a refresh token is rotated by that.
@@ -127,7 +97,6 @@ package final class GitHubProvider: ConnectedProvider {
         }
     }
 
-    /// Deletes the user's grant for the client.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         guard credential.clientID == clientID else { return .failure(.misconfigured) }
         switch credential.kind {
@@ -141,14 +110,6 @@ package final class GitHubProvider: ConnectedProvider {
             }
         case .authorizationCode, .idToken: return .failure(.unusable)
         }
-    }
-
-    /// GitHub issues no id tokens.
-    package var issuesIDTokens: Bool { false }
-
-    /// GitHub issues no id tokens.
-    package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
-        throw SignInError(kind: .unsupported, provider: name)
     }
 
     /// Asks about a code that cannot exist: only wrong client credentials are not told so.
@@ -165,20 +126,12 @@ package final class GitHubProvider: ConnectedProvider {
 
     private func deleteGrant(_ accessToken: Secret, isFresh: Bool) async -> RevokeAnswer {
         let reading = await ask(grantEndpoint, accessToken, GitHubReplies.grant)
-        switch reading.meaning {
-        case .honoured:
-            judge.noteHonored()
-            return .success
-        case .unclear:
-            // A token that was issued a moment ago is not gone.
-            if isFresh { return .failure(.rejected) }
-            return await probe().map { .failure($0) } ?? .alreadyInvalid
-        case .refused: return .failure(.unusable)
-        case .failure(.rejected):
-            guard let refusal = reading.refusal else { return .failure(.rejected) }
-            return .failure(await judge.judge(refusal, or: .rejected) { await control() })
-        case .failure(let failure): return .failure(failure)
+        guard reading.meaning == .unclear else {
+            return await judge.answer(reading) { await control() }
         }
+        // A token that was issued a moment ago is not gone.
+        if isFresh { return .failure(.rejected) }
+        return await probe().map { .failure($0) } ?? .alreadyInvalid
     }
 
     /// Asks about a token that cannot exist; "not found" is a proper answer once the client is
@@ -199,8 +152,7 @@ package final class GitHubProvider: ConnectedProvider {
     private func refresh(_ credential: OpenCredential) async -> Refreshed {
         guard let keeper = credential.keeper else { return .failure(.unusable) }
         var form = clientForm()
-        form.add("grant_type", "refresh_token")
-        form.add("refresh_token", credential.secret)
+        form.add(refreshWith: credential.secret)
         let reading = await askForTokens(form, GitHubReplies.refresh)
         switch reading.meaning {
         case .honoured:

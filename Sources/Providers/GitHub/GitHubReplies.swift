@@ -66,7 +66,6 @@ enum GitHubReplies {
         .failure(.throttled(retryAfter: nil))
     )
 
-    /// Basic authentication with a wrong client secret.
     private static let badCredentials = ReplyRow(
         401,
         .member("message", .text(["Bad credentials"])),

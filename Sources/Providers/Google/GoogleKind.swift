@@ -17,16 +17,16 @@ extension GoogleKind: ProviderKind {
     package static let usualFormat: (any NotificationFormat.Type)? = SecurityEvents.self
     package static let settings: [Setting] =
         ClientSecrets.settings(of: name) + [
-            Setting(
-                .provider,
+            Setting.provider(
                 "base_url",
                 .text(.url),
-                .optional(example: .text("https://stand-in.example.com/google")),
+                .optional(example: .text("https://stand-in.example.com/google"))
+            ) {
                 """
                 Address instead of Google's hosts, for a stand-in. The issuer of id tokens stays \
                 https://accounts.google.com.
                 """
-            ),
+            },
             NonceRule.setting,
         ]
 
@@ -62,12 +62,9 @@ extension GoogleKind: ProviderKind {
             settings.revocationURL = baseURL + "/revoke"
             settings.keysURL = baseURL + "/oauth2/v3/certs"
         }
-        return try OAuth2Provider(
-            settings,
-            eventLoopGroup: setup.eventLoopGroup,
-            now: setup.now,
-            logger: setup.logger
-        )
+        return try setup.connect { group, now, logger in
+            try OAuth2Provider(settings, eventLoopGroup: group, now: now, logger: logger)
+        }
     }
 }
 

@@ -29,10 +29,7 @@ struct MicrosoftClient: Sendable {
 
     /// Starts a form with the application's own fields.
     ///
-    /// - Parameters:
-    ///   - tokenURL: Where the form goes; the assertion is good for no other place.
-    ///   - now: Becomes `nbf` and `iat`.
-    /// - Returns: `nil` when the key does not sign.
+    /// An assertion is good for `tokenURL` alone; `nil` when the key does not sign.
     func form(for tokenURL: String, now: WallTime) -> FormBody? {
         var form = FormBody()
         form.add("client_id", clientID)
@@ -40,13 +37,13 @@ struct MicrosoftClient: Sendable {
         case .secret(let secret):
             form.add("client_secret", secret)
         case .certificate(let thumbprint, let signer):
-            let claims = assertion(for: tokenURL, now: now)
-            do {
-                let token = try Self.sign(claims, thumbprint: thumbprint, by: signer)
-                form.add(
-                    "client_assertion_type",
-                    "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+            do throws(VaultError) {
+                let token = try CompactToken.sign(
+                    assertion(for: tokenURL, now: now),
+                    header: [("x5t#S256", Base64URL.text(thumbprint))],
+                    by: signer
                 )
+                form.add("client_assertion_type", ClientAssertion.type)
                 form.add("client_assertion", token)
             } catch {
                 return nil
@@ -66,19 +63,5 @@ struct MicrosoftClient: Sendable {
         claims.add("iat", seconds)
         claims.add("exp", seconds + Int(Self.lifetime.components.seconds))
         return claims
-    }
-
-    private static func sign(
-        _ claims: JSONBody,
-        thumbprint: [UInt8],
-        by signer: any MessageSigner
-    ) throws(VaultError) -> [UInt8] {
-        var digest: [UInt8] = []
-        Base64URL.append(thumbprint, to: &digest)
-        return try CompactToken.sign(
-            claims,
-            header: [("x5t#S256", String(decoding: digest, as: UTF8.self))],
-            by: signer
-        )
     }
 }

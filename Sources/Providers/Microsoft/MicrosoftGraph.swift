@@ -11,7 +11,6 @@ struct MicrosoftGraph: Sendable {
     /// Renews an application's token this long before it ends.
     private static let margin = Duration.seconds(120)
 
-    /// One answer of Graph that ends the sequence.
     private struct Stop: Error {
         let failure: EffectFailure
     }
@@ -28,16 +27,11 @@ struct MicrosoftGraph: Sendable {
     private let http: RemoteClient
     private let endpoints: MicrosoftGraphEndpoints
     private let client: MicrosoftClient
+    /// Whether all sessions of the user end, too.
     private let revokesSessions: Bool
     private let now: @Sendable () -> WallTime
     private let tokens = Tokens()
 
-    /// - Parameters:
-    ///   - http: Speaks to the sign-in host and to Graph.
-    ///   - endpoints: The addresses of both.
-    ///   - client: Proves the application.
-    ///   - revokesSessions: Also end all sessions of the user.
-    ///   - now: The wall clock.
     init(
         _ http: RemoteClient,
         _ endpoints: MicrosoftGraphEndpoints,
@@ -74,7 +68,6 @@ struct MicrosoftGraph: Sendable {
         }
     }
 
-    /// Whether the application gets a token for a tenant.
     func diagnose(_ tenant: String) async -> EffectFailure? {
         do throws(Stop) {
             _ = try await token(for: tenant)
@@ -121,12 +114,8 @@ struct MicrosoftGraph: Sendable {
         to principal: String
     ) async throws(Stop) -> Int {
         let filter = "resourceId eq \(principal)"
-        let assignments = try await list(
-            endpoints.assignments,
-            [user.object],
-            filter,
-            in: user.tenant
-        )
+        let place = endpoints.assignments
+        let assignments = try await list(place, [user.object], filter, in: user.tenant)
         var count = 0
         for assignment in assignments
         where Self.id(assignment["resourceId"]) == principal
@@ -176,7 +165,6 @@ struct MicrosoftGraph: Sendable {
         return items
     }
 
-    /// An endpoint with what fills it.
     private struct Call {
         let endpoint: RemoteEndpoint
         let values: [String]
@@ -234,9 +222,7 @@ struct MicrosoftGraph: Sendable {
         let address = endpoints.tokenURL(of: tenant)
         guard var form = client.form(for: address, now: start),
             var request = RemoteRequest(endpoints.token, filling: [Secret(tenant)])
-        else {
-            throw Stop(failure: .misconfigured)
-        }
+        else { throw Stop(failure: .misconfigured) }
         form.add("grant_type", "client_credentials")
         form.add("scope", "https://graph.microsoft.com/.default")
         request.body = .form(form)

@@ -12,7 +12,6 @@ struct MicrosoftGraphEndpoints: Sendable {
     let sessions: RemoteEndpoint
     private let login: RemoteBaseURL
 
-    /// - Throws: ``SetupError`` of kind `malformedBaseURL`.
     init(login: RemoteBaseURL, graph: RemoteBaseURL) throws(SetupError) {
         self.login = login
         func at(_ path: String, _ method: HTTPMethod) throws(SetupError) -> RemoteEndpoint {

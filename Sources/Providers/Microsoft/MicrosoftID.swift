@@ -29,7 +29,6 @@ struct MicrosoftID: Hashable, Sendable {
         self.tenant = tenant
     }
 
-    /// What is stored as the identity's subject.
     var subject: Secret { Secret("\(object).\(tenant)") }
 
     /// Whether Firebase's `rawId` is this user: the object id.

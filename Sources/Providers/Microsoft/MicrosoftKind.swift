@@ -1,10 +1,10 @@
+import Encoding
 import Engine
 package import Lifecycle
 package import Settings
 
 /// Work accounts of Microsoft Entra and personal Microsoft accounts.
 package struct MicrosoftKind: Hashable {
-    /// How the application proves itself.
     enum Proof: Hashable {
         case secret(credential: String)
         /// - sha256: The certificate's fingerprint, 64 hexadecimal digits.
@@ -25,85 +25,65 @@ extension MicrosoftKind: ProviderKind {
     package static let summary = "Microsoft Entra and personal Microsoft accounts"
     package static let directoryWord: String? = "microsoft.com"
     package static let settings: [Setting] = [
-        Setting(
-            .provider,
-            "tenant",
-            .text(.tenant),
-            .defaultsTo(.text("common")),
+        .provider("tenant", .text(.tenant), .defaultsTo(.text("common"))) {
             """
             Accounts that sign in, as in your application's addresses: "common", "organizations", \
             "consumers" (personal accounts), or the GUID or domain of one directory.
             """
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "client_secret_credential",
             .text(.credential),
-            .optional(example: .text("microsoft-secret")),
+            .optional(example: .text("microsoft-secret"))
+        ) {
             "Credential with the client secret; this or private_key_credential."
-        ).secret().atRestart(),
-        Setting(
-            .provider,
+        }.secret().atRestart(),
+        .provider(
             "private_key_credential",
             .text(.credential),
-            .optional(example: .text("microsoft-key.pem")),
+            .optional(example: .text("microsoft-key.pem"))
+        ) {
             """
             Credential with the certificate's private key: RSA in PKCS#8 PEM, or one line with the \
             URI of a key in a TPM or HSM (docs/guides/keys-in-hardware.md). Needs \
             certificate_sha256.
             """
-        ).secret().atRestart(),
-        Setting(
-            .provider,
+        }.secret().atRestart(),
+        .provider(
             "certificate_sha256",
             .text(.sha256),
             .optional(
                 example: .text(
                     "d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35"
                 )
-            ),
+            )
+        ) {
             """
             SHA-256 fingerprint of the certificate, as openssl x509 -fingerprint -sha256 prints \
             it.
             """
-        ),
-        Setting(
-            .provider,
-            "graph_tenants",
-            .texts(.guid, 0...64),
-            .defaultsTo(.texts([])),
+        },
+        .provider("graph_tenants", .texts(.guid, 0...64), .defaultsTo(.texts([]))) {
             """
             Directories whose administrators consented to deleting grants with Microsoft Graph. \
             Other directories and personal accounts get the verdict manual.
             """
-        ),
-        Setting(
-            .provider,
-            "revoke_sign_in_sessions",
-            .boolean,
-            .defaultsTo(.boolean(false)),
+        },
+        .provider("revoke_sign_in_sessions", .boolean, .defaultsTo(.boolean(false))) {
             """
             Also end all sessions of the user in graph_tenants, in every application. This signs \
             the user out of everything at work.
             """
-        ),
-        Setting(
-            .provider,
-            "base_url",
-            .text(.url),
-            .defaultsTo(.text(MicrosoftSettings.loginURL)),
+        },
+        .provider("base_url", .text(.url), .defaultsTo(.text(MicrosoftSettings.loginURL))) {
             """
             Sign-in host, which is also the issuer of id tokens. Another one is for a national \
             cloud or a stand-in.
             """
-        ),
-        Setting(
-            .provider,
-            "graph_url",
-            .text(.url),
-            .defaultsTo(.text(MicrosoftSettings.graphURL)),
+        },
+        .provider("graph_url", .text(.url), .defaultsTo(.text(MicrosoftSettings.graphURL))) {
             "Host of Microsoft Graph. Another one is for a national cloud or a stand-in."
-        ),
+        },
     ]
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
@@ -127,7 +107,7 @@ extension MicrosoftKind: ProviderKind {
                 .secret(try setup.secret(credential))
             case .certificate(let credential, let sha256):
                 .certificate(
-                    thumbprint: Self.bytes(sha256),
+                    thumbprint: Hexadecimal.decode(sha256.utf8) ?? [],
                     signer: try setup.signer(credential, .ps256)
                 )
             }
@@ -142,19 +122,8 @@ extension MicrosoftKind: ProviderKind {
         settings.http = setup.http
         settings.loginBaseURL = baseURL
         settings.graphBaseURL = graphURL
-        return try MicrosoftProvider(
-            settings,
-            eventLoopGroup: setup.eventLoopGroup,
-            now: setup.now,
-            logger: setup.logger
-        )
-    }
-
-    /// Hexadecimal digits, as the rule of the setting let them through.
-    private static func bytes(_ digits: String) -> [UInt8] {
-        let values = digits.compactMap { $0.hexDigitValue.map(UInt8.init) }
-        return stride(from: 0, to: values.count - 1, by: 2).map {
-            values[$0] << 4 | values[$0 + 1]
+        return try setup.connect { group, now, logger in
+            try MicrosoftProvider(settings, eventLoopGroup: group, now: now, logger: logger)
         }
     }
 

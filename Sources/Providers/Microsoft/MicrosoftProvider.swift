@@ -32,15 +32,8 @@ package final class MicrosoftProvider: ConnectedProvider {
         let id = Mutex<String?>(nil)
     }
 
-    /// Prepares the provider; no connection is made yet.
+    /// Makes no connection yet.
     ///
-    /// - Parameters:
-    ///   - settings: What the operator configured.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
-    ///     ``shutdown()``.
-    ///   - now: The wall clock.
-    ///   - logger: For debug lines of the HTTP client's shutdown.
-    ///   - makeNonce: Text that never repeats, for client assertions.
     /// - Throws: ``SetupError`` for settings or a key that cannot work.
     package init(
         _ settings: MicrosoftSettings,
@@ -69,11 +62,7 @@ package final class MicrosoftProvider: ConnectedProvider {
         let login = try RemoteBaseURL(settings.loginBaseURL, settings.http)
         self.login = login
         let path = "/\(tenant.path)"
-        tokenEndpoint = try RemoteEndpoint(
-            login,
-            path: path + "/oauth2/v2.0/token",
-            method: .POST
-        )
+        tokenEndpoint = try RemoteEndpoint(login, path: path + "/oauth2/v2.0/token", method: .POST)
         let keySet = try RemoteEndpoint(login, path: path + "/discovery/v2.0/keys", method: .GET)
         let discovery = try RemoteEndpoint(
             login,
@@ -84,11 +73,7 @@ package final class MicrosoftProvider: ConnectedProvider {
             login: login,
             graph: try RemoteBaseURL(settings.graphBaseURL, settings.http)
         )
-        let http = try RemoteClient(
-            settings.http,
-            eventLoopGroup: eventLoopGroup,
-            logger: logger
-        )
+        let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
         self.http = http
         graph = MicrosoftGraph(
             http,
@@ -104,40 +89,17 @@ package final class MicrosoftProvider: ConnectedProvider {
                 guard let id = await Self.readTenant(discovery, login, http) else { return nil }
                 ownTenant.id.withLock { $0 = id }
             }
-            guard case .reply(let reply) = await http.send(RemoteRequest(keySet)),
-                reply.status == 200
-            else { return nil }
-            return SigningKeySet(reply.body)
+            return await http.keySet(at: keySet)
         }
     }
 
-    /// Closes the connections; call it before the provider goes away.
     package func shutdown() async { await http.shutdown() }
 
-    /// Exchanges an authorization code.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
         guard var form = form(for: code.clientID) else { return .failure(.misconfigured) }
-        form.add("grant_type", "authorization_code")
-        form.add("code", code.secret)
-        if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
-        if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
-        let reading = await ask(form, MicrosoftReplies.code)
-        switch reading.meaning {
-        case .honoured:
-            guard let grant = reading.grant else { return .failure(.unusable) }
-            return .exchanged(
-                ExchangedTokens(
-                    refreshToken: grant.refreshToken,
-                    accessToken: grant.accessToken,
-                    accessTokenLifetime: grant.lifetime,
-                    subject: subject(of: grant)
-                )
-            )
-        case .refused: return .refused
-        case .unclear: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
-        }
+        form.add(exchangeOf: code)
+        return await ask(form, MicrosoftReplies.code).exchanged { subject(of: $0) }
     }
 
     /// Asks whether a refresh token is live.
@@ -147,18 +109,12 @@ package final class MicrosoftProvider: ConnectedProvider {
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .refreshToken else { return .failure(.unusable) }
         guard var form = form(for: credential.clientID) else { return .failure(.misconfigured) }
-        form.add("grant_type", "refresh_token")
-        form.add("refresh_token", credential.secret)
-        let reading = await ask(form, MicrosoftReplies.refresh)
-        switch reading.meaning {
-        case .honoured:
-            if let next = reading.grant?.refreshToken, let keeper = credential.keeper {
-                return await keeper.keep(next) ? .live : .failure(.lost)
+        form.add(refreshWith: credential.secret)
+        return await ask(form, MicrosoftReplies.refresh).checked { grant in
+            guard let next = grant?.refreshToken, let keeper = credential.keeper else {
+                return .live
             }
-            return .live
-        case .refused: return .dead
-        case .unclear: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
+            return await keeper.keep(next) ? .live : .failure(.lost)
         }
     }
 
@@ -187,7 +143,6 @@ package final class MicrosoftProvider: ConnectedProvider {
         return user.isNamed(name)
     }
 
-    /// Verifies a fresh sign-in against the published keys.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard signIn.clientID.lowercased() == client.clientID else {
             throw SignInError(kind: .wrongAudience, provider: name)

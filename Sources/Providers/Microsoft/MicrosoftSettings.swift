@@ -11,9 +11,8 @@ package struct MicrosoftSettings: Sendable {
         case certificate(thumbprint: [UInt8], signer: any MessageSigner)
     }
 
-    /// The sign-in host of the global cloud.
+    /// Hosts of the global cloud.
     package static let loginURL = "https://login.microsoftonline.com"
-    /// Microsoft Graph of the global cloud.
     package static let graphURL = "https://graph.microsoft.com"
 
     package let clientID: String
@@ -25,15 +24,13 @@ package struct MicrosoftSettings: Sendable {
     /// Also end all sessions of the user, in every application.
     package var revokesSessions = false
     package var http: RemoteSettings
-    package var loginBaseURL: String
-    package var graphBaseURL: String
+    package var loginBaseURL = MicrosoftSettings.loginURL
+    package var graphBaseURL = MicrosoftSettings.graphURL
 
     package init(name: ProviderName, clientID: String, tenant: String, proof: ClientProof) {
         self.clientID = clientID
         self.tenant = tenant
         self.proof = proof
         http = RemoteSettings(name: name)
-        loginBaseURL = Self.loginURL
-        graphBaseURL = Self.graphURL
     }
 }

@@ -25,7 +25,6 @@ enum MicrosoftTenant: Hashable, Sendable {
         }
     }
 
-    /// As it stands in an address.
     var path: String {
         switch self {
         case .common: "common"

@@ -7,13 +7,10 @@ package import Lifecycle
 /// Proved by `Authorization: KakaoAK <primary admin key>` alone; nothing is signed, and there is no
 /// time in it, so it is a hint. Kakao sends it by POST or GET: of a GET
 /// the web server hands on the query as the body. Not sent for an unlink of our own.
-package struct KakaoNotificationReceiver: NotificationReceiver {
-    private let provider: ProviderName
+package struct KakaoNotificationReceiver: BareReceiver {
+    let provider: ProviderName
     private let adminKey: Secret
 
-    /// - Parameters:
-    ///   - provider: For errors.
-    ///   - adminKey: The primary admin key of the application.
     package init(provider: ProviderName, adminKey: Secret) {
         self.provider = provider
         self.adminKey = adminKey
@@ -30,7 +27,7 @@ package struct KakaoNotificationReceiver: NotificationReceiver {
         else { throw refusal(.badSignature, status: 401) }
         guard let form = FormFields(notification.body), let user = form["user_id"], !user.isEmpty,
             let reason = form["referrer_type"]
-        else { throw refusal(.malformed, status: 400) }
+        else { throw refusal(.malformed) }
         let meaning = Self.meanings[reason]
         // The same user may link and unlink again; without an id or a time, one delivery and its
         // repetition are told from two of them by the minute.
@@ -46,16 +43,9 @@ package struct KakaoNotificationReceiver: NotificationReceiver {
         return VerifiedNotification(notifications: [notification], acknowledgement: .status(200))
     }
 
-    /// Does nothing: there are no connections.
-    package func shutdown() async {}
-
     private static let meanings: [String: NotificationMeaning] = [
         "ACCOUNT_DELETE": .accountGoneUndated, "FORCED_ACCOUNT_DELETE": .accountGoneUndated,
         "UNLINK_FROM_APPS": .linkCutUndated, "UNLINK_FROM_ADMIN": .linkCutUndated,
         "INCOMPLETE_SIGN_UP": .linkCutUndated,
     ]
-
-    private func refusal(_ kind: NotificationRefusal.Kind, status: Int) -> NotificationRefusal {
-        NotificationRefusal(kind, provider: provider, answer: NotificationAnswer(status: status))
-    }
 }

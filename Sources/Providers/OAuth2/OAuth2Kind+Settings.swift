@@ -6,160 +6,132 @@ extension OAuth2Kind {
         endpoints + ClientSecrets.settings(of: name) + client + behaviour
 
     private static let endpoints: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "preset",
             .choice(OAuth2Profile.presets.keys.sorted()),
-            .optional(example: .text("discord")),
+            .optional(example: .text("discord"))
+        ) {
             """
             Vendor whose endpoints and behavior the service knows (docs/providers/presets.md). \
             Every other key overrides the preset.
             """
-        ).atRestart(),
-        Setting(
-            .provider,
-            "issuer",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com")),
+        }.atRestart(),
+        .provider("issuer", .text(.url), .optional(example: .text("https://sso.example.com"))) {
             """
             Issuer, exactly as its metadata (RFC 8414) and id tokens write it. The metadata \
             supplies endpoints that are not set. Required without preset and revocation_url.
             """
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "revocation_url",
             .text(.url),
-            .optional(example: .text("https://sso.example.com/oauth2/revoke")),
-            "Revocation endpoint (RFC 7009). Default: from the issuer's metadata."
-        ),
-        Setting(
-            .provider,
+            .optional(example: .text("https://sso.example.com/oauth2/revoke"))
+        ) { "Revocation endpoint (RFC 7009). Default: from the issuer's metadata." },
+        .provider(
             "introspection_url",
             .text(.url),
-            .optional(example: .text("https://sso.example.com/oauth2/introspect")),
+            .optional(example: .text("https://sso.example.com/oauth2/introspect"))
+        ) {
             """
             Introspection endpoint (RFC 7662), which proves that a token is revoked. Default: from \
             the issuer's metadata.
             """
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "token_url",
             .text(.url),
-            .optional(example: .text("https://sso.example.com/oauth2/token")),
+            .optional(example: .text("https://sso.example.com/oauth2/token"))
+        ) {
             """
             Token endpoint for authorization codes (RFC 6749). Default: from the issuer's \
             metadata.
             """
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "jwks_url",
             .text(.url),
-            .optional(example: .text("https://sso.example.com/jwks")),
-            "Keys that sign id tokens (RFC 7517). Default: from the issuer's metadata."
-        ),
-        Setting(
-            .provider,
-            "endpoint_hosts",
-            .texts(.host, 0...16),
-            .defaultsTo(.texts([])),
+            .optional(example: .text("https://sso.example.com/jwks"))
+        ) { "Keys that sign id tokens (RFC 7517). Default: from the issuer's metadata." },
+        .provider("endpoint_hosts", .texts(.host, 0...16), .defaultsTo(.texts([]))) {
             """
             Hosts that the issuer's metadata may name besides its own. The service ignores \
             endpoints at other hosts, so that metadata cannot redirect tokens.
             """
-        ),
+        },
     ]
 
     private static let client: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "client_authentication",
             .choice(ClientAuthentication.allCases.map(\.rawValue)),
-            .optional(example: .text(ClientAuthentication.basic.rawValue)),
+            .optional(example: .text(ClientAuthentication.basic.rawValue))
+        ) {
             """
             How the client authenticates. Default: as the preset says, else client_secret_basic \
             with a secret and none without.
             """
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "private_key_credential",
             .text(.credential),
-            .optional(example: .text("sso-key.pem")),
+            .optional(example: .text("sso-key.pem"))
+        ) {
             """
             Credential with the key for private_key_jwt: PKCS#8 PEM, or one line with the URI of a \
             key in a TPM or HSM (docs/guides/keys-in-hardware.md).
             """
-        ).secret().atRestart(),
-        Setting(
-            .provider,
+        }.secret().atRestart(),
+        .provider(
             "private_key_algorithm",
             .choice([SigningAlgorithm.es256, .rs256, .ps256].map(\.rawValue)),
-            .defaultsTo(.text(SigningAlgorithm.es256.rawValue)),
-            "Signature algorithm of that key (RFC 7518)."
-        ),
-        Setting(
-            .provider,
-            "private_key_id",
-            .text(.clientID),
-            .optional(example: .text("2026-01")),
+            .defaultsTo(.text(SigningAlgorithm.es256.rawValue))
+        ) { "Signature algorithm of that key (RFC 7518)." },
+        .provider("private_key_id", .text(.clientID), .optional(example: .text("2026-01"))) {
             "Id of that key at the provider, sent as kid."
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "assertion_audience",
             .choice(["token_endpoint", "issuer"]),
-            .defaultsTo(.text("token_endpoint")),
-            "Audience of client_secret_jwt and private_key_jwt (RFC 7523 section 3)."
-        ),
+            .defaultsTo(.text("token_endpoint"))
+        ) { "Audience of client_secret_jwt and private_key_jwt (RFC 7523 section 3)." },
     ]
 
     private static let behaviour: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "check",
             .choice(OAuth2Check.allCases.map(\.rawValue)),
-            .optional(example: .text(OAuth2Check.introspection.rawValue)),
+            .optional(example: .text(OAuth2Check.introspection.rawValue))
+        ) {
             """
             How to find out whether a token is live, which a proof needs. "introspection" requires \
             that the client may introspect its own tokens. "refresh" may lose a token in a crash \
             if refresh tokens rotate. Default: as the preset says, else introspection with \
             introspection_url and none without.
             """
-        ),
-        Setting(
-            .provider,
-            "revoke_ends_grant",
-            .boolean,
-            .optional(example: .boolean(true)),
+        },
+        .provider("revoke_ends_grant", .boolean, .optional(example: .boolean(true))) {
             """
             Whether revoking one token ends everything the user granted to the client. Set true \
             only if the provider documents it. Default: as the preset says, else false.
             """
-        ),
-        Setting(
-            .provider,
-            "rotates_refresh_tokens",
-            .boolean,
-            .optional(example: .boolean(true)),
+        },
+        .provider("rotates_refresh_tokens", .boolean, .optional(example: .boolean(true))) {
             """
             Whether a refresh issues a new refresh token and ends the old one. If it may, set \
             true: a token refused after a lost answer then proves nothing. Default: as the preset \
             says, else false.
             """
-        ),
+        },
         NonceRule.setting,
-        Setting(
-            .provider,
+        .provider(
             "user_action_url",
             .text(.url),
-            .optional(example: .text("https://sso.example.com/account/apps")),
+            .optional(example: .text("https://sso.example.com/account/apps"))
+        ) {
             """
             Page where users can remove the link; printed on receipts. Default: the preset's page, \
             else the issuer, else the host of revocation_url.
             """
-        ),
+        },
     ]
 }

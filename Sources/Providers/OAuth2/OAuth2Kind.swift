@@ -52,12 +52,9 @@ extension OAuth2Kind: ProviderKind {
         var settings = settings
         settings.clients = try clients(setup)
         settings.http = setup.http
-        return try OAuth2Provider(
-            settings,
-            eventLoopGroup: setup.eventLoopGroup,
-            now: setup.now,
-            logger: setup.logger
-        )
+        return try setup.connect { group, now, logger in
+            try OAuth2Provider(settings, eventLoopGroup: group, now: now, logger: logger)
+        }
     }
 
     private func clients(_ setup: ProviderSetup) throws -> [OAuth2Client] {
@@ -123,7 +120,6 @@ extension OAuth2Kind {
         return settings
     }
 
-    /// A method needs what it is made of.
     private func checkAuthentication(
         _ section: SettingsSection,
         _ problems: inout SectionProblems
@@ -157,7 +153,6 @@ extension OAuth2Kind {
 }
 
 extension SettingsSection {
-    /// A flag without a default.
     fileprivate func optionalFlag(_ name: String) -> Bool? {
         values[name].map { $0 == .boolean(true) }
     }

@@ -7,7 +7,6 @@ import Lifecycle
 /// that a vendor does not document is ``OAuth2Check/none``, and an answer that it does not document
 /// means nothing.
 extension OAuth2Profile {
-    /// The profile of each value of `preset`.
     package static let presets: [String: OAuth2Profile] = [
         "auth0": auth0, "discord": discord, "dropbox": dropbox, "gitlab": gitlab, "kakao": kakao,
         "keycloak": keycloak, "line": line, "linkedin": linkedin, "naver": naver, "okta": okta,

@@ -33,9 +33,6 @@ final class ClientSearch: Sendable {
 
     /// Asks about a token with its own client, and with the others where that refuses it.
     ///
-    /// - Parameters:
-    ///   - credential: As it is stored.
-    ///   - ask: Asks once, for the credential's client.
     /// - Returns: `dead` only when every client heard that; `unknown` when one could not ask.
     func check(
         _ credential: OpenCredential,
@@ -145,12 +142,8 @@ final class ClientSearch: Sendable {
         return await settle(doubt, credential, ask) ?? answer
     }
 
-    /// What remains of the refusal of a client after the success of another one.
-    ///
-    /// - Parameters:
-    ///   - first: The answer before the success.
-    ///   - again: The answer to the same client after it.
-    /// - Returns: `nil` when nothing remains.
+    /// What remains of the refusal of a client after the success of another one; `again` is the
+    /// answer to the same client after it.
     private func refusal(_ first: RevokeAnswer, _ again: RevokeAnswer) -> RevokeAnswer? {
         switch again {
         case .success, .alreadyInvalid, .grantGone: nil
@@ -188,7 +181,6 @@ final class ClientSearch: Sendable {
         }
     }
 
-    /// Remembers the credential's client as the token's own.
     func note(_ credential: OpenCredential) { note(credential.secret, of: credential.clientID) }
 
     /// What the provider said of the owner is more than that it told another client.

@@ -14,135 +14,109 @@ extension ProviderConfiguration {
 
     private static func identity(_ kinds: [any ProviderKind.Type]) -> [Setting] {
         [
-            Setting(
-                .provider,
-                "name",
-                .text(.name),
-                .required(example: .text(kinds.first?.name ?? "")),
+            .provider("name", .text(.name), .required(example: .text(kinds.first?.name ?? ""))) {
                 """
                 Name of the provider in requests, the spool, the journal and metrics. Identities \
                 are stored under it and do not follow a new name.
                 """
-            ),
-            Setting(
-                .provider,
+            },
+            .provider(
                 "kind",
                 .choice(kinds.map { $0.name }),
-                .required(example: .text(kinds.first?.name ?? "")),
+                .required(example: .text(kinds.first?.name ?? ""))
+            ) {
                 "The kind of provider: "
                     + kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
-            ).atRestart(),
-            Setting(
-                .provider,
+            }.atRestart(),
+            .provider(
                 "client_ids",
                 .texts(.clientID, 1...64),
-                .required(example: .texts(["com.example.app", "com.example.web"])),
+                .required(example: .texts(["com.example.app", "com.example.web"]))
+            ) {
                 (["Every client id that credentials were issued to."]
                     + kinds.compactMap { $0.clientIDsNote }).joined(separator: " ")
-            ),
+            },
         ]
     }
 
     private static let revocation: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "on_unrevocable",
             .choice(OnUnrevocable.allCases.map(\.rawValue)),
-            .defaultsTo(.text(OnUnrevocable.proceed.rawValue)),
+            .defaultsTo(.text(OnUnrevocable.proceed.rawValue))
+        ) {
             """
             What to do when no usable credential is left: "park" waits for a fresh sign-in without \
             limit. "proceed" waits until revocation_deadline, then erases, and the receipt says \
             NOT revoked. The verdict token_dead never waits.
             """
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "revocation_deadline",
             .duration(.zero ... .days(365)),
-            .defaultsTo(.duration(.days(7))),
+            .defaultsTo(.duration(.days(7)))
+        ) {
             """
             How long "proceed" waits for a fresh sign-in, from when the last credential proved \
             unusable. An outage does not start this time.
             """
-        ),
-        Setting(
-            .provider,
-            "keep_alive",
-            .boolean,
-            .defaultsTo(.boolean(true)),
+        },
+        .provider("keep_alive", .boolean, .defaultsTo(.boolean(true))) {
             """
             Refresh stored refresh tokens before they expire unused, after three fifths of their \
             life. Has no effect where the provider states no lifetime and token_lifetime is not \
             set.
             """
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "token_lifetime",
             .duration(.days(7) ... .days(3650)),
-            .optional(example: .duration(.days(180))),
+            .optional(example: .duration(.days(180)))
+        ) {
             """
             How long a refresh token lives without use; a refresh is a use. Default: as the \
             provider documents it (see docs/providers), else without end.
             """
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "expiry_warning",
             .duration(.days(1) ... .days(365)),
-            .defaultsTo(.duration(.days(14))),
+            .defaultsTo(.duration(.days(14)))
+        ) {
             """
             How long before a token expires unused the journal warns, at most a fifth of its life. \
             A token that is refreshed in time causes no warning.
             """
-        ),
+        },
     ]
 
     private static let connection: [Setting] = [
-        Setting(
-            .provider,
-            "concurrency",
-            .count(1...1024, unit: "calls"),
-            .defaultsTo(.count(64)),
+        .provider("concurrency", .count(1...1024, unit: "calls"), .defaultsTo(.count(64))) {
             "Concurrent calls to the provider."
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "rate_per_second",
             .count(1...100_000, unit: "calls per second"),
-            .optional(example: .count(100)),
-            "Calls per second; unlimited if not set."
-        ),
-        Setting(
-            .provider,
+            .optional(example: .count(100))
+        ) { "Calls per second; unlimited if not set." },
+        .provider(
             "timeout_connect",
             .duration(.milliseconds(100) ... .seconds(60)),
-            .defaultsTo(.duration(.seconds(5))),
-            "Time to connect, including TLS; at most timeout_total."
-        ),
-        Setting(
-            .provider,
+            .defaultsTo(.duration(.seconds(5)))
+        ) { "Time to connect, including TLS; at most timeout_total." },
+        .provider(
             "timeout_total",
             .duration(.milliseconds(100) ... .seconds(300)),
-            .defaultsTo(.duration(.seconds(30))),
-            "Time for one call, including the connection."
-        ),
-        Setting(
-            .provider,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/ca.pem")),
+            .defaultsTo(.duration(.seconds(30)))
+        ) { "Time for one call, including the connection." },
+        .provider("ca_file", .text(.path), .optional(example: .text("/etc/expunged/ca.pem"))) {
             """
             PEM file with the certificate authorities to trust for this provider instead of the \
             system's.
             """
-        ),
-        Setting(
-            .provider,
-            "allow_plain_http",
-            .boolean,
-            .defaultsTo(.boolean(false)),
+        },
+        .provider("allow_plain_http", .boolean, .defaultsTo(.boolean(false))) {
             "Allow http for a host on this machine (127.0.0.0/8, ::1, localhost). For tests only."
-        ),
+        },
     ]
 }

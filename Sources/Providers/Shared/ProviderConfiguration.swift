@@ -14,25 +14,18 @@ package struct ProviderConfiguration: Sendable {
     /// How long an unused refresh token lives; `nil`: as documented.
     package let tokenLifetime: Duration?
     package let expiryWarning: Duration
-    /// Calls at once.
     package let concurrency: Int
-    /// `nil`: not limited.
     package let ratePerSecond: Int?
     package let connection: ConnectionConfiguration
     package let notifications: NotificationConfiguration
 }
 
 extension ProviderConfiguration {
-    /// The value of `kind`.
     package var kindName: String { type(of: kind).name }
 
     /// Reads a section whose keys and values are known to be good; `nil` without a known kind.
     ///
-    /// - Parameters:
-    ///   - section: The section.
-    ///   - kinds: All kinds of providers.
-    ///   - requests: What deadlines are compared with.
-    ///   - problems: Gets what no single key shows.
+    /// Deadlines are compared with those of `requests`.
     init?(
         _ section: SettingsSection,
         among kinds: [any ProviderKind.Type],

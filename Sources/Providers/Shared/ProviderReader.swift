@@ -1,7 +1,6 @@
 package import Settings
 
 extension ConfigurationReader {
-    /// Reads `[[provider]]`.
     package mutating func readProviders(
         _ kinds: [any ProviderKind.Type],
         requests: RequestConfiguration
@@ -17,7 +16,6 @@ extension ConfigurationReader {
         return providers
     }
 
-    /// Reads `[[directory]]`, if there is one.
     package mutating func readDirectory(
         providers: [ProviderConfiguration]
     ) -> DirectoryConfiguration? {

@@ -23,7 +23,6 @@ package struct ProviderSetup: Sendable {
     var now: @Sendable () -> WallTime { environment.now }
     var logger: Logger { environment.logger }
 
-    /// How the provider's hosts are reached.
     var http: RemoteSettings {
         var settings = RemoteSettings(
             name: name,
@@ -43,6 +42,14 @@ package struct ProviderSetup: Sendable {
         return settings
     }
 
+    /// Makes an adapter with the caller's event loops, clock and logger.
+    func connect(
+        _ make: (any EventLoopGroup, @escaping @Sendable () -> WallTime, Logger) throws
+            -> any ConnectedProvider
+    ) rethrows -> any ConnectedProvider {
+        try make(eventLoopGroup, now, logger)
+    }
+
     /// Reads a client secret from a credential: one line, whose end an editor may have added.
     ///
     /// - Throws: Why it cannot be read; an empty one is refused.
@@ -52,9 +59,6 @@ package struct ProviderSetup: Sendable {
         return secret
     }
 
-    /// Loads a private key from a credential.
-    ///
-    /// - Throws: Why it cannot be read, or is no such key.
     func signer(_ credential: String, _ algorithm: SigningAlgorithm) throws -> any MessageSigner {
         let pem = try environment.credential(credential, of: .provider(name))
         return try environment.signer(pem, credential, algorithm)
@@ -65,9 +69,6 @@ package struct ProviderSetup: Sendable {
         try environment.signer(secret, "", .hs256)
     }
 
-    /// The keys that verify notifications.
-    ///
-    /// - Throws: ``SetupError`` when the URL or the CA file cannot be used.
     func keys(at url: String) throws(SetupError) -> PublishedKeys {
         try PublishedKeys(
             at: url,
@@ -79,7 +80,6 @@ package struct ProviderSetup: Sendable {
     }
 }
 
-/// A credential that holds nothing.
 private struct EmptyCredential: Error, CustomStringConvertible {
     let name: String
     let provider: ProviderName

@@ -1,5 +1,4 @@
 import Encoding
-import HTTP
 
 /// Text that never repeats.
 package enum RandomText {
@@ -7,6 +6,6 @@ package enum RandomText {
     package static let nonce: @Sendable () -> String = {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        return String(decoding: Hexadecimal.encode(bytes), as: UTF8.self)
+        return Hexadecimal.text(bytes)
     }
 }

@@ -1,3 +1,4 @@
+import Engine
 import HTTP
 import Lifecycle
 import Synchronization
@@ -11,12 +12,10 @@ final class RefusalJudge: Sendable {
     static let madeUp = Secret("expunged-self-check")
     /// How long a proper answer shows that the endpoint is right.
     private static let lifetime = Duration.seconds(30)
-
     /// How long an honored token shows that the endpoint is right, where it answers a token that
     /// cannot exist as it does the user's.
     private static let honorLifetime = Duration.seconds(86_400)
 
-    /// The last time that a token of a user was honored.
     private struct Honor {
         let at: WallTime
         /// An answer that may be a missing endpoint's counted as a token's since.
@@ -63,15 +62,32 @@ final class RefusalJudge: Sendable {
         }
     }
 
+    /// The answer to a revocation whose table knows nothing but success; `control` asks the same
+    /// about ``madeUp``.
+    func answer(
+        _ reading: ReplyReading,
+        control: () async -> ReplyReading
+    ) async -> RevokeAnswer {
+        switch reading.meaning {
+        case .honoured:
+            noteHonored()
+            return .success
+        case .refused, .unclear: return .failure(.unusable)
+        case .failure(.rejected):
+            guard let refusal = reading.refusal else { return .failure(.rejected) }
+            return .failure(await judge(refusal, or: .rejected, control: control))
+        case .failure(let failure): return .failure(failure)
+        }
+    }
+
     /// Decides about a 404, 405 or 410 with an error code of the provider's own.
     ///
     /// Some endpoints answer unknown tokens so, and so does a server whose endpoint is gone. Each
     /// token that is honored lets one refusal count: an endpoint that is gone honors none, so it
     /// makes no user unrevocable.
     private func judge(missing answer: Refusal) -> EffectFailure {
-        let time = now()
-        return honor.withLock { honor in
-            guard let last = honor, isRecent(last.at, Self.honorLifetime, at: time) else {
+        honor.withLock { honor in
+            guard let last = honor, isRecent(last.at, Self.honorLifetime) else {
                 return .wrongEndpoint(answer)
             }
             guard last.isSpent else {
@@ -79,24 +95,16 @@ final class RefusalJudge: Sendable {
                 return .refused(answer)
             }
             // A breaker would hold up users whose tokens are honored.
-            return isRecent(last.at, Limits.breakerPauseMax, at: time)
-                ? .rejected : .wrongEndpoint(answer)
+            return isRecent(last.at, Limits.breakerPauseMax) ? .rejected : .wrongEndpoint(answer)
         }
     }
 
     /// Notes that the endpoint honored a token of a user.
-    func noteHonored() {
-        let time = now()
-        honor.withLock { $0 = Honor(at: time) }
-    }
+    func noteHonored() { honor.withLock { $0 = Honor(at: now()) } }
 
     private func isRecent(_ time: WallTime?, _ lifetime: Duration) -> Bool {
-        isRecent(time, lifetime, at: now())
-    }
-
-    private func isRecent(_ time: WallTime?, _ lifetime: Duration, at now: WallTime) -> Bool {
         guard let time else { return false }
-        let age = now.since(time)
+        let age = now().since(time)
         return age >= .zero && age < lifetime
     }
 }

@@ -1,6 +1,5 @@
 import Crypto
 import Encoding
-import FoundationEssentials
 import HTTP
 import Lifecycle
 
@@ -16,11 +15,7 @@ struct OAuth1Signature: Sendable {
 
     /// The value of the `Authorization` header behind `OAuth` (RFC 5849 §3.5.1).
     ///
-    /// - Parameters:
-    ///   - method: In capitals.
-    ///   - url: Without query, lower-case host, default port left out (§3.4.1.2).
-    ///   - parameters: Of query and form.
-    /// - Returns: Secret, since it shows the token.
+    /// The method is in capitals, the URL without query and default port (§3.4.1.2).
     func header(method: String, url: String, parameters: [(String, String)] = []) -> Secret {
         var fields = oauthParameters
         let signature = sign(baseString(method: method, url: url, parameters: parameters))
@@ -53,14 +48,10 @@ struct OAuth1Signature: Sendable {
     }
 
     private func sign(_ baseString: String) -> String {
-        let key = Data(
-            (PercentEncoding.encode(consumerSecret.exposeText()) + "&"
-                + PercentEncoding.encode(tokenSecret.exposeText()))
-                .utf8
-        )
+        let secrets = [consumerSecret, tokenSecret].map { PercentEncoding.encode($0.exposeText()) }
         let code = HMAC<Insecure.SHA1>.authenticationCode(
-            for: Data(baseString.utf8),
-            using: SymmetricKey(data: key)
+            for: Array(baseString.utf8),
+            using: SymmetricKey(data: Array(secrets.joined(separator: "&").utf8))
         )
         return Base64.text(Array(code))
     }

@@ -20,33 +20,29 @@ extension XKind: ProviderKind {
     package static let summary = "X, formerly Twitter"
     package static let directoryWord: String? = "twitter.com"
     package static let settings: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "authorization",
             .choice(Authorization.allCases.map(\.rawValue)),
-            .defaultsTo(.text(Authorization.oauth2.rawValue)),
+            .defaultsTo(.text(Authorization.oauth2.rawValue))
+        ) {
             """
             How users sign in. With "oauth1a" the client id is the consumer key, and a credential \
             is the access token and its secret with a colon between.
             """
-        ).atRestart(),
-        Setting(
-            .provider,
+        }.atRestart(),
+        .provider(
             "client_secret_credential",
             .text(.credential),
-            .optional(example: .text("x-secret")),
+            .optional(example: .text("x-secret"))
+        ) {
             """
             Credential with the client secret, or with the consumer secret for "oauth1a". Public \
             clients of OAuth 2.0 have none.
             """
-        ).secret().atRestart(),
-        Setting(
-            .provider,
-            "base_url",
-            .text(.url),
-            .defaultsTo(.text(XSettings.apiURL)),
+        }.secret().atRestart(),
+        .provider("base_url", .text(.url), .defaultsTo(.text(XSettings.apiURL))) {
             "Host of the API, or of a stand-in."
-        ),
+        },
     ]
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
@@ -84,11 +80,8 @@ extension XKind: ProviderKind {
         )
         settings.http = setup.http
         settings.baseURL = baseURL
-        return try XProvider(
-            settings,
-            eventLoopGroup: setup.eventLoopGroup,
-            now: setup.now,
-            logger: setup.logger
-        )
+        return try setup.connect { group, now, logger in
+            try XProvider(settings, eventLoopGroup: group, now: now, logger: logger)
+        }
     }
 }

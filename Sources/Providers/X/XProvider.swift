@@ -9,7 +9,7 @@ import NIOHTTP1
 ///
 /// Revocation ends one token. Whether the others of the same grant end too is not documented, so
 /// each is revoked by itself.
-package final class XProvider: ConnectedProvider {
+package final class XProvider: TokenOnlyProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
@@ -24,15 +24,8 @@ package final class XProvider: ConnectedProvider {
     private let now: @Sendable () -> WallTime
     private let judge: RefusalJudge
 
-    /// Prepares the provider; no connection is made yet.
+    /// Makes no connection yet.
     ///
-    /// - Parameters:
-    ///   - settings: What the operator configured.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
-    ///     ``shutdown()``.
-    ///   - now: The wall clock.
-    ///   - logger: For debug lines of the HTTP client's shutdown.
-    ///   - makeNonce: Letters and digits that never repeat, for OAuth 1.0a.
     /// - Throws: ``SetupError`` for settings that cannot work.
     package init(
         _ settings: XSettings,
@@ -53,43 +46,20 @@ package final class XProvider: ConnectedProvider {
         let path = "/1.1/oauth/invalidate_token.json"
         invalidateEndpoint = try RemoteEndpoint(base, path: path, method: .POST)
         invalidateURL = base.text + path
-        http = try RemoteClient(
-            settings.http,
-            eventLoopGroup: eventLoopGroup,
-            logger: logger
-        )
+        http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
     }
 
-    /// Closes the connections; call it before the provider goes away.
     package func shutdown() async { await http.shutdown() }
 
-    /// Exchanges an authorization code of OAuth 2.0.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode, case .oauth2 = settings.authorization else {
             return .failure(.unusable)
         }
         guard code.clientID == settings.clientID else { return .failure(.misconfigured) }
         var form = FormBody()
-        form.add("grant_type", "authorization_code")
-        form.add("code", code.secret)
-        if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
-        if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
+        form.add(exchangeOf: code)
         let reading = await ask(tokenEndpoint, form, XReplies.token)
-        switch reading.meaning {
-        case .honoured:
-            guard let grant = reading.grant else { return .failure(.unusable) }
-            return .exchanged(
-                ExchangedTokens(
-                    refreshToken: grant.refreshToken,
-                    accessToken: grant.accessToken,
-                    accessTokenLifetime: grant.lifetime,
-                    subject: nil
-                )
-            )
-        case .refused: return .refused
-        case .unclear: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
-        }
+        return await reading.exchanged { _ in nil }
     }
 
     /// Asks whether a refresh token of OAuth 2.0 is live; it is rotated by that.
@@ -99,27 +69,18 @@ package final class XProvider: ConnectedProvider {
         else { return .failure(.unusable) }
         guard credential.clientID == settings.clientID else { return .failure(.misconfigured) }
         var form = FormBody()
-        form.add("grant_type", "refresh_token")
-        form.add("refresh_token", credential.secret)
-        let reading = await ask(tokenEndpoint, form, XReplies.token)
-        switch reading.meaning {
-        case .honoured:
-            guard let next = reading.grant?.refreshToken else { return .failure(.unusable) }
+        form.add(refreshWith: credential.secret)
+        return await ask(tokenEndpoint, form, XReplies.token).checked { grant in
+            guard let next = grant?.refreshToken else { return .failure(.unusable) }
             return await keeper.keep(next) ? .live : .failure(.lost)
-        case .refused: return .dead
-        case .unclear: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
         }
     }
 
-    /// Revokes one token.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         guard credential.clientID == settings.clientID else { return .failure(.misconfigured) }
         switch (settings.authorization, credential.kind) {
-        case (.oauth2, .refreshToken):
-            return await revoke(credential.secret, hint: "refresh_token")
-        case (.oauth2, .accessToken):
-            return await revoke(credential.secret, hint: "access_token")
+        case (.oauth2, .refreshToken), (.oauth2, .accessToken):
+            return await revoke(credential.secret, hint: credential.kind.rawValue)
         case (.oauth1(let consumerSecret), .accessToken):
             return await invalidate(credential.secret, consumerSecret)
         // OAuth 1.0a has no such tokens, so one application's mistake is not the provider's.
@@ -128,21 +89,12 @@ package final class XProvider: ConnectedProvider {
         }
     }
 
-    /// X issues no id tokens.
-    package var issuesIDTokens: Bool { false }
-
-    /// X issues no id tokens.
-    package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
-        throw SignInError(kind: .unsupported, provider: name)
-    }
-
     /// Asks about a token that cannot exist; for OAuth 1.0a that shows only that X is there.
     package func diagnose() async -> EffectFailure? {
         switch settings.authorization {
         case .oauth2:
             var form = FormBody()
-            form.add("grant_type", "refresh_token")
-            form.add("refresh_token", "expunged-self-check")
+            form.add(refreshWith: RefusalJudge.madeUp)
             return Self.isAnswered(await ask(tokenEndpoint, form, XReplies.token).meaning)
         case .oauth1(let consumerSecret):
             let pair = Secret("expunged:self-check")
@@ -161,19 +113,8 @@ package final class XProvider: ConnectedProvider {
 
     private func revoke(_ token: Secret, hint: String) async -> RevokeAnswer {
         let reading = await ask(toRevoke: token, hint: hint)
-        switch reading.meaning {
-        case .honoured:
-            judge.noteHonored()
-            return .success
-        case .refused, .unclear: return .failure(.rejected)
-        case .failure(.rejected):
-            guard let refusal = reading.refusal else { return .failure(.rejected) }
-            return .failure(
-                await judge.judge(refusal, or: .rejected) {
-                    await ask(toRevoke: RefusalJudge.madeUp, hint: hint)
-                }
-            )
-        case .failure(let failure): return .failure(failure)
+        return await judge.answer(reading) {
+            await ask(toRevoke: RefusalJudge.madeUp, hint: hint)
         }
     }
 
@@ -235,11 +176,8 @@ extension XProvider {
     ///
     /// OAuth 1.0a answers error 89 for an unknown token; what OAuth 2.0 answers is not documented.
     package static func traits(_ authorization: XSettings.Authorization) -> ProviderTraits {
-        let refusesUnknownTokens =
-            switch authorization {
-            case .oauth1: true
-            case .oauth2: false
-            }
+        var refusesUnknownTokens = false
+        if case .oauth1 = authorization { refusesUnknownTokens = true }
         return ProviderTraits(
             canCheckRefreshToken: false,
             refreshInterval: .seconds(86_400),

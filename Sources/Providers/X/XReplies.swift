@@ -7,14 +7,12 @@ import Lifecycle
 /// oauth/invalidate_token". What an unknown token gets from OAuth 2 is not documented, so no answer
 /// of that endpoint says "gone".
 enum XReplies {
-    /// `POST /2/oauth2/token`.
     static let token = ReplyTable([
         ReplyRow(200, .tokens, .honoured),
         ReplyRow(400, .error(["invalid_grant"]), .refused),
         client,
     ])
 
-    /// `POST /2/oauth2/revoke`.
     static let revoke = ReplyTable([
         ReplyRow(200, .both(.object, .member("revoked", .isTrue)), .honoured),
         client,

@@ -11,18 +11,16 @@ package struct XSettings: Sendable {
         case oauth1(consumerSecret: Secret)
     }
 
-    /// The API's host.
     package static let apiURL = "https://api.x.com"
 
     package let clientID: String
     package let authorization: Authorization
     package var http: RemoteSettings
-    package var baseURL: String
+    package var baseURL = XSettings.apiURL
 
     package init(name: ProviderName, clientID: String, authorization: Authorization) {
         self.clientID = clientID
         self.authorization = authorization
         http = RemoteSettings(name: name)
-        baseURL = Self.apiURL
     }
 }

@@ -1,7 +1,6 @@
 package import Settings
 
 extension DirectoryConfiguration {
-    /// The keys of `[[directory]]`.
     package static func settings(
         _ kinds: [any DirectoryKind.Type],
         providers: [any ProviderKind.Type]
@@ -14,44 +13,36 @@ extension DirectoryConfiguration {
         _ words: [String]
     ) -> [Setting] {
         [
-            Setting(
-                .directory,
-                "name",
-                .text(.name),
-                .required(example: .text(kinds.first?.name ?? "")),
+            .directory("name", .text(.name), .required(example: .text(kinds.first?.name ?? ""))) {
                 """
                 Name of the directory in the journal, in metrics, and among the providers, where \
                 it can be paused. No provider may have the same name.
                 """
-            ),
-            Setting(
-                .directory,
+            },
+            .directory(
                 "kind",
                 .choice(kinds.map { $0.name }),
-                .required(example: .text(kinds.first?.name ?? "")),
+                .required(example: .text(kinds.first?.name ?? ""))
+            ) {
                 """
                 The kind of directory: \
                 \(kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ")).
                 """
-            ).atRestart(),
-            Setting(
-                .directory,
+            }.atRestart(),
+            .directory(
                 "providers",
                 .map(.clientID, .name, 1...64),
-                .optional(example: .map(["oidc.sso": "sso"])),
+                .optional(example: .map(["oidc.sso": "sso"]))
+            ) {
                 """
                 Your provider for each provider id of the directory. Not needed for \
                 \(words.dropLast().joined(separator: ", ")) and \(words.last ?? ""): each means \
                 your only provider of that kind.
                 """
-            ),
-            Setting(
-                .directory,
-                "concurrency",
-                .count(1...1024, unit: "calls"),
-                .defaultsTo(.count(16)),
+            },
+            .directory("concurrency", .count(1...1024, unit: "calls"), .defaultsTo(.count(16))) {
                 "Concurrent calls to the directory."
-            ),
+            },
         ]
     }
 }

@@ -7,20 +7,13 @@ package struct DirectoryConfiguration: Sendable {
     package let kind: any DirectoryKind
     /// The directory's word for a provider, and the provider's configured name.
     package let providers: [String: ProviderName]
-    /// Calls at once.
     package let concurrency: Int
 }
 
 extension DirectoryConfiguration {
-    /// The value of `kind`.
     package var kindName: String { type(of: kind).name }
 
     /// Reads a section whose keys and values are known to be good; `nil` without a known kind.
-    ///
-    /// - Parameters:
-    ///   - section: The section.
-    ///   - providers: All configured providers.
-    ///   - problems: Gets what no single key shows.
     init?(
         _ section: SettingsSection,
         providers: [ProviderConfiguration],

@@ -60,7 +60,6 @@ struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
         return Secret(subject)
     }
 
-    /// A claim of the vendor's own that is a text.
     func text(_ name: String) -> String? { claims[name]?.string }
 
     /// Whether `aud`, a string or an array of them (RFC 7519 §4.1.3), names the client.

@@ -12,14 +12,15 @@ struct IDTokenRules: Sendable {
     let keys: SigningKeyCache
     let now: WallTime
 
-    /// Verifies signature, issuer, audience, times, nonce and subject.
-    ///
-    /// - Parameter signIn: The token and what it must be bound to.
-    /// - Returns: Who signed in, and when.
     /// - Throws: ``SignInError`` for the first rule that is broken.
     func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard let token = IDToken(signIn.idToken) else { throw broken(.malformedIDToken) }
-        try await verifySignature(of: token)
+        switch await keys.judge(token) {
+        case .valid: break
+        case .bad: throw broken(.badSignature)
+        case .unknownKey: throw broken(.unknownKey)
+        case .unavailable: throw broken(.keysUnavailable)
+        }
         guard issuer.accepts(token) else { throw broken(.wrongIssuer) }
         guard token.isFor(signIn.clientID) else { throw broken(.wrongAudience) }
         guard let expiresAt = token.expiresAt, let issuedAt = token.issuedAt else {
@@ -36,15 +37,6 @@ struct IDTokenRules: Sendable {
             authenticatedAt: min(token.authenticatedAt ?? issuedAt, issuedAt),
             fingerprint: signIn.idToken.withBytes { SHA256Digest.hash($0) }
         )
-    }
-
-    private func verifySignature(of token: IDToken) async throws(SignInError) {
-        switch await keys.judge(token) {
-        case .valid: return
-        case .bad: throw broken(.badSignature)
-        case .unknownKey: throw broken(.unknownKey)
-        case .unavailable: throw broken(.keysUnavailable)
-        }
     }
 
     private func broken(_ kind: SignInError.Kind) -> SignInError {

@@ -6,7 +6,6 @@ enum IssuerRule: Sendable {
     /// many tenants).
     case perTenant(String)
 
-    /// Whether the rule accepts the token's issuer.
     func accepts(_ token: IDToken) -> Bool {
         guard let issuer = token.issuer else { return false }
         switch self {

@@ -4,21 +4,11 @@ import Lifecycle
 /// Keeps a provider's key set for an hour; a key id that the set lacks fetches it again, at most
 /// once a minute.
 struct SigningKeyCache: Sendable {
-    /// How long a fetched set is used.
     static let lifetime = Duration.seconds(3600)
-
-    /// What looking for a key brought.
-    enum Lookup: Sendable {
-        case found(SigningKeySet)
-        case unknownKey
-        case unavailable
-    }
 
     private let keys: FetchedValue<SigningKeySet>
 
-    /// - Parameters:
-    ///   - now: The clock.
-    ///   - fetch: Brings the set, or `nil`; bounded in time by itself.
+    /// `fetch` is bounded in time by itself.
     init(
         now: @escaping @Sendable () -> WallTime,
         fetch: @escaping @Sendable () async -> SigningKeySet?
@@ -26,11 +16,29 @@ struct SigningKeyCache: Sendable {
         keys = FetchedValue(lifetime: Self.lifetime, now: now, fetch: fetch)
     }
 
-    /// Finds the set that holds `keyID`, fetching it when that may help.
-    func lookUp(_ keyID: String) async -> Lookup {
-        guard let keys = await keys.get(where: { $0.contains(keyID) }) else {
-            return .unavailable
-        }
-        return keys.contains(keyID) ? .found(keys) : .unknownKey
+    /// The set, fetched where it lacks `keyID` and that may help; `nil` when it cannot be read.
+    func set(for keyID: String) async -> SigningKeySet? {
+        await keys.get(where: { $0.contains(keyID) })
     }
+
+    /// Checks a signature.
+    ///
+    /// The key decides the algorithm: what the token says about it must only agree.
+    nonisolated func judge(_ token: IDToken) async -> TokenSignature {
+        guard SigningKeySet.algorithms.contains(token.algorithm) else { return .bad }
+        guard let keyID = token.keyID else { return .unknownKey }
+        guard let keys = await set(for: keyID) else { return .unavailable }
+        guard keys.contains(keyID) else { return .unknownKey }
+        return keys.verify(token) ? .valid : .bad
+    }
+}
+
+/// What the published keys say about a token's signature.
+enum TokenSignature: Sendable {
+    case valid
+    case bad
+    /// No published key has the token's key id.
+    case unknownKey
+    /// The keys cannot be read now.
+    case unavailable
 }

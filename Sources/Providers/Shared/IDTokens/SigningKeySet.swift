@@ -9,7 +9,6 @@ struct SigningKeySet: Sendable {
     /// Vendors publish a handful.
     static let countMax = 32
 
-    /// What an id token may be signed with.
     static let algorithms: Set<String> = ["RS256", "ES256"]
 
     private enum Verifier: Sendable {
@@ -73,24 +72,22 @@ struct SigningKeySet: Sendable {
         }
     }
 
+    private static func bytes(_ value: JSONValue?) -> [UInt8]? {
+        value?.string.flatMap { Base64URL.decode($0.utf8) }
+    }
+
     /// A modulus of 2048 to 8192 bits (RFC 7518 §3.3 asks for 2048 or more) and an exponent.
     private static func rsa(_ key: JSONValue) -> _RSA.Signing.PublicKey? {
-        guard let modulus = key["n"]?.string.flatMap({ Base64URL.decode(Array($0.utf8)) }),
-            let exponent = key["e"]?.string.flatMap({ Base64URL.decode(Array($0.utf8)) }),
+        guard let modulus = bytes(key["n"]), let exponent = bytes(key["e"]),
             (256...1024).contains(modulus.count)
         else { return nil }
-        do {
-            return try _RSA.Signing.PublicKey(n: modulus, e: exponent)
-        } catch {
-            return nil
-        }
+        do { return try _RSA.Signing.PublicKey(n: modulus, e: exponent) } catch { return nil }
     }
 
     /// Two coordinates of 32 bytes (RFC 7518 §6.2.1.2) of a point that is on the curve.
     private static func p256(_ key: JSONValue) -> P256.Signing.PublicKey? {
         guard key["crv"]?.string == "P-256",
-            let x = key["x"]?.string.flatMap({ Base64URL.decode(Array($0.utf8)) }), x.count == 32,
-            let y = key["y"]?.string.flatMap({ Base64URL.decode(Array($0.utf8)) }), y.count == 32
+            let x = bytes(key["x"]), x.count == 32, let y = bytes(key["y"]), y.count == 32
         else { return nil }
         do {
             return try P256.Signing.PublicKey(x963Representation: [4] + x + y)

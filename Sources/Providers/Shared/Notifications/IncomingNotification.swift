@@ -6,14 +6,10 @@ package import Lifecycle
 package struct IncomingNotification: Sendable, CustomStringConvertible, CustomReflectable {
     /// The body, byte for byte: signatures cover it.
     package let body: [UInt8]
-    /// Header fields by their names in lower case; only those of ``fieldNames`` are ever looked at.
+    /// Header fields by their names in lower case.
     package let fields: [String: String]
     package let receivedAt: WallTime
 
-    /// - Parameters:
-    ///   - body: The body, byte for byte.
-    ///   - fields: By their names in lower case.
-    ///   - receivedAt: When it reached us.
     package init(body: [UInt8], fields: [String: String] = [:], receivedAt: WallTime) {
         self.body = body
         self.fields = fields

@@ -8,13 +8,13 @@ extension NotificationConfiguration {
         let secrets = formats.compactMap { $0.secretText }.joined(separator: ", ")
         return [format(kinds, formats)] + effects + SecurityEvents.settings(kinds)
             + [
-                Setting(
-                    .provider,
+                .provider(
                     "notification_secret_credential",
                     .text(.credential),
-                    .optional(example: .text("webhook-secret")),
+                    .optional(example: .text("webhook-secret"))
+                ) {
                     "Credential that authenticates notifications: \(secrets)."
-                ).secret()
+                }.secret()
             ] + formats.flatMap { $0.settings } + SecurityEvents.polling
     }
 
@@ -25,101 +25,95 @@ extension NotificationConfiguration {
         let usual = kinds.compactMap { kind in
             kind.usualFormat.map { "\"\($0.name)\" for kind \"\(kind.name)\"" }
         }
-        return Setting(
-            .provider,
+        return .provider(
             "notifications",
             .choice(["off"] + formats.map { $0.name }),
-            .optional(example: .text(SecurityEvents.name)),
+            .optional(example: .text(SecurityEvents.name))
+        ) {
             "Format of the provider's notifications: "
                 + formats.map { $0.summary }.joined(separator: ", ") + ". Default: "
                 + usual.joined(separator: ", ") + ", else \"off\"."
-        )
+        }
     }
 
     private static let effects: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "on_account_deleted",
             .choice(NotificationPolicy.OnAccountDeleted.allCases.map(\.rawValue)),
-            .defaultsTo(.text(NotificationPolicy.OnAccountDeleted.deleteAccount.rawValue)),
+            .defaultsTo(.text(NotificationPolicy.OnAccountDeleted.deleteAccount.rawValue))
+        ) {
             """
             What to do when the provider reports that the user's account is gone, or that the user \
             asked for erasure there. "delete_account" submits a deletion, "report" writes a \
             warning to the journal.
             """
-        ),
-        Setting(
-            .provider,
+        },
+        .provider(
             "on_link_cut",
             .choice(NotificationPolicy.OnLinkCut.allCases.map(\.rawValue)),
-            .defaultsTo(.text(NotificationPolicy.OnLinkCut.update.rawValue)),
+            .defaultsTo(.text(NotificationPolicy.OnLinkCut.update.rawValue))
+        ) {
             """
             What to do when the provider reports that the user removed the application. "update" \
             ends an open revocation with this evidence, "report" writes a warning to the journal.
             """
-        ),
+        },
     ]
 }
 
 extension SecurityEvents {
-    /// What verifies them.
     static func settings(_ kinds: [any ProviderKind.Type]) -> [Setting] {
         let own = kinds.compactMap { $0 as? any SecurityEventTransmitter.Type }
             .map { "for kind \"\($0.name)\" \($0.vendor)'s own" }.joined(separator: ", ")
         return [
-            Setting(
-                .provider,
+            .provider(
                 "notification_issuer",
                 .text(.url),
-                .optional(example: .text("https://sso.example.com")),
+                .optional(example: .text("https://sso.example.com"))
+            ) {
                 """
                 Issuer of security event tokens. Default: the key issuer of the provider, \(own).
                 """
-            ),
-            Setting(
-                .provider,
+            },
+            .provider(
                 "notification_audiences",
                 .texts(.clientID, 1...64),
-                .optional(example: .texts(["https://app.example.com/events"])),
-                "Audiences of security event tokens. Default: the client ids."
-            ),
-            Setting(
-                .provider,
+                .optional(example: .texts(["https://app.example.com/events"]))
+            ) { "Audiences of security event tokens. Default: the client ids." },
+            .provider(
                 "notification_keys_url",
                 .text(.url),
-                .optional(example: .text("https://sso.example.com/jwks")),
+                .optional(example: .text("https://sso.example.com/jwks"))
+            ) {
                 """
                 Key set (jwks_uri) that verifies security event tokens. Default: \(own).
                 """
-            ),
+            },
         ]
     }
 
-    /// How they are fetched.
     static let polling: [Setting] = [
-        Setting(
-            .provider,
+        .provider(
             "notification_poll_url",
             .text(.url),
-            .optional(example: .text("https://sso.example.com/events/poll")),
+            .optional(example: .text("https://sso.example.com/events/poll"))
+        ) {
             """
             Where to fetch security events (RFC 8936), for a machine that cannot receive pushes. \
             Not set: no polling.
             """
-        ).atRestart(),
-        Setting(
-            .provider,
+        }.atRestart(),
+        .provider(
             "notification_poll_token_credential",
             .text(.credential),
-            .optional(example: .text("events-token")),
+            .optional(example: .text("events-token"))
+        ) {
             "Credential with the bearer token for notification_poll_url."
-        ).secret().atRestart(),
-        Setting(
-            .provider,
+        }.secret().atRestart(),
+        .provider(
             "notification_poll_interval",
             .duration(.seconds(10) ... .days(1)),
-            .defaultsTo(.duration(.seconds(300))),
-            "How often to fetch security events."
-        ).atRestart(),
+            .defaultsTo(.duration(.seconds(300)))
+        ) { "How often to fetch security events." }.atRestart(),
     ]
 }

@@ -8,7 +8,6 @@ package protocol NotificationFormat: Sendable {
     static var summary: String { get }
     /// What `notification_secret_credential` holds; `nil` for a format without a shared secret.
     static var secretText: String? { get }
-    /// Its own keys.
     static var settings: [Setting] { get }
 
     /// Reads a provider's section whose keys and values are known to be good.
@@ -28,7 +27,6 @@ extension NotificationFormat {
     package static var secretText: String? { nil }
     package static var settings: [Setting] { [] }
 
-    /// The value of a key that the format cannot do without.
     static func needed(
         _ key: String,
         _ section: SettingsSection,

@@ -19,7 +19,6 @@ package struct NotificationRefusal: Error, Hashable, Sendable, CustomStringConve
 
     package let kind: Kind
     package let provider: ProviderName
-    /// What the provider is told.
     package let answer: NotificationAnswer
 
     package init(_ kind: Kind, provider: ProviderName, answer: NotificationAnswer) {

@@ -1,36 +1,20 @@
 package import Lifecycle
 
-/// One verified fact that a provider told about one of its users.
+/// One verified fact that a provider reports about one of its users.
 ///
 /// Holds a subject, so every textual view is redacted.
 package struct ProviderNotification: Sendable, CustomStringConvertible, CustomReflectable {
     package let meaning: NotificationMeaning
     /// The vendor's word for it, out of a closed list; `other` for every other one.
     package let event: String
-    /// The provider's name for the user; `nil` when the notice names nobody that is known here.
+    /// The provider's name for the user; `nil` when the notification names no user known here.
     package let subject: Secret?
     /// The clients that it is about; `nil` when it is about all of the provider's.
     package let clientIDs: Set<String>?
     /// When it happened, as the provider says, or when it arrived if the provider does not say.
     package let occurredAt: WallTime
-    /// The same for every delivery of the same notice; may name the user.
+    /// The same for every delivery of the same notification; may name the user.
     package let dedupeKey: Secret
-
-    package init(
-        meaning: NotificationMeaning,
-        event: String,
-        subject: Secret?,
-        clientIDs: Set<String>?,
-        occurredAt: WallTime,
-        dedupeKey: Secret
-    ) {
-        self.meaning = meaning
-        self.event = event
-        self.subject = subject
-        self.clientIDs = clientIDs
-        self.occurredAt = occurredAt
-        self.dedupeKey = dedupeKey
-    }
 
     package var description: String { "\(event) [redacted]" }
     package var customMirror: Mirror { Mirror(self, children: ["event": event]) }
@@ -41,14 +25,6 @@ package struct VerifiedNotification: Sendable {
     /// Not empty.
     package let notifications: [ProviderNotification]
     package let acknowledgement: NotificationAcknowledgement
-
-    package init(
-        notifications: [ProviderNotification],
-        acknowledgement: NotificationAcknowledgement
-    ) {
-        self.notifications = notifications
-        self.acknowledgement = acknowledgement
-    }
 }
 
 /// How a provider wants a notification answered that was taken.

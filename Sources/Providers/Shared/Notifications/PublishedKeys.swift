@@ -9,12 +9,6 @@ package struct PublishedKeys: Sendable {
     let cache: SigningKeyCache
     private let http: RemoteClient?
 
-    /// - Parameters:
-    ///   - url: The address of the key set.
-    ///   - settings: How it is reached.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller.
-    ///   - now: The wall clock.
-    ///   - logger: For debug lines of the HTTP client's shutdown.
     /// - Throws: ``SetupError`` when the URL or the CA file cannot be used.
     package init(
         at url: String,
@@ -26,24 +20,24 @@ package struct PublishedKeys: Sendable {
         let base = try RemoteBaseURL(url, settings)
         let endpoint = try RemoteEndpoint(base, path: "", method: .GET)
         // Last of what can fail: a client must be shut down once it exists.
-        let http = try RemoteClient(
-            settings,
-            eventLoopGroup: eventLoopGroup,
-            logger: logger
-        )
+        let http = try RemoteClient(settings, eventLoopGroup: eventLoopGroup, logger: logger)
         self.http = http
-        cache = SigningKeyCache(now: now) {
-            guard case .reply(let reply) = await http.send(RemoteRequest(endpoint)),
-                reply.status == 200
-            else { return nil }
-            return SigningKeySet(reply.body)
-        }
+        cache = SigningKeyCache(now: now) { await http.keySet(at: endpoint) }
     }
 
-    /// Keys that come from elsewhere.
     init(_ cache: SigningKeyCache) {
         self.cache = cache
         http = nil
+    }
+
+    /// Why the signature of a token is not good; `nil` when it is.
+    func problem(with token: IDToken) async -> NotificationRefusal.Kind? {
+        switch await cache.judge(token) {
+        case .valid: nil
+        case .bad: .badSignature
+        case .unknownKey: .unknownKey
+        case .unavailable: .keysUnavailable
+        }
     }
 
     func shutdown() async { await http?.shutdown() }

@@ -14,15 +14,9 @@ package struct SecurityEventPoller: Sendable {
     private let http: RemoteClient
     private let endpoint: RemoteEndpoint
     private let authorization: Authorization?
+    /// Believes the tokens or not; shut down together with this.
     private let receiver: SecurityEventReceiver
 
-    /// - Parameters:
-    ///   - url: The transmitter's polling endpoint.
-    ///   - token: The bearer token, if it wants one.
-    ///   - settings: How the endpoint is reached.
-    ///   - receiver: Believes the tokens or not; shut down together with this.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller.
-    ///   - logger: For debug lines of the HTTP client's shutdown.
     /// - Throws: ``SetupError`` when the URL or the CA file cannot be used.
     package init(
         url: String,
@@ -34,11 +28,7 @@ package struct SecurityEventPoller: Sendable {
     ) throws(SetupError) {
         self.receiver = receiver
         authorization = token.flatMap { Authorization.bearer($0) }
-        endpoint = try RemoteEndpoint(
-            try RemoteBaseURL(url, settings),
-            path: "",
-            method: .POST
-        )
+        endpoint = try RemoteEndpoint(try RemoteBaseURL(url, settings), path: "", method: .POST)
         // Last of what can fail: a client must be shut down once it exists.
         http = try RemoteClient(settings, eventLoopGroup: eventLoopGroup, logger: logger)
     }
@@ -49,7 +39,7 @@ package struct SecurityEventPoller: Sendable {
     ///   - acknowledged: Events that are durable here (§2.2, `ack`).
     ///   - refused: Events that were not believed (§2.2, `setErrs`).
     ///   - now: The time that the tokens are judged by.
-    /// - Returns: The page, or `nil` when the transmitter did not answer as the RFC says.
+    /// - Returns: `nil` when the transmitter did not answer as the RFC says.
     package func fetch(
         acknowledging acknowledged: [String],
         refusing refused: [String: NotificationRefusal.Kind],
@@ -81,20 +71,18 @@ package struct SecurityEventPoller: Sendable {
         _ now: WallTime
     ) async -> PolledPage {
         var page = PolledPage()
-        if case .bool(let hasMore) = answer["moreAvailable"] { page.hasMore = hasMore }
-        let named = sets.map { (id: $0.name, token: $0.value) }
-        for (id, token) in named.sorted(by: { $0.id < $1.id }) {
+        page.hasMore = answer["moreAvailable"]?.bool ?? false
+        for set in sets.sorted(by: { $0.name < $1.name }) {
             do throws(NotificationRefusal) {
-                let bytes = Array((token.string ?? "").utf8)
-                page.verified.append((id, try await receiver.verify(token: bytes, at: now)))
+                let bytes = Array((set.value.string ?? "").utf8)
+                page.verified.append((set.name, try await receiver.verify(token: bytes, at: now)))
             } catch {
-                page.refused.append((id, error))
+                page.refused.append((set.name, error))
             }
         }
         return page
     }
 
-    /// Closes all connections; must be called before the poller is released.
     package func shutdown() async {
         await http.shutdown()
         await receiver.shutdown()

@@ -13,9 +13,6 @@ package struct SecurityEventReceiver: NotificationReceiver {
     private let settings: SecurityEventSettings
     private let keys: PublishedKeys
 
-    /// - Parameters:
-    ///   - settings: What the transmitter is known by.
-    ///   - keys: The transmitter's `jwks_uri`.
     package init(_ settings: SecurityEventSettings, keys: PublishedKeys) {
         self.settings = settings
         self.keys = keys
@@ -31,7 +28,6 @@ package struct SecurityEventReceiver: NotificationReceiver {
         return try await verify(token: notification.body, at: notification.receivedAt)
     }
 
-    /// Verifies the token itself.
     func verify(
         token bytes: [UInt8],
         at now: WallTime
@@ -45,12 +41,7 @@ package struct SecurityEventReceiver: NotificationReceiver {
         guard settings.audiences.contains(where: { token.isFor($0) }) else {
             throw refusal(.wrongAudience)
         }
-        switch await keys.cache.judge(token) {
-        case .valid: break
-        case .bad: throw refusal(.badSignature)
-        case .unknownKey: throw refusal(.unknownKey)
-        case .unavailable: throw refusal(.keysUnavailable)
-        }
+        if let kind = await keys.problem(with: token) { throw refusal(kind) }
         guard let id = token.claims["jti"]?.string, !id.isEmpty, let issuedAt = token.issuedAt,
             case .object(let events) = token.claims["events"],
             (1...Self.eventsMax).contains(events.count)
@@ -63,7 +54,6 @@ package struct SecurityEventReceiver: NotificationReceiver {
         return VerifiedNotification(notifications: notifications, acknowledgement: .status(202))
     }
 
-    /// Closes the connections to the key set.
     package func shutdown() async { await keys.shutdown() }
 
     /// An id token of the same issuer must not pass for an event (RFC 8417 §4.5); it has no

@@ -44,40 +44,39 @@ extension ClientSecrets {
     /// The keys that name client secrets, for a kind that has several clients.
     static func settings(of kind: String) -> [Setting] {
         [
-            Setting(
-                .provider,
+            .provider(
                 "client_secret_credential",
                 .text(.credential),
-                .optional(example: .text("\(kind)-secret")),
+                .optional(example: .text("\(kind)-secret"))
+            ) {
                 """
                 Credential with the client secret, for a single client id. Public clients have \
                 none.
                 """
-            ).secret().atRestart(),
-            Setting(
-                .provider,
+            }.secret().atRestart(),
+            .provider(
                 "client_secret_credentials",
                 .map(.clientID, .credential, 1...64),
-                .optional(example: .map(["web-client": "\(kind)-web-secret"])),
+                .optional(example: .map(["web-client": "\(kind)-web-secret"]))
+            ) {
                 """
                 Credentials with the client secrets, by client id. A client id that is not listed \
                 is a public client.
                 """
-            ).secret().atRestart(),
+            }.secret().atRestart(),
         ]
     }
 }
 
 extension NonceRule {
-    /// How applications make the nonce of an id token.
-    static let setting = Setting(
-        .provider,
+    static let setting = Setting.provider(
         "nonce",
         .choice(NonceRule.allCases.map(\.rawValue)),
-        .defaultsTo(.text(NonceRule.plain.rawValue)),
+        .defaultsTo(.text(NonceRule.plain.rawValue))
+    ) {
         """
         What your applications send as nonce at sign-in: the raw nonce, its SHA-256 (hexadecimal \
         or base64url), or any of them.
         """
-    )
+    }
 }

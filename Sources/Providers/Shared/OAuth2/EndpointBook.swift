@@ -4,7 +4,6 @@ import NIOHTTP1
 
 /// The endpoints of one provider: as configured, or as its issuer's metadata names them.
 struct EndpointBook: Sendable {
-    /// What an endpoint is for.
     enum Role: String, Sendable, CaseIterable {
         case token, revocation, introspection, keys
         /// Where the client gets a token for itself; never from metadata.
@@ -22,7 +21,6 @@ struct EndpointBook: Sendable {
         var method: HTTPMethod { self == .keys ? .GET : .POST }
     }
 
-    /// What looking for an endpoint brought.
     enum Lookup: Sendable {
         case found(RemoteEndpoint)
         /// There is none, or none that may be used.
@@ -31,18 +29,11 @@ struct EndpointBook: Sendable {
         case unavailable
     }
 
-    /// How long metadata is used.
     static let lifetime = Duration.seconds(86_400)
 
     private let fixed: [Role: RemoteEndpoint]
     private let discovered: FetchedValue<[Role: RemoteEndpoint]>?
 
-    /// - Parameters:
-    ///   - settings: The URLs that are known, the issuer that names the others, and the hosts that
-    ///     it may name.
-    ///   - http: Fetches the metadata.
-    ///   - now: The clock.
-    /// - Throws: ``SetupError`` for a URL that cannot be used.
     init(
         _ settings: OAuth2ProviderSettings,
         http: RemoteClient,
@@ -53,14 +44,9 @@ struct EndpointBook: Sendable {
             discovered = nil
             return
         }
-        let metadata = try IssuerMetadata(
-            issuer,
-            hosts: settings.endpointHosts,
-            http: settings.http
-        )
-        discovered = FetchedValue(lifetime: Self.lifetime, now: now) {
-            await metadata.fetch(http)
-        }
+        let hosts = settings.endpointHosts
+        let metadata = try IssuerMetadata(issuer, hosts: hosts, http: settings.http)
+        discovered = FetchedValue(lifetime: Self.lifetime, now: now) { await metadata.fetch(http) }
     }
 
     /// The configured endpoints; checked before anything that must be shut down exists.

@@ -15,55 +15,35 @@ package struct OAuth2Client: Sendable {
     }
 
     package let id: String
-    private let method: Method
+    private let authentication: Authentication
 
-    private enum Method: Sendable {
-        case none
-        case basic(Secret)
-        case post(Secret)
-        case assertion(ClientAssertion)
-    }
-
-    /// Prepares the client; what can be made once is made here.
     package init(id: String, authentication: Authentication) {
         self.id = id
-        switch authentication {
-        case .none: method = .none
-        case .basic(let secret): method = .basic(secret)
-        case .post(let secret): method = .post(secret)
-        case .assertion(let signer, let keyID):
-            var header: [(StaticString, String)] = []
-            if let keyID { header.append(("kid", keyID)) }
-            method = .assertion(ClientAssertion(signer, header: header))
-        }
+        self.authentication = authentication
     }
 
-    /// Adds what authenticates the client.
+    /// Adds what authenticates the client; answers the header, for a method that has one.
     ///
-    /// - Parameters:
-    ///   - form: Gets the fields.
-    ///   - audience: Becomes `aud` of an assertion.
-    ///   - now: The time of an assertion.
-    /// - Returns: The header, for a method that has one.
     /// - Throws: ``VaultError`` when the key does not sign.
     func authenticate(
         _ form: inout FormBody,
         audience: String,
         now: WallTime
     ) throws(VaultError) -> Authorization? {
-        switch method {
+        switch authentication {
         case .basic(let secret): return .client(id, secret)
         case .none: form.add("client_id", id)
         case .post(let secret):
             form.add("client_id", id)
             form.add("client_secret", secret)
-        case .assertion(let assertion):
+        case .assertion(let signer, let keyID):
+            var header: [(StaticString, String)] = []
+            if let keyID { header.append(("kid", keyID)) }
+            let assertion = ClientAssertion(signer, header: header)
+            let token = try assertion.make(for: id, audience: audience, now: now)
             form.add("client_id", id)
             form.add("client_assertion_type", ClientAssertion.type)
-            form.add(
-                "client_assertion",
-                try assertion.make(for: id, audience: audience, now: now)
-            )
+            form.add("client_assertion", token)
         }
         return nil
     }

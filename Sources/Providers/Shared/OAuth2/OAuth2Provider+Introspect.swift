@@ -25,14 +25,11 @@ extension OAuth2Provider {
     /// is death only once the same client has been shown a live token of the same kind in this
     /// process.
     func introspect(_ credential: OpenCredential) async -> CheckAnswer {
-        let subject = IntrospectionRecord.Subject(
-            clientID: credential.clientID,
-            kind: credential.kind
-        )
-        let reading = await ask(.introspection, subject.clientID, OAuth2Replies.introspection) {
-            form in
+        let (clientID, kind) = (credential.clientID, credential.kind)
+        let subject = IntrospectionRecord.Subject(clientID: clientID, kind: kind)
+        let reading = await ask(.introspection, clientID, OAuth2Replies.introspection) { form in
             form.add("token", credential.secret)
-            form.add("token_type_hint", credential.kind.rawValue)
+            form.add("token_type_hint", kind.rawValue)
         }
         switch reading.meaning {
         case .honoured:

@@ -3,7 +3,6 @@ import HTTP
 package import Lifecycle
 
 extension OAuth2Provider {
-    /// Asks for revocation, in the way that the vendor's profile says.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch credential.kind {
         case .authorizationCode, .idToken: return .failure(.unusable)
@@ -142,7 +141,6 @@ extension OAuth2Provider {
         return reading
     }
 
-    /// What a revocation brought.
     struct Sent {
         let answer: RevokeAnswer
         let isVague: Bool

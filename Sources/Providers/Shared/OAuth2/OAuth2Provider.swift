@@ -22,7 +22,6 @@ package final class OAuth2Provider: ConnectedProvider {
     private let audience: String?
     private let nonce: NonceRule
     private let keys: SigningKeyCache
-    /// What introspection was seen to answer since the start.
     let introspected = Mutex(IntrospectionRecord())
     let search: ClientSearch
     let revocationJudge: RefusalJudge
@@ -30,14 +29,8 @@ package final class OAuth2Provider: ConnectedProvider {
     /// Apart from ``tokenJudge``: a code that is retried can still be exchanged.
     private let codeJudge: RefusalJudge
 
-    /// Prepares the provider; no connection is made yet.
+    /// Makes no connection yet.
     ///
-    /// - Parameters:
-    ///   - settings: What the operator configured, and the vendor's profile.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller, shut down after
-    ///     ``shutdown()``.
-    ///   - now: The wall clock.
-    ///   - logger: For debug lines of the HTTP client's shutdown.
     /// - Throws: ``SetupError`` for settings that cannot work; nothing is left open then.
     package init(
         _ settings: OAuth2ProviderSettings,
@@ -69,35 +62,21 @@ package final class OAuth2Provider: ConnectedProvider {
         if let issuer = settings.issuer {
             _ = try IssuerMetadata(issuer, hosts: [], http: settings.http)
         }
-        let http = try RemoteClient(
-            settings.http,
-            eventLoopGroup: eventLoopGroup,
-            logger: logger
-        )
+        let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
         let endpoints = try EndpointBook(settings, http: http, now: now)
         self.http = http
         self.endpoints = endpoints
         keys = SigningKeyCache(now: now) {
-            guard case .found(let endpoint) = await endpoints.find(.keys),
-                case .reply(let reply) = await http.send(RemoteRequest(endpoint)),
-                reply.status == 200
-            else { return nil }
-            return SigningKeySet(reply.body)
+            guard case .found(let endpoint) = await endpoints.find(.keys) else { return nil }
+            return await http.keySet(at: endpoint)
         }
     }
 
-    /// Closes all connections; must be called before the provider is released.
     package func shutdown() async { await http.shutdown() }
 
-    /// Exchanges an authorization code, once.
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
-        let reading = await grant(code.clientID) { form in
-            form.add("grant_type", "authorization_code")
-            form.add("code", code.secret)
-            if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
-            if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
-        }
+        let reading = await grant(code.clientID) { $0.add(exchangeOf: code) }
         if let refusal = reading.refusal, refusal.isForeign {
             let failure = await codeJudge.judge(refusal, or: .rejected) {
                 await probe(code.clientID)
@@ -106,25 +85,14 @@ package final class OAuth2Provider: ConnectedProvider {
             if case .wrongEndpoint = failure { return .failure(failure) }
             return .failure(.rejected)
         }
-        switch reading.meaning {
-        case .honoured:
-            guard let grant = reading.grant else { return .failure(.unusable) }
+        let answer = await reading.exchanged { grant in
             await learnIntrospection(from: grant, clientID: code.clientID)
-            let tokens = ExchangedTokens(
-                refreshToken: grant.refreshToken,
-                accessToken: grant.accessToken,
-                accessTokenLifetime: grant.lifetime,
-                subject: subject(of: grant, for: code.clientID)
-            )
-            search.note(tokens, of: code.clientID)
-            return .exchanged(tokens)
-        case .refused: return .refused
-        case .unclear: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
+            return subject(of: grant, for: code.clientID)
         }
+        if case .exchanged(let tokens) = answer { search.note(tokens, of: code.clientID) }
+        return answer
     }
 
-    /// Asks whether a token is live, in the way that is configured.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard let ask = question(about: credential.kind) else { return .failure(.unusable) }
         return await search.check(credential, ask)
@@ -155,10 +123,8 @@ package final class OAuth2Provider: ConnectedProvider {
         }
     }
 
-    /// Whether an issuer is configured, or the preset has one.
     package var issuesIDTokens: Bool { !issuers.isEmpty }
 
-    /// Verifies a fresh sign-in against the issuer's keys.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard clients[signIn.clientID] != nil else {
             throw SignInError(kind: .wrongAudience, provider: name)
@@ -167,14 +133,13 @@ package final class OAuth2Provider: ConnectedProvider {
         if case .absent = await endpoints.find(.keys) {
             throw SignInError(kind: .unsupported, provider: name)
         }
-        let rules = IDTokenRules(
+        return try await IDTokenRules(
             provider: name,
             issuer: .oneOf(issuers),
             nonce: nonce,
             keys: keys,
             now: now()
-        )
-        return try await rules.verify(signIn)
+        ).verify(signIn)
     }
 
     /// Asks, per client, about a code and a token that cannot exist.
@@ -184,15 +149,10 @@ package final class OAuth2Provider: ConnectedProvider {
 // MARK: - Calls
 
 extension OAuth2Provider {
-    /// Makes one call at the token endpoint.
-    func grant(
-        _ clientID: String,
-        _ fill: (inout FormBody) -> Void
-    ) async -> ReplyReading {
+    func grant(_ clientID: String, _ fill: (inout FormBody) -> Void) async -> ReplyReading {
         await ask(.token, clientID, OAuth2Replies.token, fill)
     }
 
-    /// Makes one authenticated call with a form.
     func ask(
         _ role: EndpointBook.Role,
         _ clientID: String,
@@ -250,17 +210,12 @@ extension OAuth2Provider {
         if let failure = await judgeRefresh(reading, of: credential.clientID) {
             return .failure(failure)
         }
-        switch reading.meaning {
-        case .honoured:
+        return await reading.checked { grant in
             tokenJudge.noteHonored()
-            guard let rotated = reading.grant?.refreshToken,
-                !rotated.isEqual(to: credential.secret)
+            guard let rotated = grant?.refreshToken, !rotated.isEqual(to: credential.secret)
             else { return .live }
             if let keeper = credential.keeper, await keeper.keep(rotated) { return .live }
             return await unkept(rotated)
-        case .refused: return .dead
-        case .unclear: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
         }
     }
 
@@ -285,14 +240,10 @@ extension OAuth2Provider {
         let failure: EffectFailure =
             if case .failure(let answered) = reading.meaning { answered } else { .rejected }
         return await tokenJudge.judge(refusal, or: failure) {
-            await grant(clientID) { form in
-                form.add("grant_type", "refresh_token")
-                form.add("refresh_token", RefusalJudge.madeUp)
-            }
+            await grant(clientID) { $0.add(refreshWith: RefusalJudge.madeUp) }
         }
     }
 
-    /// Asks about a code that cannot exist.
     func probe(_ clientID: String) async -> ReplyReading {
         await grant(clientID) { form in
             form.add("grant_type", "authorization_code")
@@ -301,10 +252,7 @@ extension OAuth2Provider {
     }
 
     func refresh(_ credential: OpenCredential) async -> ReplyReading {
-        await grant(credential.clientID) { form in
-            form.add("grant_type", "refresh_token")
-            form.add("refresh_token", credential.secret)
-        }
+        await grant(credential.clientID) { $0.add(refreshWith: credential.secret) }
     }
 
     /// The subject of the id token that came with the tokens, when it is the issuer's and for this

@@ -17,7 +17,7 @@ package struct OAuth2ProviderSettings: Sendable {
     package var clients: [OAuth2Client]
     /// Names the endpoints that are not given, and signs id tokens.
     package var issuer: String?
-    /// Endpoints that are given, by role; each replaces the profile's.
+    /// Each replaces the profile's.
     package var tokenURL: String?
     package var revocationURL: String?
     package var introspectionURL: String?
@@ -25,17 +25,13 @@ package struct OAuth2ProviderSettings: Sendable {
     /// Authorities besides the issuer's own that its metadata may name.
     package var endpointHosts: [String] = []
     package var check: OAuth2Check?
-    /// Whether the revocation of a refresh token ends the whole grant.
     package var revokesWholeGrant: Bool?
-    /// Whether a refresh uses the refresh token up.
     package var rotatesRefreshTokens: Bool?
     /// Whether the audience of a client assertion is the issuer instead of the token endpoint.
     package var assertionAudienceIsIssuer = false
-    /// How the nonce of an id token is made.
     package var nonce = NonceRule.plain
     package var userActionURL: String?
 
-    /// Takes everything from the profile until told otherwise.
     package init(
         name: ProviderName,
         profile: OAuth2Profile = .standard,
@@ -47,7 +43,6 @@ package struct OAuth2ProviderSettings: Sendable {
         issuer = profile.issuer
     }
 
-    /// The endpoints that are known without asking.
     var urls: [EndpointBook.Role: String] {
         var urls: [EndpointBook.Role: String] = [:]
         let chosen: [(EndpointBook.Role, String?, String?)] = [

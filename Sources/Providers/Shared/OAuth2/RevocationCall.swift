@@ -3,7 +3,6 @@ import Lifecycle
 
 /// How a provider takes a token to be revoked: RFC 7009 §2.1, or where a vendor departs from it.
 struct RevocationCall: Sendable {
-    /// Where the fields are.
     enum Place: Sendable {
         case form
         case query
@@ -31,11 +30,9 @@ struct RevocationCall: Sendable {
     var place = Place.form
     var tokenName: StaticString = "token"
     var hasHint = true
-    /// Fields that never change.
     var fixed: [(StaticString, String)] = []
     var client = Client.authenticated
     var bearer = Bearer.nothing
-    /// What can be revoked.
     var kinds: Set<CredentialKind> = [.refreshToken, .accessToken]
     /// Whether a refresh token is turned into an access token first, which then ends the grant.
     var refreshesFirst = false

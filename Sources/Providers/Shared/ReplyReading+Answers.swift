@@ -1,0 +1,60 @@
+import Engine
+import HTTP
+import Lifecycle
+
+extension ReplyReading {
+    /// The answer to the exchange of a code; the code is spent, whosever the tokens are.
+    func exchanged(subject: (TokenGrant) async -> Secret?) async -> ExchangeAnswer {
+        switch meaning {
+        case .honoured:
+            guard let grant else { return .failure(.unusable) }
+            return .exchanged(
+                ExchangedTokens(
+                    refreshToken: grant.refreshToken,
+                    accessToken: grant.accessToken,
+                    accessTokenLifetime: grant.lifetime,
+                    subject: await subject(grant)
+                )
+            )
+        case .refused: return .refused
+        // The provider may or may not have looked at the code.
+        case .unclear: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
+        }
+    }
+
+    /// The answer to a check by the refresh grant.
+    func checked(live: (TokenGrant?) async -> CheckAnswer) async -> CheckAnswer {
+        switch meaning {
+        case .honoured: await live(grant)
+        case .refused: .dead
+        case .unclear: .failure(.rejected)
+        case .failure(let failure): .failure(failure)
+        }
+    }
+}
+
+extension FormBody {
+    /// Adds the fields of the exchange of a code (RFC 6749 §4.1.3, RFC 7636 §4.5).
+    mutating func add(exchangeOf code: OpenCredential) {
+        add("grant_type", "authorization_code")
+        add("code", code.secret)
+        if let redirectURI = code.redirectURI { add("redirect_uri", redirectURI) }
+        if let verifier = code.codeVerifier { add("code_verifier", verifier) }
+    }
+
+    /// Adds the fields of the refresh grant (RFC 6749 §6).
+    mutating func add(refreshWith token: Secret) {
+        add("grant_type", "refresh_token")
+        add("refresh_token", token)
+    }
+}
+
+extension RemoteClient {
+    /// Reads a key set; `nil` when there is none at the endpoint.
+    func keySet(at endpoint: RemoteEndpoint) async -> SigningKeySet? {
+        guard case .reply(let reply) = await send(RemoteRequest(endpoint)), reply.status == 200
+        else { return nil }
+        return SigningKeySet(reply.body)
+    }
+}
