@@ -1,17 +1,17 @@
+import Encoding
 package import Engine
 import GRDB
 package import Lifecycle
 
-/// What outlives a restart about the clock; the state keeps it as a note.
+/// What outlives a restart about the clock, as a note.
 ///
-/// It changes in the commit that takes over a jump, so a start that compares the reading with its
-/// own finds exactly the jumps that the state has not taken over.
+/// It changes in the commit that takes over a jump: a start finds the jumps that are missing.
 package struct ClockRecord: Hashable, Sendable {
     /// Empty when it is unknown.
     package var bootID: String
-    /// Since when the clock has not jumped, by its own time.
+    /// The last jump, by the clock's own time.
     package var epoch: WallTime
-    /// What a right clock is not behind of.
+    /// A right clock is not behind this.
     package var floor: WallTime
     /// What the clock showed before it was set back a little.
     package var awaited = WallTime.distantPast
@@ -23,7 +23,7 @@ package struct ClockRecord: Hashable, Sendable {
     /// How far slewing may have moved the clock since the reading, below the size of any step.
     private static let slewMax = Duration.seconds(10)
 
-    /// The last jump of this process that the state has taken over.
+    /// The last jump of this process that the state has.
     package var stepNumber = 0
     /// The last jumps of this boot: an application may have noted times before them.
     package var steps: [ClockStep] = []
@@ -42,44 +42,41 @@ package struct ClockRecord: Hashable, Sendable {
     }
 
     /// Reads ``text``; `nil` for anything else.
-    package init?(_ text: String) {
-        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-        let numbers = parts.dropFirst().compactMap { Int64($0) }
-        guard parts.count >= 9, numbers.count == parts.count - 1, parts.count % 3 == 0 else {
-            return nil
-        }
-        bootID = String(parts[0])
-        epoch = WallTime(unixMilliseconds: numbers[0])
-        floor = WallTime(unixMilliseconds: numbers[1])
-        forgiven = WallTime(unixMilliseconds: numbers[2])
+    init?(_ text: String) {
+        do { try self.init(ColumnText(text, "clock")) } catch { return nil }
+    }
+
+    private init(_ values: ColumnText) throws {
+        bootID = try values.text(0)
+        (epoch, floor, forgiven) = (try values.time(1), try values.time(2), try values.time(3))
         reading = AnchoredClock.Anchor(
-            wall: WallTime(unixMilliseconds: numbers[3]),
-            uptime: .milliseconds(numbers[4])
+            wall: try values.time(4),
+            uptime: .milliseconds(try values.int64(5))
         )
-        awaited = WallTime(unixMilliseconds: numbers[5])
-        stepNumber = Int(numbers[6])
-        steadySince = WallTime(unixMilliseconds: numbers[7])
-        steps = stride(from: 8, to: numbers.count, by: 3).map { index in
-            ClockStep(
-                from: WallTime(unixMilliseconds: numbers[index]),
-                to: WallTime(unixMilliseconds: numbers[index + 1]),
-                by: .milliseconds(numbers[index + 2])
+        awaited = try values.time(6)
+        stepNumber = try values.int(7)
+        steadySince = try values.time(8)
+        steps = try (9..<max(9, values.count)).map { index in
+            let step = try values.row(index)
+            return ClockStep(
+                from: try step.time(0),
+                to: try step.time(1),
+                by: .milliseconds(try step.int64(2))
             )
         }
     }
 
-    /// The boot's id, then numbers: milliseconds but for the number of the last jump; then three
-    /// for each jump.
-    package var text: String {
-        let times = [epoch, floor, forgiven, reading.wall].map(\.unixMilliseconds)
-        let more = [
-            reading.uptime.milliseconds, awaited.unixMilliseconds, Int64(stepNumber),
-            steadySince.unixMilliseconds,
-        ]
-        let jumps = steps.flatMap {
-            [$0.from.unixMilliseconds, $0.to.unixMilliseconds, $0.by.milliseconds]
+    var text: String {
+        let steps = steps.map { step -> JSONValue in
+            .array([.time(step.from), .time(step.to), .integer(step.by.milliseconds)])
         }
-        return ([bootID] + (times + more + jumps).map(String.init)).joined(separator: " ")
+        return ColumnText.encode(
+            [
+                .string(bootID), .time(epoch), .time(floor), .time(forgiven), .time(reading.wall),
+                .integer(reading.uptime.milliseconds), .time(awaited), .int(stepNumber),
+                .time(steadySince),
+            ] + steps
+        )
     }
 
     /// From when on something may be destroyed.
@@ -126,13 +123,10 @@ package struct ClockRecord: Hashable, Sendable {
 }
 
 extension StateDatabase {
-    /// What is kept about the clock.
     package func clockRecord() async throws -> ClockRecord? {
         try await note(Self.clockNote).flatMap { ClockRecord($0) }
     }
 
-    /// Changes what is kept about the clock.
-    ///
     /// Returns the new record; `nil` without one.
     @discardableResult package func changeClock(
         _ change: @escaping @Sendable (inout ClockRecord) -> Void

@@ -3,9 +3,8 @@ import Lifecycle
 
 /// Keeps the credentials of one identity within their bounds.
 ///
-/// Where one revocation ends the whole grant, the newest tokens are enough and older ones go. Where
-/// each token stands alone, every one is kept until it is revoked or refused: a token that the
-/// service dropped would live on.
+/// Where one revocation ends the whole grant, older tokens go. Elsewhere every token is kept until
+/// it is revoked or refused: one that the service dropped would live on.
 struct CredentialRoom {
     let database: Database
     let identity: IdentityID
@@ -13,12 +12,10 @@ struct CredentialRoom {
     let isWholeGrant: Bool
     let now: WallTime
 
-    /// A spent code is remembered this long, so that it is not exchanged a second time.
+    /// A spent code is remembered, so that it is not exchanged a second time.
     private static let spentCodeLifetime = Duration.seconds(30 * 86_400)
 
-    /// Drops what no revocation needs any more.
-    ///
-    /// Returns whether there is room for one more token.
+    /// Drops what no revocation needs, and returns whether there is room for one more token.
     func make() throws -> Bool {
         guard try tokenCount() >= Limits.credentialsPerGrantMax else { return true }
         // An open request works with what it has read.
@@ -31,13 +28,13 @@ struct CredentialRoom {
 
     /// Spent codes and expired access tokens do not count.
     private func tokenCount() throws -> Int {
-        try database.first(
+        try database.int(
             """
             SELECT count(*) FROM credentials WHERE identity_id = ? AND sealed_secret IS NOT NULL
               AND (expires_at IS NULL OR expires_at > ?)
             """,
             [.id(identity), .time(now)]
-        ) { $0.int() } ?? 0
+        )
     }
 
     private func hasOpenRequest() throws -> Bool {
@@ -62,9 +59,7 @@ struct CredentialRoom {
         )
     }
 
-    /// Drops the older ones of the tokens that were seen live under the identity's subject.
-    ///
-    /// A token that the application stored may be of another account: another grant.
+    /// Of the tokens that were seen live; one that never was may be of another account and grant.
     private func dropSuperseded() throws {
         try database.run(
             """

@@ -6,9 +6,7 @@ import Lifecycle
 struct ExchangeWriter {
     let database: Database
 
-    /// Writes the phase; a final one destroys the code.
-    ///
-    /// Returns what is known about the identity after a final phase.
+    /// A final phase destroys the code, and returns what is known about the identity.
     func save(_ exchange: CodeExchange, at time: WallTime) throws -> IdentityUpdate? {
         try database.run(
             """
@@ -31,12 +29,11 @@ struct ExchangeWriter {
 
     /// Destroys the code and stores what it was exchanged for.
     ///
-    /// Tokens of another subject than the pinned one are another user's grant: they are dropped
-    /// unstored and nothing is ever revoked with them. The mismatch is noted, and the code counts
-    /// as refused, so that the identity waits for a sign-in of the right subject. The identity
+    /// Tokens of another subject than the pinned one are another user's grant: they are not stored.
+    /// The code counts as refused, so the identity waits for a sign-in of the right subject, and
     /// remembers that the provider honors tokens that were not stored.
     ///
-    /// Returns what is known about the identity now; `nil` when it is gone, with nothing stored.
+    /// Returns `nil`, with nothing stored, when the identity is gone.
     func store(
         _ tokens: [SealedToken],
         _ subject: LearnedSubject?,
@@ -52,18 +49,16 @@ struct ExchangeWriter {
         }
         for token in tokens {
             try database.run(
-                """
-                INSERT INTO credentials (identity_id, kind, row_nonce, sealed_secret, fingerprint,
-                  created_at, last_live_at, expires_at)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
-                ON CONFLICT DO UPDATE SET last_live_at = excluded.last_live_at,
-                  expires_at = excluded.expires_at
-                """,
-                [
-                    .id(exchange.identity), .text(token.kind.rawValue), .blob(token.rowNonce),
-                    .blob(token.sealedSecret), .blob(token.fingerprint), .time(time),
-                    .time(token.expiresAt),
-                ]
+                CredentialColumn.insertion + """
+                     ON CONFLICT DO UPDATE SET last_live_at = excluded.last_live_at,
+                      expires_at = excluded.expires_at
+                    """,
+                CredentialColumn.row([
+                    .identityID: .id(exchange.identity), .kind: .text(token.kind.rawValue),
+                    .rowNonce: .blob(token.rowNonce), .sealedSecret: .blob(token.sealedSecret),
+                    .fingerprint: .blob(token.fingerprint), .createdAt: .time(time),
+                    .lastLiveAt: .time(time), .expiresAt: .time(token.expiresAt),
+                ])
             )
         }
         // A cut that the clock has not reached was before: the clock is behind.
@@ -75,11 +70,9 @@ struct ExchangeWriter {
         return try save(exchange, at: time)
     }
 
-    /// Replaces the secret of a credential, which stays the same for every request that knows it.
+    /// Replaces the secret of a credential; `nil` when the credential is gone.
     ///
     /// A token that is stored already stays where it is: it is durable, which is all that counts.
-    ///
-    /// Returns what is known about the identity now; `nil` when the credential is gone.
     func replace(
         _ credential: CredentialID,
         by token: SealedToken,
@@ -162,44 +155,32 @@ extension CodeExchange {
 extension LoadedExchange {
     /// A code that is not final; `nil` for any other credential.
     static func find(_ id: CredentialID, _ database: Database) throws -> LoadedExchange? {
-        try database.first(
+        let found = try database.first(
             """
-            SELECT c.identity_id, i.provider, c.created_at, c.code_phase, c.code_is_in_doubt,
-              c.code_failures,
-              i.client_id, u.user_hash, c.row_nonce, c.sealed_secret, c.sealed_code_verifier,
-              c.redirect_uri,
-              c.fingerprint, u.wrapped_key, u.key_id
+            SELECT c.identity_id, c.created_at, c.code_phase, c.code_is_in_doubt, c.code_failures,
+              i.provider, u.user_hash
             FROM credentials c JOIN identities i ON i.id = c.identity_id
               JOIN users u ON u.id = i.owner
             WHERE c.id = ? AND c.code_phase IN ('pending', 'exchanging')
             """,
             [.id(id)]
         ) { row in
-            let provider = row.provider("provider")
-            return LoadedExchange(
-                exchange: CodeExchange(
-                    credential: id,
-                    identity: try row.identityID("identity_id"),
-                    provider: provider,
-                    createdAt: row.time("created_at"),
-                    phase: try row.choice("code_phase", as: CodeExchange.Phase.self),
-                    isInDoubt: row.bool("code_is_in_doubt"),
-                    failures: row.int("code_failures")
-                ),
-                credential: SealedCredential(
-                    id: id,
-                    kind: .authorizationCode,
-                    provider: provider,
-                    clientID: row.text("client_id"),
-                    userHash: row.blob("user_hash"),
-                    rowNonce: row.blob("row_nonce"),
-                    sealedSecret: row.blob("sealed_secret"),
-                    sealedCodeVerifier: row.blobOrNil("sealed_code_verifier"),
-                    redirectURI: row.textOrNil("redirect_uri"),
-                    fingerprint: row.blob("fingerprint"),
-                    userKey: WrappedKey(bytes: row.blob("wrapped_key"), keyID: row.text("key_id"))
-                )
+            let exchange = CodeExchange(
+                credential: id,
+                identity: try row.identityID("identity_id"),
+                provider: row.provider("provider"),
+                createdAt: row.time("created_at"),
+                phase: try row.choice("code_phase", as: CodeExchange.Phase.self),
+                isInDoubt: row.bool("code_is_in_doubt"),
+                failures: row.int("code_failures")
             )
+            return (exchange: exchange, userHash: row.blob("user_hash"))
         }
+        guard let (exchange, userHash) = found,
+            var code = try VaultIdentity.find(exchange.identity, of: userHash, database)?
+                .credentials[id]
+        else { return nil }
+        code.subject = nil
+        return LoadedExchange(exchange: exchange, credential: code)
     }
 }

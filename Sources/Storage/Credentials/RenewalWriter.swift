@@ -4,23 +4,21 @@ import Lifecycle
 
 /// Keeps the list of tokens that die unless they are used: enrols, warns, and records refreshes.
 ///
-/// The list is a table of its own, so that whatever stores a credential knows nothing of it: ids of
-/// credentials only grow, and how far they are enrolled is noted with each page.
+/// Ids of credentials only grow, and each page notes how far they are enrolled: what stores a
+/// credential knows nothing of the list.
 struct RenewalWriter {
     /// The note on what was enrolled, and under which policies.
     private static let progress = "renewals_enrolled"
-    /// Credentials that one commit enrols or warns about: a few milliseconds.
+    /// Of one commit: a few milliseconds.
     private static let pageMax = 500
     /// A token that an open request works on is checked again after this.
     private static let pauseForRequest = Duration.seconds(86_400)
 
     let database: Database
 
-    /// Enrols a page of new credentials, and finds tokens that will die soon.
+    /// Enrols a page of new credentials, and counts tokens that will die soon, by provider.
     ///
     /// Other policies than last time begin the enrolment anew.
-    ///
-    /// Returns how many were found dying, by provider, and whether there is more to do.
     func tend(
         _ policies: [ProviderName: KeepAlivePolicy],
         at now: WallTime
@@ -122,14 +120,7 @@ struct RenewalWriter {
 
     /// One text for equal policies.
     private static func mark(_ policies: [ProviderName: KeepAlivePolicy]) -> String {
-        policies.sorted { $0.key < $1.key }.map { name, policy in
-            let clock = policy.clock
-            return [
-                name.rawValue, clock.kind.rawValue, "\(clock.lifetime.milliseconds)",
-                "\(clock.isRenewable)", "\(clock.isMootWithSubject)", "\(policy.isKeptAlive)",
-                "\(policy.warnBefore.milliseconds)",
-            ].joined(separator: ":")
-        }.joined(separator: ",")
+        policies.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ",")
     }
 
     /// A credential as far as its clock goes.
@@ -159,12 +150,11 @@ struct RenewalWriter {
 // MARK: - One refresh
 
 extension RenewalWriter {
-    /// Makes the intent to refresh durable, and reads the token as it is at that moment.
+    /// Makes the intent to refresh durable, and reads the token.
     ///
-    /// The next try is put off first, so that a token that crashes the process does so once an
-    /// hour at most.
-    ///
-    /// Returns `nil` when the token is gone, was used meanwhile, or is a request's affair now.
+    /// The next try is put off first: a token that crashes the process does so once an hour at
+    /// most. Returns `nil` when the token is gone, was used meanwhile, or an open request works on
+    /// it.
     func begin(
         _ id: CredentialID,
         _ policy: KeepAlivePolicy,
@@ -199,9 +189,7 @@ extension RenewalWriter {
         return sealed
     }
 
-    /// Records how a refresh ended.
-    ///
-    /// Returns the identity's updates where requests must know that a token is in doubt.
+    /// Returns an update where requests must know that a token is in doubt.
     func end(_ ended: EndedRenewal, at now: WallTime) throws -> IdentityUpdate? {
         let id = ended.credential
         switch ended.outcome {

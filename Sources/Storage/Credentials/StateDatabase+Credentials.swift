@@ -4,17 +4,16 @@ package import Lifecycle
 import Synchronization
 
 extension StateDatabase {
-    /// The user's data key; `nil` when there is none yet.
     package func userKey(_ userHash: [UInt8]) async throws -> WrappedKey? {
         try await read { try CredentialWriter.userKey(userHash, $0) }
     }
 
-    /// Says where one revocation ends the whole grant, so that older tokens there may go.
+    /// Sets where one revocation ends the whole grant, so that older tokens there may go.
     package func noteWholeGrants(_ providers: Set<ProviderName>) {
         wholeGrants.withLock { $0 = providers }
     }
 
-    /// Stores credentials in order, all in one commit.
+    /// In order, all in one commit.
     package func storeCredentials(
         _ credentials: [NewCredential],
         now: WallTime,
@@ -34,11 +33,9 @@ extension StateDatabase {
     }
 }
 
-/// Stores sealed credentials inside one transaction.
 private struct CredentialWriter {
     let database: Database
     let now: WallTime
-    /// The providers where one revocation ends the whole grant.
     let wholeGrants: Set<ProviderName>
     let newID: @Sendable () -> IdentityID
     let appender: LedgerAppender
@@ -126,13 +123,13 @@ private struct CredentialWriter {
 
     /// From purging on nothing joins any more: the secret would outlive the account.
     private func deletionPastRevoking(_ userHash: [UInt8]) throws -> RequestID? {
-        try database.first(
+        try database.requestIDs(
             """
             SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''
               AND phase IN ('purging', 'verifying')
             """,
             [.blob(userHash)]
-        ) { try $0.requestID() }
+        ).first
     }
 
     /// The verdicts are final by then; the provider may honor what is refused now.
@@ -197,8 +194,7 @@ private struct CredentialWriter {
         return .refused(reason, update)
     }
 
-    /// Makes an identity for what is refused, within bounds: whoever writes the spool chooses the
-    /// names.
+    /// Makes an identity for what is refused, within bounds: applications choose the names.
     private func identityOfRefused(_ new: NewCredential) throws -> IdentityID {
         let others = try database.all(
             """
@@ -245,7 +241,7 @@ private struct CredentialWriter {
         return Identity(id: id, subjectHash: new.subject?.hash)
     }
 
-    /// - Returns: Whether an identity that had no subject has one now.
+    /// Returns whether an identity that had no subject has one now.
     private func pin(_ subject: LearnedSubject?, to identity: Identity) throws -> Bool {
         guard let subject, identity.subjectHash == nil else { return false }
         try database.run(
@@ -265,17 +261,15 @@ private struct CredentialWriter {
     private func insert(_ new: NewCredential, into identity: IdentityID) throws -> CredentialID {
         let isCode = new.kind == .authorizationCode
         try database.run(
-            """
-            INSERT INTO credentials (identity_id, kind, row_nonce, sealed_secret,
-              sealed_code_verifier, redirect_uri, fingerprint, created_at, expires_at, code_phase)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                .id(identity), .text(new.kind.rawValue), .blob(new.rowNonce),
-                .blob(new.sealedSecret), .blob(new.sealedCodeVerifier), .text(new.redirectURI),
-                .blob(new.fingerprint), .time(min(new.createdAt, now)), .time(new.expiresAt),
-                isCode ? .text("pending") : .null,
-            ]
+            CredentialColumn.insertion,
+            CredentialColumn.row([
+                .identityID: .id(identity), .kind: .text(new.kind.rawValue),
+                .rowNonce: .blob(new.rowNonce), .sealedSecret: .blob(new.sealedSecret),
+                .sealedCodeVerifier: .blob(new.sealedCodeVerifier),
+                .redirectURI: .text(new.redirectURI), .fingerprint: .blob(new.fingerprint),
+                .createdAt: .time(min(new.createdAt, now)), .expiresAt: .time(new.expiresAt),
+                .codePhase: isCode ? .text(CodeExchange.Phase.pending.rawValue) : .null,
+            ])
         )
         let id = CredentialID(rowID: database.lastInsertedRowID)
         // A cut that the clock has not reached was before what arrives now: the clock is behind.

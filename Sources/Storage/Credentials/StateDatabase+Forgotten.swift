@@ -1,10 +1,10 @@
+import Encoding
 import GRDB
 package import Lifecycle
 
 /// An identity that an operator had forgotten: nothing can be revoked for it any more.
 ///
-/// Kept for good, like the requests whose receipts name it: a receipt is made anew each time, and
-/// must always say the same.
+/// Kept for good: a receipt is made anew each time, and must always say the same.
 package struct ForgottenIdentity: Hashable, Sendable {
     package let provider: ProviderName
     package let at: WallTime
@@ -17,25 +17,22 @@ package struct ForgottenIdentity: Hashable, Sendable {
         self.uid = uid
     }
 
-    /// Reads what ``text`` wrote; `nil` for anything else.
-    init?(text: String) {
-        let parts = text.split(separator: " ", maxSplits: 2)
-        guard parts.count == 3, let at = Int64(parts[0]), let uid = UInt32(parts[1]) else {
-            return nil
-        }
+    /// Reads what ``text`` wrote.
+    init(text: String) throws {
+        let values = try ColumnText(text, "note")
         self.init(
-            provider: ProviderName(String(parts[2])),
-            at: WallTime(unixMilliseconds: at),
-            uid: uid
+            provider: ProviderName(try values.text(2)),
+            at: try values.time(0),
+            uid: UInt32(truncatingIfNeeded: try values.int64(1))
         )
     }
 
-    var text: String { "\(at.unixMilliseconds) \(uid) \(provider.rawValue)" }
+    var text: String {
+        ColumnText.encode([.time(at), .int(Int(uid)), .string(provider.rawValue)])
+    }
 
-    /// The names of those of one user begin with this.
     static func prefix(_ userHash: [UInt8]) -> String {
-        let digits = userHash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        return "forgotten:" + digits.joined() + ":"
+        "forgotten:" + Hexadecimal.text(userHash) + ":"
     }
 }
 
@@ -48,19 +45,17 @@ extension StateDatabase {
     ) async throws -> [ForgottenIdentity] {
         try await read { database in
             let prefix = ForgottenIdentity.prefix(userHash)
-            let before =
-                try database.first(
-                    """
-                    SELECT max(ended_at) FROM requests WHERE user_hash = ? AND ended_at < ?
-                      AND kind = 'delete_account' AND phase = 'completed'
-                    """,
-                    [.blob(userHash), .time(end)]
-                ) { $0.timeOrNil() } ?? nil
+            let before = try database.time(
+                """
+                SELECT max(ended_at) FROM requests WHERE user_hash = ? AND ended_at < ?
+                  AND kind = 'delete_account' AND phase = 'completed'
+                """,
+                [.blob(userHash), .time(end)]
+            )
             return try database.all(
                 "SELECT value FROM meta WHERE key > ? AND key < ? ORDER BY value",
                 [.text("note:" + prefix), .text("note:" + prefix + "~")]
-            ) { ForgottenIdentity(text: $0.text()) }
-            .compactMap { $0 }
+            ) { try ForgottenIdentity(text: $0.text()) }
             .filter { entry in entry.at <= end && before.map { entry.at > $0 } ?? true }
         }
     }

@@ -8,14 +8,14 @@ package struct IdentityRecord: Hashable, Sendable {
     package let provider: ProviderName
     package let clientID: String
     package let hasSubject: Bool
-    /// A sign-in after the first credential pinned the subject.
+    /// When a sign-in after the first credential pinned the subject.
     package let subjectFirstSeenAt: WallTime?
-    /// An exchange returned another subject than the pinned one.
+    /// When an exchange returned another subject.
     package let subjectMismatchAt: WallTime?
-    /// Stored credentials that can be used, spent codes not among them.
+    /// Without spent codes.
     package let credentialCount: Int
     package let hasPendingCode: Bool
-    /// The latest successful token answer for any of them.
+    /// The latest successful token answer.
     package let lastLiveAt: WallTime?
     package let updatedAt: WallTime
 }
@@ -61,14 +61,11 @@ extension StateDatabase {
         }
     }
 
-    /// The keyed hash of the subject of an identity; `nil` when none is known.
     package func subjectHash(of identity: IdentityID) async throws -> [UInt8]? {
-        try await read { database in
-            try database.first(
-                "SELECT subject_hash FROM identities WHERE id = ?",
-                [.id(identity)]
-            ) { $0.blobOrNil() } ?? nil
-        }
+        try await first(
+            "SELECT subject_hash FROM identities WHERE id = ?",
+            [.id(identity)]
+        ) { $0.blobOrNil() } ?? nil
     }
 
     /// Destroys an identity of a user with all its credentials, and the data key with the last one.
@@ -81,13 +78,13 @@ extension StateDatabase {
     ) async throws -> ForgetOutcome {
         let at = now()
         let outcome = try await writer.perform { database -> ForgetOutcome in
-            let user = try database.first(
+            let user = try database.requestIDs(
                 """
                 SELECT r.id FROM revocations v JOIN requests r ON r.id = v.request_id
                 WHERE r.user_hash = ? AND r.ended_at IS NULL AND v.identity_id = ? LIMIT 1
                 """,
                 [.blob(userHash), .id(identity)]
-            ) { try $0.requestID() }
+            ).first
             if let user { return .inUse(user) }
             let provider = try database.first(
                 "SELECT provider FROM identities WHERE id = ?",
@@ -121,13 +118,13 @@ extension StateDatabase {
     /// Whether the user id was erased before, and when last.
     package func erasedAt(_ userHash: [UInt8]) async throws -> WallTime? {
         try await read { database in
-            try database.first(
+            try database.time(
                 """
                 SELECT max(ended_at) FROM requests
                 WHERE user_hash = ? AND kind = 'delete_account' AND phase = 'completed'
                 """,
                 [.blob(userHash)]
-            ) { $0.timeOrNil() } ?? nil
+            )
         }
     }
 }

@@ -30,32 +30,27 @@ extension StateDatabase {
                         failures: row.int("failures")
                     )
                 }
-                let next =
-                    try database.first(
-                        """
-                        SELECT min(due_at) FROM renewals INDEXED BY renewals_due
-                        WHERE provider = ? AND due_at IS NOT NULL AND due_at > ?
-                        """,
-                        [.text(name.rawValue), .time(now)]
-                    ) { $0.timeOrNil() } ?? nil
+                let next = try database.time(
+                    """
+                    SELECT min(due_at) FROM renewals INDEXED BY renewals_due
+                    WHERE provider = ? AND due_at IS NOT NULL AND due_at > ?
+                    """,
+                    [.text(name.rawValue), .time(now)]
+                )
                 if let next { nextDueAt = min(nextDueAt ?? next, next) }
             }
             return DueRenewals(renewals: due, nextDueAt: nextDueAt)
         }
     }
 
-    /// Stored tokens that operators were warned about and that were neither renewed nor refused
-    /// since, by provider.
+    /// Tokens that operators were warned about and that were neither renewed nor refused since.
     package func expiringTokens() async throws -> [ProviderName: Int] {
-        try await read { database in
-            var counts: [ProviderName: Int] = [:]
-            try database.each(
-                """
-                SELECT provider, count(*) AS count FROM renewals INDEXED BY renewals_warned
-                WHERE warned_at IS NOT NULL GROUP BY provider
-                """
-            ) { counts[$0.provider("provider")] = $0.int("count") }
-            return counts
-        }
+        let counts = try await all(
+            """
+            SELECT provider, count(*) AS count FROM renewals INDEXED BY renewals_warned
+            WHERE warned_at IS NOT NULL GROUP BY provider
+            """
+        ) { ($0.provider("provider"), $0.int("count")) }
+        return Dictionary(counts) { $1 }
     }
 }

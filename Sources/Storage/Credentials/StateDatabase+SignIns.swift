@@ -3,10 +3,8 @@ import GRDB
 import Lifecycle
 
 extension StateDatabase {
-    /// Records a sign-in as the user's, once, if its subject was known to be the user's before.
-    ///
-    /// A stranger with the user's session can sign in, too, with an account of their own: only a
-    /// subject that is stored already tells the two apart.
+    /// Records a sign-in as the user's, once, if its subject is stored as the user's already: a
+    /// stranger with the user's session could sign in with an account of their own.
     package func record(_ signIn: ProvenSignIn) async throws -> SignInOutcome {
         let now = now()
         return try await writer.perform { try Self.record(signIn, at: now, $0) }
@@ -39,9 +37,7 @@ extension StateDatabase {
         return .recorded
     }
 
-    /// Notes that an id token was used.
-    ///
-    /// Returns `false` when it was used before.
+    /// Returns `false` when the id token was used before.
     static func use(
         _ fingerprint: [UInt8],
         until expiresAt: WallTime,

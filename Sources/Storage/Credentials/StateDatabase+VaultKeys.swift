@@ -3,7 +3,6 @@ import GRDB
 
 /// One user's data key where it is stored.
 package struct StoredUserKey: Hashable, Sendable {
-    /// Where to go on after it.
     package let position: Int64
     package let userHash: [UInt8]
     package let key: WrappedKey
@@ -28,30 +27,24 @@ extension StateDatabase {
         }
     }
 
-    /// The ids of the vault keys that a data key, a recheck or a found id needs; one seek in the
-    /// index for each.
+    /// The ids of the vault keys in use; one seek in the index for each.
     package func vaultKeyIDs() async throws -> [String] {
-        try await read { database in
-            try database.all(
+        try await all(
+            ["users", "rechecks", "found_keys"].map { table in
                 """
-                WITH RECURSIVE keys (id) AS (
-                  SELECT min(key_id) FROM users
+                SELECT id FROM (WITH RECURSIVE keys (id) AS (
+                  SELECT min(key_id) FROM \(table)
                   UNION ALL
-                  SELECT (SELECT min(key_id) FROM users WHERE key_id > keys.id) FROM keys
+                  SELECT (SELECT min(key_id) FROM \(table) WHERE key_id > keys.id) FROM keys
                   WHERE keys.id IS NOT NULL
                 )
-                SELECT id FROM keys WHERE id IS NOT NULL
-                UNION
-                SELECT id FROM (\(RecheckWriter.keyIDs))
-                UNION
-                SELECT id FROM (\(FoundKeyTable.keyIDs))
+                SELECT id FROM keys WHERE id IS NOT NULL)
                 """
-            ) { $0.text() }
-        }
+            }.joined(separator: " UNION ")
+        ) { $0.text() }
     }
 
-    /// How many users' data keys, rechecks and rows of found ids need each vault key; reads the
-    /// indexes to the end.
+    /// How many rows need each vault key; reads the indexes to the end.
     package func vaultKeyUse() async throws -> [String: Int] {
         try await read { database in
             let rows = try database.all(
@@ -71,27 +64,24 @@ extension StateDatabase {
         after position: Int64,
         limit: Int
     ) async throws -> [StoredUserKey] {
-        try await read { database in
-            try database.all(
-                """
-                SELECT id, user_hash, wrapped_key FROM users INDEXED BY users_key
-                WHERE key_id = ? AND id > ? ORDER BY id LIMIT ?
-                """,
-                [.text(keyID), .int(position), .int(limit)]
-            ) {
-                StoredUserKey(
-                    position: $0.int64("id"),
-                    userHash: $0.blob("user_hash"),
-                    key: WrappedKey(bytes: $0.blob("wrapped_key"), keyID: keyID)
-                )
-            }
+        try await all(
+            """
+            SELECT id, user_hash, wrapped_key FROM users INDEXED BY users_key
+            WHERE key_id = ? AND id > ? ORDER BY id LIMIT ?
+            """,
+            [.text(keyID), .int(position), .int(limit)]
+        ) {
+            StoredUserKey(
+                position: $0.int64("id"),
+                userHash: $0.blob("user_hash"),
+                key: WrappedKey(bytes: $0.blob("wrapped_key"), keyID: keyID)
+            )
         }
     }
 
-    /// Stores data keys that were wrapped anew, all in one commit; whose key is another one by now
-    /// or gone stays so.
+    /// Stores data keys that were wrapped anew, in one commit, and returns how many.
     ///
-    /// Returns how many were stored.
+    /// A key that is another one by now, or gone, stays so.
     package func replaceUserKeys(_ keys: [RewrappedKey]) async throws -> Int {
         try await writer.perform { database in
             var counts: [String: Int] = [:]
@@ -123,6 +113,6 @@ extension StateDatabase {
         )
     }
 
-    /// Has ``runScrubs(delay:)`` take what was deleted or replaced out of our own files.
+    /// Has ``runScrubs(delay:)`` take what was deleted out of our own files.
     package func requestScrub() { scrubSignal.yield() }
 }

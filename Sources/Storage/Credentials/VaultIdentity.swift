@@ -7,8 +7,8 @@ struct VaultIdentity {
     let snapshot: IdentitySnapshot
     let credentials: [CredentialID: SealedCredential]
 
-    /// An identity is only ever made with its first credential; without one now it has lost them
-    /// to an earlier request, which may have ended without cutting the link.
+    /// An identity is made with its first credential; one without has lost them to an earlier
+    /// request, which may have ended without cutting the link.
     static let hadCredentials = true
 
     private enum Column: Int32, Columns {
@@ -23,21 +23,9 @@ struct VaultIdentity {
         ])
     }
 
-    private static let tables = """
-        FROM users u JOIN identities i ON i.owner = u.id
-          LEFT JOIN credentials c ON c.identity_id = i.id
-        """
-
     /// All identities of a user, the oldest first.
     static func all(of userHash: [UInt8], _ database: Database) throws -> [VaultIdentity] {
-        let rows = try database.all(
-            Column.self,
-            tables + " WHERE u.user_hash = ?",
-            [.blob(userHash)]
-        ) {
-            try Entry($0, userHash: userHash)
-        }
-        return try assemble(rows, userHash: userHash, database)
+        try all("", [.blob(userHash)], of: userHash, database)
     }
 
     static func find(
@@ -45,12 +33,25 @@ struct VaultIdentity {
         of userHash: [UInt8],
         _ database: Database
     ) throws -> VaultIdentity? {
+        try all("AND i.id = ?", [.blob(userHash), .id(id)], of: userHash, database).first
+    }
+
+    private static func all(
+        _ condition: String,
+        _ values: [SQLValue],
+        of userHash: [UInt8],
+        _ database: Database
+    ) throws -> [VaultIdentity] {
         let rows = try database.all(
             Column.self,
-            tables + " WHERE u.user_hash = ? AND i.id = ?",
-            [.blob(userHash), .id(id)]
+            """
+            FROM users u JOIN identities i ON i.owner = u.id
+              LEFT JOIN credentials c ON c.identity_id = i.id
+            WHERE u.user_hash = ? \(condition)
+            """,
+            values
         ) { try Entry($0, userHash: userHash) }
-        return try assemble(rows, userHash: userHash, database).first
+        return try assemble(rows, userHash: userHash, database)
     }
 
     static func credentials(of identities: [VaultIdentity]) -> [CredentialID: SealedCredential] {
@@ -91,15 +92,14 @@ struct VaultIdentity {
         return rows.compactMap { row in
             guard var work = row.work else { return nil }
             if work.step == .lost, let madeAt = row.freshAt, madeAt > liveAt {
-                work.isInDoubt = true
+                work.rotation = .inDoubt
             }
             return work
         }.sorted { $0.id < $1.id }
     }
 
-    /// Whether the provider reported the link as cut, and no credential is newer than that.
-    ///
-    /// A refused credential may be newer, and so may the token of a code whose exchange was lost.
+    /// A refused credential may be newer than the cut, and so may the token of a code whose
+    /// exchange was lost.
     private static func isCut(_ rows: [Entry]) -> Bool {
         guard let cutAt = rows[0].linkCutAt, rows[0].refusedCount == 0 else { return false }
         return rows.allSatisfy { row in row.freshAt.map { $0 <= cutAt } ?? true }
@@ -159,7 +159,7 @@ extension VaultIdentity {
                 id: id,
                 kind: kind,
                 step: Self.step(kind, code),
-                isInDoubt: row.bool(.isInDoubt),
+                rotation: row.bool(.isInDoubt) ? .inDoubt : .settled,
                 // A token that was live before the cut says nothing about what came after it.
                 lastLiveAt: row.timeOrNil(.lastLiveAt).flatMap { [linkCutAt] liveAt in
                     liveAt <= linkCutAt ?? .distantPast ? nil : liveAt
@@ -215,10 +215,7 @@ extension VaultIdentity {
 }
 
 extension IdentityUpdate {
-    /// Reads what is known now and makes the user's open requests due, so that none of them misses
-    /// it.
-    ///
-    /// Returns `nil` when the identity is gone.
+    /// Makes the user's open requests due; `nil` when the identity is gone.
     static func tell(
         _ identity: IdentityID,
         of userHash: [UInt8],
@@ -228,14 +225,13 @@ extension IdentityUpdate {
         guard let found = try VaultIdentity.find(identity, of: userHash, database) else {
             return nil
         }
-        let open = try database.all(
+        let open = try database.requestIDs(
             """
-            SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND ended_at IS
-            NULL
-              AND phase IN ('accepted', 'scheduled', 'revoking')
+            SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ?
+              AND ended_at IS NULL AND phase IN ('accepted', 'scheduled', 'revoking')
             """,
             [.blob(userHash)]
-        ) { try $0.requestID() }
+        )
         for id in open { try WakeWriter.makeDue(id, at: now, database) }
         return IdentityUpdate(
             snapshot: found.snapshot,

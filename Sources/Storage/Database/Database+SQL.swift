@@ -1,23 +1,20 @@
 import GRDB
 import GRDBSQLite
+import Lifecycle
 
 /// Cached statements with positional parameters.
 ///
-/// GRDB keeps the statement cache; binding and stepping go to SQLite directly, which costs a third
-/// of `Statement.execute(arguments:)` and is most of the work of the writer. Transactions still go
-/// through GRDB, which tracks them. One text is one statement: never step it again inside its own
+/// GRDB keeps the statement cache. Binding and stepping go to SQLite directly, which costs a third
+/// of `Statement.execute(arguments:)`. One text is one statement: never step it inside its own
 /// loop.
 extension Database {
-    /// Runs a statement that returns no rows.
-    ///
-    /// Returns how many rows it changed.
+    /// Runs a statement without rows and returns how many rows it changed.
     @discardableResult
     func run(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
         try step(sql, values) { (_: SQLRow) in true }
         return changesCount
     }
 
-    /// Runs a query to its end.
     func each(_ sql: String, _ values: [SQLValue] = [], body: (SQLRow) throws -> Void) throws {
         try step(sql, values) { row in
             try body(row)
@@ -30,7 +27,12 @@ extension Database {
         _ values: [SQLValue] = [],
         body: (SQLRow) throws -> T
     ) throws -> T? {
-        try oneRow(sql, values, body)
+        var result: T?
+        try step(sql, values) { row in
+            result = try body(row)
+            return false
+        }
+        return result
     }
 
     func all<T>(
@@ -38,7 +40,9 @@ extension Database {
         _ values: [SQLValue] = [],
         body: (SQLRow) throws -> T
     ) throws -> [T] {
-        try allRows(sql, values, body)
+        var result: [T] = []
+        try each(sql, values) { result.append(try body($0)) }
+        return result
     }
 
     /// The first row of a query for the columns of a table; `rest` begins with `FROM`.
@@ -48,29 +52,46 @@ extension Database {
         _ values: [SQLValue] = [],
         body: (Row<C>) throws -> T
     ) throws -> T? {
-        try oneRow(columns.selection + rest, values, body)
+        try all(columns, rest + " LIMIT 1", values, body: body).first
     }
 
-    /// All rows of a query for the columns of a table, as above.
     func all<C: Columns, T>(
         _ columns: C.Type,
         _ rest: String,
         _ values: [SQLValue] = [],
         body: (Row<C>) throws -> T
     ) throws -> [T] {
-        try allRows(columns.selection + rest, values, body)
+        var result: [T] = []
+        try step(columns.selection + rest, values) { row in
+            result.append(try body(row))
+            return true
+        }
+        return result
     }
 
     func has(_ sql: String, _ values: [SQLValue] = []) throws -> Bool {
         try first(sql, values) { _ in true } ?? false
     }
 
-    /// A small fact; `nil` when there is none.
+    /// The only column of the first row; 0 without one.
+    func int(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
+        try first(sql, values) { $0.int() } ?? 0
+    }
+
+    func time(_ sql: String, _ values: [SQLValue] = []) throws -> WallTime? {
+        try first(sql, values) { $0.timeOrNil() } ?? nil
+    }
+
+    func requestIDs(_ sql: String, _ values: [SQLValue] = []) throws -> [RequestID] {
+        try all(sql, values) { try $0.requestID() }
+    }
+
+    /// A small fact of `meta`.
     func fact(_ key: String) throws -> String? {
         try first("SELECT value FROM meta WHERE key = ?", [.text(key)]) { $0.text() }
     }
 
-    /// Records a small fact, or forgets it.
+    /// `nil` forgets the fact.
     func setFact(_ key: String, to value: String?) throws {
         guard let value else {
             try run("DELETE FROM meta WHERE key = ?", [.text(key)])
@@ -80,32 +101,6 @@ extension Database {
             "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             [.text(key), .text(value)]
         )
-    }
-
-    private func oneRow<C, T>(
-        _ sql: String,
-        _ values: [SQLValue],
-        _ body: (Row<C>) throws -> T
-    ) throws -> T? {
-        var result: T?
-        try step(sql, values) { row in
-            result = try body(row)
-            return false
-        }
-        return result
-    }
-
-    private func allRows<C, T>(
-        _ sql: String,
-        _ values: [SQLValue],
-        _ body: (Row<C>) throws -> T
-    ) throws -> [T] {
-        var result: [T] = []
-        try step(sql, values) { row in
-            result.append(try body(row))
-            return true
-        }
-        return result
     }
 
     /// Copies the values once, onto the stack, and lets SQLite read them there.

@@ -2,23 +2,18 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An exclusive lock on a directory's lock file; held until released or until the last owner goes
-/// away.
+/// An exclusive lock on a directory's lock file.
 ///
-/// The lock belongs to the open file description (`F_OFD_SETLK`, fcntl(2)), so the kernel drops it
-/// with the process, however it ends, and no clean-up is ever needed. The file itself stays.
+/// It belongs to the open file description (`F_OFD_SETLK`, fcntl(2)), so the kernel drops it with
+/// the process, however that ends. The file itself stays.
 final class DirectoryLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
-    /// How often a lock that another process holds is tried again.
-    ///
-    /// A process that was killed while it started a program leaves its lock to the child, until
-    /// that has become the program a moment later. With ``pauseMilliseconds`` a second in all.
+    /// A second in all: a process that was killed while it started a program leaves its lock to the
+    /// child, until that has become the program.
     private static let triesMax = 100
     static let pauseMilliseconds: Int32 = 10
 
-    /// Takes the lock, or waits for a second at most; `rest` waits between two tries.
-    ///
     /// - Throws: ``StorageError`` of kind `inUse` when another process has it, else `unopenable`.
     init(
         path: String,
@@ -51,7 +46,6 @@ final class DirectoryLock: Sendable {
 
     deinit { release() }
 
-    /// Gives the directory back; later calls do nothing.
     func release() {
         descriptor.withLock { descriptor in
             if let open = descriptor { close(open) }

@@ -4,9 +4,13 @@ import GRDBSQLite
 
 /// The VFS through which every database of the process goes.
 enum GuardedVFS {
-    /// Makes it the process's default; call it before a database is opened, as often as you like.
+    /// Makes it the process's default, also when called again.
     static func install() throws {
-        let code = csqliteguard_install()
+        try check(csqliteguard_install())
+    }
+
+    /// - Throws: `DatabaseError` for any code but `SQLITE_OK`.
+    static func check(_ code: Int32) throws {
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 }
@@ -14,7 +18,6 @@ enum GuardedVFS {
 extension Database {
     /// Has this connection write zeros where a page has unused space.
     func wipeUnused() throws {
-        let code = unsafe csqliteguard_wipe_unused(sqliteConnection)
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        try GuardedVFS.check(unsafe csqliteguard_wipe_unused(sqliteConnection))
     }
 }

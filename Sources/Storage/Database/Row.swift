@@ -11,7 +11,7 @@ protocol ColumnKey: Sendable {
     func index(in statement: OpaquePointer) -> Int32
 }
 
-/// A column by its name or alias in the query, for queries that are not on the path of requests.
+/// A column by its name or alias, for queries that are not on the path of requests.
 enum ColumnName: ColumnKey, ExpressibleByStringLiteral {
     case named(StaticString)
     case at(Int32)
@@ -30,18 +30,20 @@ enum ColumnName: ColumnKey, ExpressibleByStringLiteral {
                     return index
                 }
             }
-            preconditionFailure("the query has no column \(name)")
+            assertionFailure("the query has no column \(name)")
+            // SQLite answers NULL for a column out of range (sqlite.org/c3ref/column_blob.html).
+            return -1
         }
     }
 }
 
 /// The columns of a table, or of a query, as the cases of an enum.
 ///
-/// The name of a column is that of its case, in SQL's spelling: `lastLiveAt` is `last_live_at`. The
-/// place of a case is its place in the result, so that no row looks a name up.
+/// `lastLiveAt` is `last_live_at`. The place of a case is its place in the result, so that no row
+/// looks a name up.
 protocol Columns: ColumnKey, CaseIterable, RawRepresentable<Int32>, Hashable
 where AllCases == [Self] {
-    /// `SELECT` with all columns; a stored ``makeSelection(_:)``.
+    /// A stored ``makeSelection(of:_:)``.
     static var selection: String { get }
 }
 
@@ -50,7 +52,6 @@ extension Columns {
 
     func index(in statement: OpaquePointer) -> Int32 { rawValue }
 
-    /// The name in SQL.
     var name: String {
         var result = ""
         var wasUpper = false
@@ -62,7 +63,7 @@ extension Columns {
         return result
     }
 
-    /// The beginning of a query for the first columns, or all; `others` are more than their name.
+    /// The beginning of a query; `others` are more than their name.
     static func makeSelection(
         of columns: [Self] = allCases,
         _ others: [Self: String] = [:]
@@ -70,14 +71,18 @@ extension Columns {
         "SELECT " + columns.map { others[$0] ?? $0.name }.joined(separator: ", ") + " "
     }
 
-    /// One row with a value for each of some columns.
     static func insertion(of columns: [Self], into table: String) -> String {
         let names = columns.map(\.name).joined(separator: ", ")
         let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         return "INSERT INTO \(table) (\(names)) VALUES (\(places))"
     }
 
-    /// The values of the same columns, but for the first `keyCount`, which find the row.
+    /// The values of a row by column; those that are not named are NULL.
+    static func row(_ values: [Self: SQLValue]) -> [SQLValue] {
+        allCases.map { values[$0] ?? .null }
+    }
+
+    /// The first `keyCount` columns find the row.
     ///
     /// `also` has more assignments; those that end in `?` take the values that follow.
     static func update(
@@ -99,7 +104,6 @@ extension Columns {
     }
 }
 
-/// A row of a query whose columns are found by name.
 typealias SQLRow = Row<ColumnName>
 
 /// The current row of a statement; valid within one step only.
@@ -143,7 +147,7 @@ typealias SQLRow = Row<ColumnName>
 
     func textOrNil(_ column: Key = .only) -> String? { isNull(column) ? nil : text(column) }
 
-    /// The text as it is; `nil` when it is not UTF-8.
+    /// `nil` when it is not UTF-8.
     func validText(_ column: Key) -> String? {
         let place = place(column)
         guard let start = unsafe sqlite3_column_text(statement, place) else { return nil }
@@ -170,7 +174,7 @@ typealias SQLRow = Row<ColumnName>
 
     func blobOrNil(_ column: Key = .only) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
-    /// - Throws: ``StorageError`` of kind `malformed` when the column is no identifier.
+    /// - Throws: ``StorageError`` of kind `malformed`.
     func id(_ column: Key = .only) throws -> TimeOrderedID {
         let place = place(column)
         guard byteCount(place) == 16, let start = unsafe sqlite3_column_blob(statement, place)
@@ -182,6 +186,10 @@ typealias SQLRow = Row<ColumnName>
 
     func requestID(_ column: Key = .only) throws -> RequestID { RequestID(try id(column)) }
 
+    func requestIDOrNil(_ column: Key = .only) throws -> RequestID? {
+        isNull(column) ? nil : try requestID(column)
+    }
+
     func identityID(_ column: Key = .only) throws -> IdentityID { IdentityID(try id(column)) }
 
     func credentialID(_ column: Key = .only) -> CredentialID {
@@ -192,7 +200,7 @@ typealias SQLRow = Row<ColumnName>
 
     func target(_ column: Key = .only) -> TargetName { TargetName(text(column)) }
 
-    /// - Throws: ``StorageError`` of kind `malformed` for a value outside the closed set.
+    /// - Throws: ``StorageError`` of kind `malformed` for another value.
     func choice<T: RawRepresentable<String>>(_ column: Key = .only, as type: T.Type) throws -> T {
         guard let value = T(rawValue: text(column)) else { throw StorageError.malformed("\(type)") }
         return value

@@ -15,6 +15,8 @@ enum SQLValue: Sendable {
     static func uid(_ value: UInt32?) -> SQLValue { value.map { .uid($0) } ?? .null }
     static func id(_ value: RequestID) -> SQLValue { .id(value.value) }
     static func id(_ value: RequestID?) -> SQLValue { value.map { .id($0.value) } ?? .null }
+    /// What every id is greater than when there is none.
+    static func after(_ value: RequestID?) -> SQLValue { value.map { .id($0) } ?? .blob([]) }
     static func id(_ value: IdentityID) -> SQLValue { .id(value.value) }
     static func id(_ value: CredentialID) -> SQLValue { .int(value.rowID) }
     static func bool(_ value: Bool) -> SQLValue { .int(value ? 1 as Int64 : 0) }
@@ -25,7 +27,7 @@ enum SQLValue: Sendable {
 }
 
 extension SQLValue {
-    /// How many bytes of room ``bind(to:at:in:)`` takes.
+    /// The room that ``bind(to:at:in:)`` takes.
     var byteCount: Int {
         switch self {
         case .null, .int: 0
@@ -37,9 +39,8 @@ extension SQLValue {
 
     /// Binds to parameter `index` (from 1) and answers SQLite's result code.
     ///
-    /// Text and blobs are moved to the beginning of `room`, which is shortened by them and must
-    /// outlive the binding: SQLite copies nothing then (`SQLITE_STATIC`,
-    /// sqlite.org/c3ref/c_static.html).
+    /// Text and blobs move into `room`, which must outlive the binding: SQLite copies nothing
+    /// (`SQLITE_STATIC`, sqlite.org/c3ref/c_static.html).
     func bind(
         to statement: OpaquePointer,
         at index: Int32,

@@ -2,9 +2,8 @@ import GRDB
 
 /// Writes zeros over the two pages of scratch memory that a connection of SQLite keeps.
 ///
-/// One holds the cell that was written last, the other one a copy of the page that was put in order
-/// last (btree.c, `fillInCell` and `defragmentPage`): rows with user ids, long after these are gone
-/// from the page itself. Nothing but the same work with other content reaches them.
+/// They hold the cell written last and the page put in order last (btree.c, `fillInCell` and
+/// `defragmentPage`): rows with user ids. Only the same work with other content overwrites them.
 struct ScratchPages {
     /// One row that fills a page of 4096 bytes as far as a row can; then seven that fill one to the
     /// last byte, holes between them, and one that fits no hole.

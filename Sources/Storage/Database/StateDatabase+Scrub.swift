@@ -4,25 +4,21 @@ import Lifecycle
 
 /// Removing what was deleted from our own files.
 ///
-/// `secure_delete` overwrites deleted content in the pages, but the old pages stay in the database
-/// until a checkpoint and in the WAL until it is truncated. So after an ending the WAL is
-/// checkpointed with TRUNCATE, for all endings of some time at once, and the receipt says when
-/// that was.
+/// `secure_delete` overwrites deleted content, but old pages stay in the database until a
+/// checkpoint and in the WAL until it is truncated. So after an end the WAL is checkpointed with
+/// TRUNCATE, and the receipt says when.
 ///
-/// Where SQLite moves rows within the file, copies stay in unused space of the pages. The guard
-/// overwrites it in each page that is copied into the database. The writer drops the pages that it
-/// keeps, or a later change would bring a copy back to the WAL.
+/// Where SQLite moves rows, copies stay in unused space of pages. The guard overwrites it in each
+/// page that is copied into the database. The writer drops the pages that it keeps, or a later
+/// change would bring a copy back to the WAL.
 extension StateDatabase {
-    /// From an ending to its scrub.
-    ///
-    /// The promise is one second: the rest is for a scrub under way, and for the scrub itself.
+    /// From an end to its scrub; the promise is one second, with the scrub itself.
     package static let scrubDelay = Duration.milliseconds(750)
     /// A WAL from this size on is copied beside the writer first: some milliseconds of work.
     static let besideByteCountMin = 1 << 20
 
-    /// Scrubs after endings until the task is cancelled or the database is closed.
+    /// Scrubs after ends until the task is cancelled or the database is closed.
     ///
-    /// - Parameter delay: From an ending to its scrub.
     /// - Throws: ``StorageError`` when the file cannot be written any more.
     package func runScrubs(delay: Duration = scrubDelay) async throws {
         for await _ in scrubSignals {
@@ -35,16 +31,15 @@ extension StateDatabase {
         }
     }
 
-    /// Copies everything into the database, empties the WAL and records that.
+    /// Empties the WAL, records that, and returns how many requests had ended by then.
     ///
-    /// - Returns: How many requests had ended by then.
     /// - Throws: ``StorageError`` of kind `busy` when a reader held its snapshot for too long.
     @discardableResult
     package func scrub() async throws -> Int {
         await copyBeside()
         let (place, copies) = (path, writer.copies)
         let ended = try await writer.performAlone { database in
-            let ended = try database.first("SELECT completed + cancelled FROM totals") { $0.int() }
+            let ended = try database.int("SELECT completed + cancelled FROM totals")
             do {
                 _ = try database.checkpoint(.truncate)
             } catch {
@@ -52,7 +47,7 @@ extension StateDatabase {
             }
             copies.noteEmptied()
             unsafe csqliteguard_forget_pages(database.sqliteConnection)
-            return ended ?? 0
+            return ended
         }
         let at = now()
         try await writer.perform { database in
@@ -74,8 +69,8 @@ extension StateDatabase {
         return ended
     }
 
-    /// Copies most of a large WAL while the writer goes on: a busy second is tens of megabytes, and
-    /// emptying the WAL holds every commit up for as long as it takes to copy and sync the rest.
+    /// Copies most of a large WAL while the writer goes on: emptying it holds every commit up until
+    /// the rest is copied and synced.
     func copyBeside() async {
         guard WALFile.byteCount(ofDatabase: path) >= Self.besideByteCountMin,
             writer.copies.beginBeside()

@@ -8,19 +8,15 @@ import Synchronization
 /// The private, durable state of one daemon: `state.db`.
 ///
 /// One process (a lock file), one writing connection (``StateWriter``), one that copies the WAL
-/// (``WALCopies``), read-only readers. WAL with
-/// `synchronous=FULL`, so that a commit is on disk when its caller goes on (sqlite.org/pragma.html,
-/// "synchronous"). All writes of a batch are one fdatasync.
+/// (``WALCopies``), read-only readers. With `synchronous=FULL` a commit is on disk when its caller
+/// goes on (sqlite.org/pragma.html, "synchronous").
 ///
-/// A method that reads throws ``StorageError``, or `CancellationError` in a cancelled task. One
-/// that writes throws ``StorageError``, and has written nothing then, unless the kind is
-/// `commitFailed`.
+/// Methods throw ``StorageError``, or `CancellationError` when they read in a cancelled task. A
+/// failed write has written nothing, unless the kind is `commitFailed`.
 package final class StateDatabase: Sendable {
-    /// The real path of the file.
     package let path: String
     /// Whether the last process ended without ``close()``; the file was checked then.
     package let wasUncleanStop: Bool
-    /// Commits mutations; the verbs of this type use it.
     package let writer: StateWriter
     let appender: LedgerAppender
 
@@ -42,22 +38,17 @@ package final class StateDatabase: Sendable {
     /// Sets SQLite up for the whole process; call it before anything opens a database.
     package static func configureProcess() { csqliteguard_configure_process() }
 
-    /// Has a SQLite file that another program cuts short fail that file and not the process; after
-    /// the last handler of signals was installed.
+    /// Has a SQLite file that another program cuts short fail that file and not the process.
     ///
-    /// - Returns: Whether that could be set up.
+    /// Call it after the last handler of signals was installed. Returns whether it worked.
     package static func surviveFaults() -> Bool { csqliteguard_survive_faults() == 0 }
 
     /// Opens or makes the database and takes the directory's lock.
     ///
     /// After an unclean stop the file is checked (`PRAGMA quick_check`). A damaged file, or one of
     /// another schema, is left as it is: an empty state in its place would forget requests.
+    /// `willCommit` runs right before each COMMIT, for fault injection.
     ///
-    /// - Parameters:
-    ///   - path: The file, in a directory that exists and belongs to us.
-    ///   - now: Wall time.
-    ///   - willCommit: Called right before each COMMIT, for fault injection.
-    /// - Returns: The database, with its tables.
     /// - Throws: ``StorageError``: `inUse`, `unopenable`, `otherSchema`, `corrupt`, `diskFull`.
     package static func open(
         path: String,
@@ -67,56 +58,38 @@ package final class StateDatabase: Sendable {
         let path = try realPath(path)
         let lock = try DirectoryLock(path: path + ".lock")
         do {
-            // The state is the first database of a daemon: a VFS that came later would not have it.
-            try GuardedVFS.install()
-            try makePrivateFile(path)
-            let wasUncleanStop = try checkBeforeUse(path)
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            try queue.writeWithoutTransaction { try setUpWriter($0) }
-            try queue.write { try StateSchema.create($0) }
-            try queue.writeWithoutTransaction { database in
-                if wasUncleanStop { try makeWaitingDue(database, at: now()) }
-                try markStop(database, isClean: false)
-            }
-            let appender = LedgerAppender(first: try queue.read { try ledgerSize($0) })
-            let readers = try StateReaders(
-                path: path,
-                configuration: configuration,
-                count: readerCountMax
-            )
-            return StateDatabase(
-                path: path,
-                wasUncleanStop: wasUncleanStop,
-                lock: lock,
-                now: now,
-                writer: StateWriter(queue: queue, appender: appender, willCommit: willCommit),
-                appender: appender,
-                queue: queue,
-                readers: readers
-            )
+            return try StateDatabase(path, lock, now, willCommit)
         } catch {
             throw StorageError(error, "open the state", at: path)
         }
     }
 
     private init(
-        path: String,
-        wasUncleanStop: Bool,
-        lock: DirectoryLock,
-        now: @escaping @Sendable () -> WallTime,
-        writer: StateWriter,
-        appender: LedgerAppender,
-        queue: DatabaseQueue,
-        readers: StateReaders
-    ) {
-        self.path = path
-        self.wasUncleanStop = wasUncleanStop
-        self.lock = lock
-        self.now = now
-        self.writer = writer
-        self.appender = appender
-        self.queue = queue
-        self.readers = readers
+        _ path: String,
+        _ lock: DirectoryLock,
+        _ now: @escaping @Sendable () -> WallTime,
+        _ willCommit: @escaping @Sendable () throws -> Void
+    ) throws {
+        (self.path, self.lock, self.now) = (path, lock, now)
+        // The state is the first database of a daemon: a VFS that came later would not have it.
+        try GuardedVFS.install()
+        try Self.makePrivateFile(path)
+        let wasUnclean = try Self.checkBeforeUse(path)
+        wasUncleanStop = wasUnclean
+        queue = try DatabaseQueue(path: path, configuration: Self.configuration)
+        try queue.writeWithoutTransaction { try Self.setUpWriter($0) }
+        try queue.write { try StateSchema.create($0) }
+        try queue.writeWithoutTransaction { database in
+            if wasUnclean { try Self.makeWaitingDue(database, at: now()) }
+            try Self.markStop(database, isClean: false)
+        }
+        appender = LedgerAppender(first: try queue.read { try Self.ledgerSize($0) })
+        readers = try StateReaders(
+            path: path,
+            configuration: Self.configuration,
+            count: Self.readerCountMax
+        )
+        writer = StateWriter(queue: queue, appender: appender, willCommit: willCommit)
         (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         // What ended before a crash may not have been scrubbed.
         scrubSignal.yield()
@@ -124,9 +97,9 @@ package final class StateDatabase: Sendable {
         writer.whenBroken { [scrubSignal] in scrubSignal.yield() }
     }
 
-    /// Waits for what is queued, scrubs, marks the stop as clean and gives the directory back.
+    /// Waits for what is queued, marks the stop as clean and gives the directory back.
     ///
-    /// - Throws: ``StorageError`` when the last steps failed; the next start checks the file then.
+    /// - Throws: ``StorageError``; the next start checks the file then.
     package func close() async throws {
         scrubSignal.finish()
         recheckAlarm.finish()
@@ -144,15 +117,29 @@ package final class StateDatabase: Sendable {
         lock.release()
     }
 
-    /// Reads in one snapshot.
-    ///
-    /// Keep it short: a scrub waits for it, for at most ``busyTimeout``.
+    /// Reads in one snapshot; keep it short, since a scrub waits for it up to ``busyTimeout``.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         do {
             return try await readers.read(body)
         } catch let error as DatabaseError {
             throw StorageError(error, "read the state", at: path)
         }
+    }
+
+    func all<T: Sendable>(
+        _ sql: String,
+        _ values: [SQLValue] = [],
+        body: @escaping @Sendable (SQLRow) throws -> T
+    ) async throws -> [T] {
+        try await read { try $0.all(sql, values, body: body) }
+    }
+
+    func first<T: Sendable>(
+        _ sql: String,
+        _ values: [SQLValue] = [],
+        body: @escaping @Sendable (SQLRow) throws -> T
+    ) async throws -> T? {
+        try await read { try $0.first(sql, values, body: body) }
     }
 
     /// Writes in the next commit, with entries of the ledger.
@@ -187,8 +174,7 @@ extension StateDatabase {
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
             try database.execute(sql: "PRAGMA trusted_schema = OFF")
             guard !database.configuration.readonly else { return }
-            // Deleted content is overwritten; with TRUNCATE nothing is left (reference 1.2 of the
-            // tests).
+            // Deleted content is overwritten; with TRUNCATE nothing is left.
             try database.execute(sql: "PRAGMA secure_delete = ON")
             try database.wipeUnused()
             // Checkpoints are made by hand; with this limit the WAL's size says how much is in it.
@@ -216,17 +202,17 @@ extension StateDatabase {
         }
     }
 
-    /// Looks at the file without changing it: a pool writes as soon as it is open.
+    /// Checks the file without changing it; returns whether the last stop was unclean.
     ///
-    /// The one exception is a first start that was cut off before the switch to WAL: it leaves a
-    /// rollback journal, which only a connection that may write can undo
-    /// (sqlite.org/lockingv3.html, "Dealing with hot journals").
-    ///
-    /// - Returns: Whether the last stop was unclean.
+    /// The exception is a first start that was cut off before the switch to WAL: only a connection
+    /// that may write can undo its journal (sqlite.org/lockingv3.html, "Dealing with hot
+    /// journals").
     private static func checkBeforeUse(_ path: String) throws -> Bool {
         var configuration = Configuration()
         configuration.readonly = unsafe access(path + "-journal", F_OK) != 0
         configuration.busyMode = .timeout(0.25)
+        // As below: GRDB would trap.
+        configuration.allowsUnsafeTransactions = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         let wasUncleanStop = try queue.read { try check($0, path: path) }
         try queue.close()
@@ -248,9 +234,7 @@ extension StateDatabase {
     }
 
     private static func ledgerSize(_ database: Database) throws -> Int {
-        try database.first("SELECT first + count FROM ledger ORDER BY first DESC LIMIT 1") {
-            $0.int()
-        } ?? 0
+        try database.int("SELECT first + count FROM ledger ORDER BY first DESC LIMIT 1")
     }
 
     private static func markStop(_ database: Database, isClean: Bool) throws {
@@ -285,7 +269,7 @@ extension StateDatabase {
         return unsafe String(cString: resolved) + "/" + name
     }
 
-    /// Makes the file ours alone; SQLite gives the WAL the same mode.
+    /// SQLite gives the WAL the same mode.
     ///
     /// Closing the descriptor before SQLite opens the file
     /// drops no lock (sqlite.org/howtocorrupt.html, §2.2).

@@ -4,11 +4,10 @@ import Synchronization
 
 /// Connections that only read, each with a queue of its own.
 ///
-/// In the place of GRDB's pool, which waits on libdispatch's shared threads: those wake the process
-/// once a second from then on.
+/// GRDB's pool waits on libdispatch's shared threads, which wake the process once a second.
 final class StateReaders: Sendable {
     private let queues: [DatabaseQueue]
-    /// Reads that run or wait, for each connection.
+    /// Reads that run or wait, by connection.
     private let loads: Mutex<[Int]>
 
     init(path: String, configuration: Configuration, count: Int) throws {
@@ -23,16 +22,17 @@ final class StateReaders: Sendable {
     /// Reads in one snapshot, on the connection with the fewest reads; idle ones stay cold.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let index = loads.withLock { loads in
-            let least = loads.indices.min { loads[$0] < loads[$1] } ?? 0
-            loads[least] += 1
+            let least = loads.indices.min { loads[$0] < loads[$1] }
+            if let least { loads[least] += 1 }
             return least
         }
-        defer { loads.withLock { $0[index] -= 1 } }
+        guard let index else { throw StorageError(.closed, "read the state", at: "state.db") }
+        defer { loads.withLock { if !$0.isEmpty { $0[index] -= 1 } } }
         return try await queues[index].read(body)
     }
 
-    /// Frees the pages that the connections keep: they hold rows of before.
     func forgetPages() async throws {
+        guard loads.withLock({ !$0.isEmpty }) else { return }
         for queue in queues {
             try await queue.read { database in
                 unsafe csqliteguard_forget_pages(database.sqliteConnection)
@@ -40,7 +40,9 @@ final class StateReaders: Sendable {
         }
     }
 
+    /// Later reads throw: GRDB traps where a connection is used after its end.
     func close() throws {
+        loads.withLock { $0 = [] }
         for queue in queues { try queue.close() }
     }
 }

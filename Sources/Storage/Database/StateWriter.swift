@@ -7,26 +7,23 @@ import Synchronization
 /// perform ──▶ waiting (bounded) ──▶ BEGIN IMMEDIATE, mutations, COMMIT ──▶ callers go on
 /// ```
 ///
-/// A mutation that throws is rolled back alone and throws to its own caller; for that it may run
-/// twice, so it changes nothing but the database. A caller that is
-/// cancelled waits on: its mutation belongs to the batch. Nothing is resumed before the commit is
-/// on disk. After a failed commit or an I/O error the content of the disk is unknown, so the writer
-/// refuses everything from then on and the process must end.
+/// A mutation that throws is rolled back alone. It may run twice, so it changes nothing but the
+/// database. A cancelled caller waits on: its mutation belongs to the batch. Nothing is resumed
+/// before the commit is on disk. After a failed commit or an I/O error the content of the disk is
+/// unknown: the writer refuses everything from then on, and the process must end.
 ///
-/// A full disk is different: SQLite answers `SQLITE_FULL` when a write fails, that is before the
-/// sync and with an incomplete commit frame, so after a successful rollback the batch provably did
-/// not happen (sqlite.org/walformat.html, "WAL Frame Checksum"). Its callers get `diskFull`, and
-/// later ones are tried.
+/// SQLite answers `SQLITE_FULL` before the sync and with an incomplete commit frame. After a
+/// rollback the batch provably did not happen (sqlite.org/walformat.html, "WAL Frame Checksum"):
+/// its callers get `diskFull`, and later ones are tried.
 package final class StateWriter: Sendable {
     /// Bounds of the writer.
     package enum Bounds {
-        /// Mutations that may wait; far more than any number of connections and lanes can have
-        /// open.
+        /// Mutations that may wait; more than all connections and lanes can have open.
         package static let waitingMax = 65_536
         /// Mutations in one commit: keeps the wait of the first one in the low milliseconds.
         package static let batchMax = 1024
-        /// Size of the WAL at which its pages are copied into the database: replayed in < 0.4 s at
-        /// start, and more than a busy service writes between two scrubs, which do it, too.
+        /// Size of the WAL at which its pages are copied into the database: replayed in < 0.4 s,
+        /// and more than a busy service writes between two scrubs.
         package static let walByteCountMax = 64 << 20
     }
 
@@ -53,9 +50,7 @@ package final class StateWriter: Sendable {
     /// A point for tests to fail a commit at; does nothing otherwise.
     private let willCommit: @Sendable () throws -> Void
 
-    /// Writes through a connection that nothing else uses.
-    ///
-    /// `willCommit` runs right before each COMMIT, for fault injection.
+    /// Nothing else may use `connection`.
     init(
         queue connection: DatabaseQueue,
         appender: LedgerAppender = LedgerAppender(first: 0),
@@ -67,11 +62,8 @@ package final class StateWriter: Sendable {
         place = WALFile.name(ofPath: connection.path)
     }
 
-    /// Runs a mutation in the next batch and returns once that batch is on disk.
+    /// Runs a mutation inside the transaction of the next batch, and returns once that is on disk.
     ///
-    /// - Parameter body: Runs on the writer's queue, inside a transaction; it may not commit
-    ///   anything.
-    /// - Returns: What `body` returned.
     /// - Throws: What `body` threw, or ``StorageError``: `overloaded`, `closed`, `diskFull`
     ///   (nothing happened), `commitFailed` (the process must end).
     package func perform<T: Sendable>(
@@ -86,9 +78,8 @@ package final class StateWriter: Sendable {
         try await enqueue(isAlone: true, body)
     }
 
-    /// Called once the content of the disk is unknown: the process must end.
-    ///
-    /// The callers get the error, too, but an application's call does not end the process.
+    /// Called once the content of the disk is unknown: the process must end, and the call of an
+    /// application that gets the error does not end it.
     func whenBroken(_ body: @escaping @Sendable () -> Void) {
         queue.withLock { $0.whenBroken = body }
     }
@@ -188,54 +179,20 @@ extension StateWriter {
         queue.withLock { $0.refusal.flatMap { $0.kind.isFatal ? $0 : nil } }
     }
 
-    /// Commits a batch; a part of it that a full disk rolled back is failed and the rest goes on.
+    /// Tries without savepoints first: they cost a copy of every page that a mutation writes.
     private func commit(_ batch: ArraySlice<Job>, _ database: Database) {
         if let poison { return fail(batch, poison) }
-        var rest = commitTogether(batch, database)
-        while !rest.isEmpty {
-            rest = commitOnce(rest, database)
-        }
+        var rest = commit(batch, inSavepoints: false, database)
+        while !rest.isEmpty { rest = commit(rest, inSavepoints: true, database) }
     }
 
-    /// Tries without savepoints, which cost a copy of every page that a mutation writes.
-    ///
-    /// - Returns: What is left to do: nothing, or the whole batch, rolled back, when one of several
-    ///   mutations failed and only savepoints can separate it from the others.
-    private func commitTogether(
+    /// - Returns: What is left to do: the whole batch, rolled back, when one of several mutations
+    ///   failed and only savepoints can separate it; or what follows one that a full disk ended.
+    private func commit(
         _ batch: ArraySlice<Job>,
+        inSavepoints: Bool,
         _ database: Database
     ) -> ArraySlice<Job> {
-        var resumes: [@Sendable () -> Void] = []
-        resumes.reserveCapacity(batch.count)
-        appender.begin()
-        do {
-            try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
-            for job in batch {
-                do {
-                    resumes.append(try job.run(database))
-                } catch {
-                    let known = StorageError(error, "change the state", at: place)
-                    guard !known.kind.isFatal else { throw known }
-                    if database.isInsideTransaction {
-                        try database.cachedStatement(sql: "ROLLBACK TRANSACTION").execute()
-                    }
-                    guard batch.count == 1 else { return batch }
-                    job.fail(known.kind == .diskFull ? known : error)
-                    return []
-                }
-            }
-            try appender.flush(database)
-            try willCommit()
-            try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
-            appender.committed()
-            for resume in resumes { resume() }
-        } catch {
-            fail(batch, recover(from: error, database))
-        }
-        return []
-    }
-
-    private func commitOnce(_ batch: ArraySlice<Job>, _ database: Database) -> ArraySlice<Job> {
         var done: [(job: Job, resume: @Sendable () -> Void)] = []
         done.reserveCapacity(batch.count)
         var failed: [(job: Job, error: any Error)] = []
@@ -243,13 +200,20 @@ extension StateWriter {
         appender.begin()
         do {
             try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
-            for index in batch.indices {
+            for (index, job) in zip(batch.indices, batch) {
                 do {
-                    done.append((batch[index], try runInSavepoint(batch[index], database)))
+                    let resume =
+                        inSavepoints ? try runInSavepoint(job, database) : try job.run(database)
+                    done.append((job, resume))
                 } catch {
                     let known = StorageError(error, "change the state", at: place)
                     guard !known.kind.isFatal else { throw known }
-                    failed.append((batch[index], known.kind == .diskFull ? known : error))
+                    guard inSavepoints || batch.count == 1 else {
+                        try rollBack(database)
+                        return batch
+                    }
+                    if !inSavepoints { try rollBack(database) }
+                    failed.append((job, known.kind == .diskFull ? known : error))
                     guard database.isInsideTransaction else {
                         // SQLite has rolled the whole transaction back
                         // (sqlite.org/lang_transaction.html).
@@ -264,12 +228,16 @@ extension StateWriter {
             appender.committed()
             for (_, resume) in done { resume() }
         } catch {
-            let failedJobs = failed.count + done.count
             let cause = recover(from: error, database)
-            failed += done.map { ($0.job, cause) }
-            failed += batch.dropFirst(failedJobs).map { ($0, cause) }
+            let rest = batch.dropFirst(failed.count + done.count)
+            failed += done.map { ($0.job, cause) } + rest.map { ($0, cause) }
         }
         return []
+    }
+
+    private func rollBack(_ database: Database) throws {
+        guard database.isInsideTransaction else { return }
+        try database.cachedStatement(sql: "ROLLBACK TRANSACTION").execute()
     }
 
     private func runInSavepoint(
@@ -292,13 +260,11 @@ extension StateWriter {
         }
     }
 
-    /// - Returns: The error for the callers; any other than `diskFull` ends the writer.
+    /// - Returns: The error for the callers; any but `diskFull` and `busy` ends the writer.
     private func recover(from error: any Error, _ database: Database) -> StorageError {
         let cause = StorageError(error, "commit the batch", at: place)
         do {
-            if database.isInsideTransaction {
-                try database.cachedStatement(sql: "ROLLBACK TRANSACTION").execute()
-            }
+            try rollBack(database)
             if cause.kind == .diskFull || cause.kind == .busy { return cause }
         } catch {
             // The first error says more; either way the connection is not used again.
@@ -317,10 +283,8 @@ extension StateWriter {
         for job in batch { job.fail(error) }
     }
 
-    /// Copies pages into the database without waiting for anybody
-    /// (sqlite.org/c3ref/wal_checkpoint_v2.html).
-    ///
-    /// A failure changes nothing that was committed: the WAL stays and is copied later.
+    /// Copies pages without waiting (sqlite.org/c3ref/wal_checkpoint_v2.html); after a failure the
+    /// WAL stays and is copied later.
     private func checkpointIfLarge(_ database: Database) {
         guard WALFile.byteCount(ofDatabase: connection.path) > Bounds.walByteCountMax,
             copies.beginByWriter()

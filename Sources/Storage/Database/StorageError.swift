@@ -45,9 +45,7 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
         self.cause = cause
     }
 
-    /// Of a system call, with the text of its error (errno(3)).
-    ///
-    /// glibc's strerror(3) is safe to call from any thread since 2.32.
+    /// Of a system call (errno(3)); glibc's strerror(3) is safe in any thread since 2.32.
     init(_ kind: Kind, _ action: String, at place: String, errno number: Int32) {
         let text = unsafe strerror(number).map { unsafe String(cString: $0).lowercased() }
         self.init(kind, action, at: place, cause: text ?? "errno \(number)")
@@ -64,8 +62,7 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension StorageError {
-    /// Translates whatever was thrown; SQLite's own message holds names of the schema, never
-    /// values.
+    /// SQLite's own message holds names of the schema, never values.
     init(_ error: any Error, _ action: String, at place: String) {
         switch error {
         case let error as StorageError:

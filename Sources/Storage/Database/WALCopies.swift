@@ -2,10 +2,10 @@ import Synchronization
 
 /// Who may copy frames of the WAL into the database, beside or on the writer.
 ///
-/// Before 3.51.3 SQLite can lose frames when a checkpoint begins in the moment in which a writer
-/// begins the WAL anew (sqlite.org/wal.html, "The WAL-Reset Bug"). A writer does that only when all
-/// frames have been copied. So the copy beside it begins only while none has been since the WAL was
-/// emptied, and the writer makes none until it has ended.
+/// Before 3.51.3 SQLite can lose frames when a checkpoint begins while a writer begins the WAL anew
+/// (sqlite.org/wal.html, "The WAL-Reset Bug"), which it does once all frames are copied. So the
+/// copy beside it begins only while none has been since the WAL was emptied, and the writer makes
+/// none until it has ended.
 final class WALCopies: Sendable {
     private enum State {
         /// Nothing was copied since the WAL was emptied.
@@ -26,7 +26,6 @@ final class WALCopies: Sendable {
         }
     }
 
-    /// The copy beside the writer has ended, however it did.
     func end() { state.withLock { $0 = .made } }
 
     /// - Returns: Whether the writer may copy.

@@ -3,8 +3,7 @@ import Ledger
 
 /// Hashes of subtrees within one snapshot: stored ones, and small ones from their leaves.
 final class LeafHashes {
-    /// Roots of complete subtrees are stored from this level up, so that a proof reads some hundred
-    /// leaves and not all.
+    /// Roots of complete subtrees are stored from here up, so that a proof reads few leaves.
     static let storedLevel = 8
 
     private let database: Database
@@ -17,11 +16,7 @@ final class LeafHashes {
     /// - Throws: `DatabaseError`, or ``StorageError`` of kind `malformed` for what is not there.
     func subtree(_ level: Int, _ position: Int) throws -> [UInt8] {
         guard level < Self.storedLevel else {
-            let stored = try database.first(
-                "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
-                [.int(level), .int(position)]
-            ) { $0.blob() }
-            if let stored { return stored }
+            if let stored = try Self.node(level, position, database) { return stored }
             // The last nodes are stored with the next checkpoint.
             return MerkleHash.node(
                 try subtree(level - 1, position * 2),
@@ -35,6 +30,14 @@ final class LeafHashes {
         var frontier = MerkleFrontier()
         for hash in block[start..<start + 1 << level] { _ = frontier.append(hash) }
         return frontier.root()
+    }
+
+    /// A stored root.
+    static func node(_ level: Int, _ position: Int, _ database: Database) throws -> [UInt8]? {
+        try database.first(
+            "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
+            [.int(level), .int(position)]
+        ) { $0.blob() }
     }
 
     private func block(_ number: Int) throws -> [[UInt8]] {

@@ -1,13 +1,13 @@
 import GRDB
 import Ledger
+import Lifecycle
 import Synchronization
 
 /// Collects the leaves of one commit and writes them as one row, in that commit.
 ///
-/// A leaf costs no statement of its own and no hash: the tree is built behind the writer, from what
-/// was committed. The appender is used on the writer's queue alone; the lock is for the compiler.
+/// A leaf costs no statement and no hash: the tree is built behind the writer, from what was
+/// committed. Only the writer's queue uses the appender; the lock is for the compiler.
 package final class LedgerAppender: Sendable {
-    /// How far the batch was at one moment.
     struct Mark {
         fileprivate let count: Int
         fileprivate let byteCount: Int
@@ -24,10 +24,10 @@ package final class LedgerAppender: Sendable {
     private let page: Mutex<Page>
     private let enforced = Mutex<EnforcedScope?>(nil)
     private let signal: AsyncStream<Void>.Continuation
-    /// Tells that leaves were committed; one signal may stand for many commits.
+    /// Yields after commits; one signal may stand for many.
     let signals: AsyncStream<Void>
 
-    /// - Parameter first: The number of leaves in the database.
+    /// `first` is the number of leaves in the database.
     init(first: Int) {
         page = Mutex(Page(first: first))
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -41,14 +41,28 @@ package final class LedgerAppender: Sendable {
 
     var size: Int { page.withLock { $0.first } }
 
-    /// Adds a leaf to the commit under way.
-    ///
-    /// - Returns: The leaf's index, if the commit happens.
+    /// Adds a leaf to the commit under way and returns its index; words become plain.
     @discardableResult
-    func write(_ entry: LedgerEntry?) -> Int {
-        // An entry is `nil` only for a word that its maker did not make plain.
-        guard let entry else { preconditionFailure("a ledger entry has a word that is none") }
-        return page.withLock { page in
+    func write(_ time: WallTime, _ values: [(LedgerEntry.Key, LedgerEntry.Value)]) -> Int {
+        let plain = LedgerEntry(at: time, values) ?? LedgerEntry(at: time, values.map(Self.plain))
+        guard let plain else { preconditionFailure("a plain word is none") }
+        return write(plain)
+    }
+
+    private static func plain(
+        _ key: LedgerEntry.Key,
+        _ value: LedgerEntry.Value
+    ) -> (LedgerEntry.Key, LedgerEntry.Value) {
+        switch value {
+        case .word(let word): (key, .word(LedgerEntry.plain(word)))
+        case .words(let words): (key, .words(words.map(LedgerEntry.plain)))
+        case .number, .id, .hash, .hashes: (key, value)
+        }
+    }
+
+    @discardableResult
+    func write(_ entry: LedgerEntry) -> Int {
+        page.withLock { page in
             if page.count > 0 { page.text.append(UInt8(ascii: "\n")) }
             page.text += entry.bytes
             defer { page.count += 1 }
@@ -58,7 +72,6 @@ package final class LedgerAppender: Sendable {
 
     var mark: Mark { page.withLock { Mark(count: $0.count, byteCount: $0.text.count) } }
 
-    /// Takes back what was written since.
     func goBack(to mark: Mark) {
         page.withLock { page in
             page.count = mark.count
@@ -66,7 +79,7 @@ package final class LedgerAppender: Sendable {
         }
     }
 
-    /// Begins a commit; what an earlier one left that did not happen is dropped.
+    /// Begins a commit and drops what a failed one left.
     func begin() {
         page.withLock { page in
             page.count = 0

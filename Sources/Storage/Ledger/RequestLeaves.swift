@@ -2,9 +2,7 @@ import Engine
 import Ledger
 import Lifecycle
 
-/// Writes the leaves of one request and remembers where they are.
-///
-/// What it answers goes into `requests.leaves`, in the same statement that writes the change.
+/// Writes the leaves of one request; their places go into `requests.leaves` with the change.
 struct RequestLeaves {
     let appender: LedgerAppender
 
@@ -14,17 +12,16 @@ struct RequestLeaves {
         generation: Int
     ) -> String {
         let request = loaded.request
-        var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
-            (.event, .word("accepted")), (.request, .id(request.id.value)),
+        var values: Values = [
             (.kind, .word(request.kind.rawValue)), (.generation, .number(Int64(generation))),
         ]
         switch submission.origin {
         case .control(let uid, let role):
-            values += [(.uid, .number(Int64(uid))), (.role, .word(LedgerEntry.plain(role)))]
+            values += [(.uid, .number(Int64(uid))), (.role, .word(role))]
         case .spool:
             values.append((.role, .word("spool")))
         }
-        return write(request.acceptedAt, values)
+        return write(request.acceptedAt, "accepted", of: request.id, values)
     }
 
     /// The leaves of a change: verdicts, verified targets, and what applications see.
@@ -33,11 +30,15 @@ struct RequestLeaves {
         for (position, revocation) in now.revocations.enumerated() {
             let before = position < was.revocations.count ? was.revocations[position].verdict : nil
             guard let verdict = revocation.verdict, verdict != before else { continue }
-            text += self.verdict(
-                verdict,
+            text += write(
+                time,
+                "verdict",
                 of: now.id,
-                (revocation.identity, revocation.provider, revocation.clientID),
-                at: time
+                [
+                    (.identity, .id(revocation.identity.value)),
+                    (.provider, .word(revocation.provider.rawValue)),
+                    (.client, .word(revocation.clientID)), (.verdict, .word(verdict.rawValue)),
+                ]
             )
         }
         for (position, purge) in now.purges.enumerated() where position < was.purges.count {
@@ -45,10 +46,10 @@ struct RequestLeaves {
             let entries = purge.counts.entries.filter { $0.action != PurgeCounts.heldAction }
             text += write(
                 time,
+                purge.counts.isNotLookedFor ? "not_looked_for" : "verified",
+                of: now.id,
                 [
-                    (.event, .word(purge.counts.isNotLookedFor ? "not_looked_for" : "verified")),
-                    (.request, .id(now.id.value)),
-                    (.target, .word(LedgerEntry.plain(purge.target.rawValue))),
+                    (.target, .word(purge.target.rawValue)),
                     (.rows, .number(entries.reduce(0) { $0 + Int64($1.rowCount) })),
                     (.newer, .number(entries.reduce(0) { $0 + Int64($1.newerCount) })),
                 ]
@@ -58,58 +59,31 @@ struct RequestLeaves {
         return text + state(now, was: was, at: time)
     }
 
-    /// The leaf of an approval, or of one that a changed plan took away; the detail is the hash.
-    func approval(_ now: Request, was: Request, at time: WallTime) -> String {
+    /// An approval, or one that a changed plan took away; the detail is the hash.
+    private func approval(_ now: Request, was: Request, at time: WallTime) -> String {
         let (given, before) = (now.approval?.latest, was.approval?.latest)
         guard given?.hash != before?.hash || given?.by != before?.by else { return "" }
         guard let given else {
-            return write(
-                time,
-                [
-                    (.event, .word("plan_changed")), (.request, .id(now.id.value)),
-                    (.detail, .word(LedgerEntry.plain(now.approval?.plan?.hash ?? "unknown"))),
-                ]
-            )
+            let hash = now.approval?.plan?.hash ?? "unknown"
+            return write(time, "plan_changed", of: now.id, [(.detail, .word(hash))])
         }
         return write(
             time,
-            [
-                (.event, .word("approved")), (.request, .id(now.id.value)),
-                (.detail, .word(LedgerEntry.plain(given.hash))),
-                (.uid, .number(Int64(given.by))),
-            ]
+            "approved",
+            of: now.id,
+            [(.detail, .word(given.hash)), (.uid, .number(Int64(given.by)))]
         )
     }
 
-    func verdict(
-        _ verdict: Verdict,
-        of id: RequestID,
-        _ link: (identity: IdentityID, provider: ProviderName, clientID: String),
-        at time: WallTime
-    ) -> String {
-        write(
-            time,
-            [
-                (.event, .word("verdict")), (.request, .id(id.value)),
-                (.identity, .id(link.identity.value)),
-                (.provider, .word(LedgerEntry.plain(link.provider.rawValue))),
-                (.client, .word(LedgerEntry.plain(link.clientID))),
-                (.verdict, .word(verdict.rawValue)),
-            ]
-        )
-    }
-
-    /// The leaf of what became known of a final verdict.
     func addendum(_ addendum: Addendum, of id: RequestID) -> String {
         write(
             addendum.recordedAt,
+            "addendum",
+            of: id,
             [
-                (.event, .word("addendum")), (.request, .id(id.value)),
-                (.detail, .word(LedgerEntry.plain(addendum.event))),
-                (.identity, .id(addendum.identity.value)),
-                (.provider, .word(LedgerEntry.plain(addendum.provider.rawValue))),
-                (.client, .word(LedgerEntry.plain(addendum.clientID))),
-                (.verdict, .word(addendum.verdict.rawValue)),
+                (.detail, .word(addendum.event)), (.identity, .id(addendum.identity.value)),
+                (.provider, .word(addendum.provider.rawValue)),
+                (.client, .word(addendum.clientID)), (.verdict, .word(addendum.verdict.rawValue)),
             ]
         )
     }
@@ -119,12 +93,9 @@ struct RequestLeaves {
             now.phase.wireState != was.phase.wireState
                 || now.phase.parkReason != was.phase.parkReason
         else { return "" }
-        var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
-            (.event, .word("state")), (.request, .id(now.id.value)),
-            (.state, .word(now.phase.wireState.rawValue)),
-        ]
+        var values: Values = [(.state, .word(now.phase.wireState.rawValue))]
         if let reason = now.phase.parkReason { values.append((.detail, .word(reason.rawValue))) }
-        return write(time, values)
+        return write(time, "state", of: now.id, values)
     }
 
     /// The last leaf of a request; that of a completed deletion is the tombstone.
@@ -134,25 +105,21 @@ struct RequestLeaves {
         erased user: (hash: [UInt8], generation: Int)?,
         receipt digest: [UInt8]?
     ) -> String {
-        var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
-            (.event, .word(user == nil ? "state" : "erased")), (.request, .id(request.id.value)),
-            (.state, .word(request.phase.wireState.rawValue)),
-        ]
+        var values: Values = [(.state, .word(request.phase.wireState.rawValue))]
         if let detail = request.endDetail { values.append((.detail, .word(detail))) }
         if let digest { values.append((.receipt, .hash(digest))) }
         if let user {
             values += [
                 (.user, .hash(user.hash)), (.generation, .number(Int64(user.generation))),
-                (.targets, .words(request.purges.map { LedgerEntry.plain($0.target.rawValue) })),
+                (.targets, .words(request.purges.map(\.target.rawValue))),
             ]
         }
-        return write(time, values)
+        return write(time, user == nil ? "state" : "erased", of: request.id, values)
     }
 
-    func write(
-        _ time: WallTime,
-        _ values: [(LedgerEntry.Key, LedgerEntry.Value)]
-    ) -> String {
-        "\(appender.write(LedgerEntry(at: time, values))) "
+    typealias Values = [(LedgerEntry.Key, LedgerEntry.Value)]
+
+    func write(_ time: WallTime, _ event: String, of id: RequestID, _ values: Values) -> String {
+        "\(appender.write(time, values + [(.event, .word(event)), (.request, .id(id.value))])) "
     }
 }

@@ -10,14 +10,13 @@ package struct LedgerRow: Hashable, Sendable {
     package let count: Int
     package let leaves: [[UInt8]]
 
-    init(_ row: SQLRow) {
-        first = row.int("first")
-        count = row.int("count")
-        leaves = row.blob("leaves").split(
-            separator: UInt8(ascii: "\n"),
-            omittingEmptySubsequences: false
-        )
-        .map { Array($0) }
+    /// - Throws: ``StorageError`` of kind `malformed` for indexes that no ledger reaches.
+    init(_ row: SQLRow) throws {
+        (first, count) = (row.int("first"), row.int("count"))
+        leaves = row.blob("leaves")
+            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
+        guard (0..<Int(Int32.max) << 16).contains(first), (1...Int(Int32.max)).contains(count)
+        else { throw StorageError.malformed("ledger") }
     }
 }
 
@@ -29,18 +28,17 @@ package struct LedgerProof: Hashable, Sendable {
     package let path: [[UInt8]]
 }
 
-/// The ledger as the keeper of its checkpoints sees it.
 extension StateDatabase {
     /// A page of rows ends when it has this much.
     private static let pageByteCount = 1 << 20
 
-    /// Tells that there are new leaves; one signal may stand for many.
+    /// Yields after new leaves; one signal may stand for many.
     package var ledgerSignals: AsyncStream<Void> { appender.signals }
 
     /// The number of leaves.
     package var ledgerSize: Int { appender.size }
 
-    /// Adds an entry about something that is not a change of a request.
+    /// Adds an entry that is no change of a request.
     package func writeLedger(_ entry: LedgerEntry) async throws {
         try await write { _, appender in _ = appender.write(entry) }
     }
@@ -59,7 +57,7 @@ extension StateDatabase {
         }
     }
 
-    /// Goes through the rows from the one that holds leaf `index`, until `body` has enough.
+    /// Reads rows from the one that holds leaf `index` until `body` returns `false`.
     static func eachLedgerRow(
         from index: Int,
         _ database: Database,
@@ -75,28 +73,26 @@ extension StateDatabase {
                   AND first + count > ?1 ORDER BY first LIMIT 1
                 """,
                 [.int(next)]
-            ) { LedgerRow($0) }
+            ) { try LedgerRow($0) }
             guard let row, try body(row) else { return }
             next = row.first + row.count
         }
     }
 
-    /// The edge of the tree as far as its nodes are stored; leaves from there on are to be added.
+    /// The edge of the tree as far as its nodes are stored.
     package func storedFrontier() async throws -> MerkleFrontier {
         try await read { database in
-            let blocks =
-                try database.first(
-                    "SELECT ifnull(max(position) + 1, 0) FROM ledger_nodes WHERE level = ?",
-                    [.int(LeafHashes.storedLevel)]
-                ) { $0.int() } ?? 0
+            let blocks = try database.int(
+                "SELECT ifnull(max(position) + 1, 0) FROM ledger_nodes WHERE level = ?",
+                [.int(LeafHashes.storedLevel)]
+            )
             var roots: [[UInt8]] = []
             var start = 0
             for bit in (0..<Int.bitWidth - 2).reversed() where blocks >> bit & 1 == 1 {
-                let root = try database.first(
-                    "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
-                    [.int(LeafHashes.storedLevel + bit), .int(start >> bit)]
-                ) { $0.blob() }
-                guard let root else { return MerkleFrontier() }
+                let level = LeafHashes.storedLevel + bit
+                guard let root = try LeafHashes.node(level, start >> bit, database) else {
+                    return MerkleFrontier()
+                }
                 roots.append(root)
                 start += 1 << bit
             }
@@ -105,7 +101,6 @@ extension StateDatabase {
         }
     }
 
-    /// Whether a subtree is one of those that are stored.
     package static func keepsNode(_ subtree: MerkleFrontier.Subtree) -> Bool {
         subtree.level >= LeafHashes.storedLevel
     }
@@ -129,49 +124,37 @@ extension StateDatabase {
         }
     }
 
-    /// Checkpoints in the order in which they were stored.
-    package func checkpoints(
-        after id: Int,
-        limit: Int
-    ) async throws -> [StoredCheckpoint] {
-        try await read { database in
-            try database.all(
-                CheckpointColumn.self,
-                "FROM ledger_checkpoints WHERE id > ? ORDER BY id LIMIT ?",
-                [.int(id), .int(limit)]
-            ) { StoredCheckpoint($0) }
-        }
+    /// The oldest first.
+    package func checkpoints(after id: Int, limit: Int) async throws -> [StoredCheckpoint] {
+        try await checkpoints(after: id, limit: limit, order: "id")
     }
 
-    /// The checkpoints that were stored last, the newest first.
+    /// The newest first.
     package func lastCheckpoints(after id: Int, limit: Int) async throws -> [StoredCheckpoint] {
-        try await read { database in
-            try database.all(
-                CheckpointColumn.self,
-                "FROM ledger_checkpoints WHERE id > ? ORDER BY id DESC LIMIT ?",
-                [.int(id), .int(limit)]
-            ) { StoredCheckpoint($0) }
-        }
+        try await checkpoints(after: id, limit: limit, order: "id DESC")
     }
 
-    /// The checkpoint that was stored last.
     package func lastCheckpoint() async throws -> StoredCheckpoint? {
-        try await read { database in
-            try database.first(
-                CheckpointColumn.self,
-                "FROM ledger_checkpoints ORDER BY id DESC LIMIT 1"
-            ) { StoredCheckpoint($0) }
-        }
+        try await lastCheckpoints(after: 0, limit: 1).first
     }
 
-    /// A stored root of a complete subtree; `nil` when it is not stored.
+    private func checkpoints(
+        after id: Int,
+        limit: Int,
+        order: String
+    ) async throws -> [StoredCheckpoint] {
+        try await all(
+            """
+            SELECT id, size, note, ends_at FROM ledger_checkpoints
+            WHERE id > ? ORDER BY \(order) LIMIT ?
+            """,
+            [.int(id), .int(limit)]
+        ) { StoredCheckpoint($0) }
+    }
+
+    /// A stored root of a complete subtree.
     package func ledgerNode(level: Int, position: Int) async throws -> [UInt8]? {
-        try await read { database in
-            try database.first(
-                "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
-                [.int(level), .int(position)]
-            ) { $0.blob() }
-        }
+        try await read { try LeafHashes.node(level, position, $0) }
     }
 
     /// The root over the first `size` leaves; `nil` when there are not as many.
@@ -205,7 +188,7 @@ extension StateDatabase {
         }
     }
 
-    /// The size that a checkpoint needs to cover all leaves of a request; 0 without any.
+    /// How many leaves a checkpoint must cover to cover those of a request; 0 without any.
     package func ledgerSize(covering id: RequestID) async throws -> Int {
         try await read { (try Self.leafIndexes(of: id, $0).max() ?? -1) + 1 }
     }

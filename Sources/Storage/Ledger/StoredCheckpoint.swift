@@ -1,17 +1,9 @@
-/// The columns of `ledger_checkpoints`.
-enum CheckpointColumn: Int32, Columns {
-    case id, size, note, endsAt
-
-    static let selection = makeSelection()
-}
-
 /// A signed checkpoint as state.db knows it.
 package struct StoredCheckpoint: Hashable, Sendable {
-    /// Its place among all; 0 until it is stored.
+    /// 0 until it is stored.
     package let id: Int
-    /// The number of leaves that it covers.
+    /// Leaves that it covers.
     package let size: Int
-    /// The signed note.
     package let note: String
     /// The length of the checkpoint file with it.
     package let endsAt: Int
@@ -23,10 +15,10 @@ package struct StoredCheckpoint: Hashable, Sendable {
         self.endsAt = endsAt
     }
 
-    init(_ row: Row<CheckpointColumn>) {
-        id = row.int(.id)
-        size = row.int(.size)
-        note = row.text(.note)
-        endsAt = row.int(.endsAt)
+    init(_ row: SQLRow) {
+        id = row.int("id")
+        size = row.int("size")
+        note = row.text("note")
+        endsAt = row.int("ends_at")
     }
 }

@@ -1,27 +1,26 @@
 package import Engine
 package import Lifecycle
 
-/// One notification of a provider, as it is kept: nothing in it names the user once it was acted
-/// on.
+/// One notification of a provider; nothing in it names the user once the service has acted on it.
 package struct NotificationRecord: Hashable, Sendable {
-    /// Keyed hash of what is the same for every delivery.
+    /// Of what is the same for every delivery.
     package let keyHash: [UInt8]
     package let provider: ProviderName
     package let meaning: NotificationMeaning
-    /// The vendor's word for it.
+    /// As the provider names it.
     package let event: String
-    /// Keyed; `nil` when it names no user, and once the service has acted on it.
+    /// `nil` when it names no user, and once the service has acted on it.
     package let subjectHash: [UInt8]?
-    /// The clients that it is about; `nil` when it is about all.
+    /// `nil` when it is about all clients.
     package let clientIDs: Set<String>?
     package let occurredAt: WallTime
     package let receivedAt: WallTime
-    /// Who handed it on.
+    /// Of the program that delivered it.
     package let uid: UInt32
     package let role: String
-    /// What the status page is asked for.
+    /// Of the status page.
     package let code: String?
-    /// `nil` while it waits to be acted on.
+    /// `nil` until the service has acted on it.
     package var effect: NotificationEffect?
     package var requestID: RequestID?
 
@@ -80,33 +79,26 @@ extension NotificationRecord {
             code: row.textOrNil(.code)
         )
         effect = try row.choiceOrNil(.effect, as: NotificationEffect.self)
-        requestID = row.isNull(.requestID) ? nil : try row.requestID(.requestID)
+        requestID = try row.requestIDOrNil(.requestID)
     }
 
-    func value(_ column: NotificationColumn) -> SQLValue {
-        switch column {
-        case .keyHash: .blob(keyHash)
-        case .provider: .text(provider.rawValue)
-        case .meaning: .text(meaning.rawValue)
-        case .event: .text(event)
-        case .subjectHash: .blob(subjectHash)
-        case .clientIDs: .text(clientIDs.map { $0.sorted().joined(separator: "\n") })
-        case .occurredAt: .time(occurredAt)
-        case .receivedAt: .time(receivedAt)
-        case .uid: .uid(uid)
-        case .role: .text(role)
-        case .code: .text(code)
-        case .effect: .text(effect?.rawValue)
-        case .requestID: .id(requestID)
-        }
+    var row: [SQLValue] {
+        NotificationColumn.row([
+            .keyHash: .blob(keyHash), .provider: .text(provider.rawValue),
+            .meaning: .text(meaning.rawValue), .event: .text(event),
+            .subjectHash: .blob(subjectHash),
+            .clientIDs: .text(clientIDs.map { $0.sorted().joined(separator: "\n") }),
+            .occurredAt: .time(occurredAt), .receivedAt: .time(receivedAt), .uid: .uid(uid),
+            .role: .text(role), .code: .text(code), .effect: .text(effect?.rawValue),
+            .requestID: .id(requestID),
+        ])
     }
 }
 
 /// What is known about the subject of a notification.
 package enum NotificationFinding: Hashable, Sendable {
-    /// Nobody has this subject.
     case unknown
-    /// The user is gone, or was cut off by us; `raised` verdicts of the request became `proven`.
+    /// The service itself erased the user or cut the link; `raised` verdicts became `proven`.
     case echo(RequestID, raised: Int)
     /// Several users have it.
     case shared
@@ -120,9 +112,8 @@ package struct NotifiedUser: Hashable, Sendable {
     package let userHash: [UInt8]
     package let userKey: WrappedKey
     package let userID: SealedUserID
-    /// What open requests must know.
     package let update: [IdentityUpdate]
-    /// Verdicts of requests that are past revoking which rose to `proven`.
+    /// Verdicts of requests past revoking that became `proven`.
     package let raised: Int
     package let openDeletion: RequestID?
 }

@@ -7,20 +7,16 @@ struct NotificationWriter {
     let database: Database
     let appender: LedgerAppender
 
-    /// A clock of the provider may be ahead of ours by this when an identity was made.
+    /// How far the provider's clock may be ahead of ours.
     private static let leeway = Duration.seconds(60)
 
-    /// Forgets what is older than the retention.
     func forget(before time: WallTime) throws {
         try database.run("DELETE FROM notifications WHERE received_at < ?", [.time(time)])
         try database.run("DELETE FROM erased_links WHERE ended_at < ?", [.time(time)])
     }
 
     func record(_ notification: NotificationRecord) throws -> NotificationRecord {
-        try database.run(
-            NotificationColumn.insertion,
-            NotificationColumn.allCases.map { notification.value($0) }
-        )
+        try database.run(NotificationColumn.insertion, notification.row)
         let found = try database.first(
             NotificationColumn.self,
             "FROM notifications WHERE key_hash = ?",
@@ -30,7 +26,6 @@ struct NotificationWriter {
         return found ?? notification
     }
 
-    /// An identity that has the subject.
     private struct Link {
         let identity: IdentityID
         let userHash: [UInt8]
@@ -62,14 +57,9 @@ struct NotificationWriter {
         var update: [IdentityUpdate] = []
         var raised = 0
         for link in cut where mayUpdateLink {
-            raised += try addToReceipts(of: link.identity, link.userHash, notification)
-            let told = try IdentityUpdate.tell(
-                link.identity,
-                of: link.userHash,
-                at: now,
-                database
-            )
-            if let told { update.append(told) }
+            raised += try addToReceipts(of: link, notification)
+            let told = try IdentityUpdate.tell(link.identity, of: link.userHash, at: now, database)
+            update += [told].compactMap(\.self)
         }
         return .user(
             NotifiedUser(
@@ -138,51 +128,45 @@ struct NotificationWriter {
         ) { try $0.requestID() }
     }
 
-    /// Adds what the notification confirms to requests that have left revoking.
-    ///
-    /// Their verdicts stay.
-    private func addToReceipts(
-        of identity: IdentityID,
-        _ userHash: [UInt8],
-        _ notification: NotificationRecord
-    ) throws -> Int {
-        let condition = """
-            identity_id = ? AND request_id IN (SELECT id FROM requests INDEXED BY requests_user
-              WHERE user_hash = ? AND (phase = 'purging' OR phase = 'verifying'
-                OR phase = 'completed'))
+    /// Adds what the notification proves to requests that have left revoking.
+    private func addToReceipts(of link: Link, _ notification: NotificationRecord) throws -> Int {
+        let requests = try database.requestIDs(
             """
-        return try Addendum.record(
-            notification,
-            where: (condition, [.id(identity), .blob(userHash)]),
-            RequestLeaves(appender: appender),
-            database
+            SELECT id FROM requests INDEXED BY requests_user
+            WHERE user_hash = ? AND phase IN ('purging', 'verifying', 'completed')
+            """,
+            [.blob(link.userHash)]
         )
+        return try requests.reduce(0) { try $0 + record(notification, [link.identity], in: $1) }
     }
 
-    /// The user is gone, or the identity is, because of us: the latest such request is meant.
+    private func record(
+        _ notification: NotificationRecord,
+        _ identities: Set<IdentityID>,
+        in request: RequestID
+    ) throws -> Int {
+        let leaves = RequestLeaves(appender: appender)
+        return try Addendum.record(notification, of: identities, in: request, leaves, database)
+    }
+
+    /// The service itself erased the user or cut the link: the latest such request is meant.
     private func echo(
         of subject: [UInt8],
         _ notification: NotificationRecord
     ) throws -> NotificationFinding {
-        let request = try database.first(
+        let request = try database.requestIDs(
             """
             SELECT request_id FROM erased_links WHERE subject_hash = ? AND provider = ?
             ORDER BY ended_at DESC LIMIT 1
             """,
             [.blob(subject), .text(notification.provider.rawValue)]
-        ) { try $0.requestID() }
+        ).first
         guard let request else { return .unknown }
         guard notification.meaning.cutsLink else { return .echo(request, raised: 0) }
-        let condition = """
-            request_id = ? AND identity_id IN (SELECT identity_id FROM erased_links
-              WHERE subject_hash = ? AND request_id = ?)
-            """
-        let raised = try Addendum.record(
-            notification,
-            where: (condition, [.id(request), .blob(subject), .id(request)]),
-            RequestLeaves(appender: appender),
-            database
-        )
-        return .echo(request, raised: raised)
+        let identities = try database.all(
+            "SELECT identity_id FROM erased_links WHERE subject_hash = ? AND request_id = ?",
+            [.blob(subject), .id(request)]
+        ) { try $0.identityID() }
+        return .echo(request, raised: try record(notification, Set(identities), in: request))
     }
 }

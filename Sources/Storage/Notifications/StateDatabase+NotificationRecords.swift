@@ -3,16 +3,13 @@ import GRDB
 package import Lifecycle
 
 extension StateDatabase {
-    /// The service acts on notifications up to this age: transmitters keep what they could not
-    /// deliver for days, and a replay must not be older than what is remembered.
+    /// The service acts on notifications up to this age: transmitters keep them for days, and a
+    /// replay must not be older than what is remembered.
     package static let notificationAgeMax = Duration.seconds(30 * 86_400)
-    /// How long a notification is remembered: beyond ``notificationAgeMax``, so that a replay is
-    /// recognized, and long enough for a status page.
+    /// Beyond ``notificationAgeMax``, so that a replay is recognized; and for the status page.
     package static let notificationRetention = Duration.seconds(90 * 86_400)
 
-    /// Records notifications in one commit; one that was recorded before is left as it is.
-    ///
-    /// Returns what is recorded now, in order.
+    /// Records notifications in one commit, and returns what is recorded now, in order.
     package func recordNotifications(
         _ notifications: [NotificationRecord]
     ) async throws -> [NotificationRecord] {
@@ -24,7 +21,7 @@ extension StateDatabase {
         }
     }
 
-    /// Notifications that wait to be acted on, the oldest first.
+    /// The oldest first.
     package func pendingNotifications(limit: Int) async throws -> [NotificationRecord] {
         try await read { database in
             try database.all(
@@ -38,7 +35,7 @@ extension StateDatabase {
         }
     }
 
-    /// The notification that a status page is asked about.
+    /// For the status page.
     package func notification(
         code: String,
         of provider: ProviderName
@@ -83,7 +80,7 @@ extension StateDatabase {
                   client_ids = NULL
                 WHERE key_hash = ?
                 """,
-                [.text(effect.rawValue), request.map { .id($0.value) } ?? .null, .blob(keyHash)]
+                [.text(effect.rawValue), .id(request), .blob(keyHash)]
             )
         }
     }

@@ -2,9 +2,8 @@ import GRDB
 import Ledger
 package import Lifecycle
 
-/// A legal hold on a user and the open requests that it stops.
+/// A legal hold on a user, if there is one, and the open requests that it stops.
 package struct UserHold: Hashable, Sendable {
-    /// `nil` when there is none.
     package let since: WallTime?
     package let openRequests: [RequestID]
 }
@@ -14,19 +13,16 @@ package struct GuardOverride: Hashable, Sendable {
     package let id: Int64
     package let remaining: Int
     package let expiresAt: WallTime
-    /// Who asked for it.
     package let uid: UInt32
 }
 
 extension StateDatabase {
-    /// How many rows this process has changed; answered by the writer, so it shows that it works.
+    /// Rows that this process has changed; the writer answers, so it shows that it works.
     package func changeCount() async throws -> Int {
         try await writer.perform { $0.totalChangesCount }
     }
 
-    /// Puts a user on hold; requests that are made later begin on hold.
-    ///
-    /// Returns the hold; the engine holds its open requests next.
+    /// Puts a user on hold; later requests begin on hold, and the engine holds the open ones next.
     package func holdUser(
         _ userHash: [UInt8],
         by uid: UInt32,
@@ -38,15 +34,14 @@ extension StateDatabase {
                     "INSERT OR IGNORE INTO user_holds VALUES (?, ?)",
                     [.blob(userHash), .time(now)]
                 ) > 0
-            if isNew { appender.write(hold: "user_held", of: userHash, by: uid, at: now) }
+            if isNew { appender.write("user_held", [(.user, .hash(userHash))], by: uid, at: now) }
             return try Self.hold(userHash, database)
         }
     }
 
     /// Ends the hold on a user; those on single requests stay.
     ///
-    /// Returns the open requests to release, and since when the hold was there. A release that
-    /// a crash cut short finds them once more.
+    /// Returns the open requests to release: once more after a release that a crash cut short.
     package func releaseUser(
         _ userHash: [UInt8],
         by uid: UInt32,
@@ -56,21 +51,18 @@ extension StateDatabase {
             let hold = try Self.hold(userHash, database)
             try database.run("DELETE FROM user_holds WHERE user_hash = ?", [.blob(userHash)])
             if hold.since != nil {
-                appender.write(hold: "user_released", of: userHash, by: uid, at: now)
+                appender.write("user_released", [(.user, .hash(userHash))], by: uid, at: now)
             }
-            let released = try database.all(
-                """
-                SELECT id FROM requests INDEXED BY requests_user
-                WHERE user_hash = ? AND ended_at IS NULL AND is_held AND NOT has_own_hold
-                ORDER BY id
-                """,
-                [.blob(userHash)]
-            ) { try $0.requestID() }
+            let released = try Self.openRequests(
+                of: userHash,
+                where: "AND is_held AND NOT has_own_hold",
+                database
+            )
             return UserHold(since: hold.since, openRequests: released)
         }
     }
 
-    /// Puts one open request on hold, or ends that hold; the engine learns of it next.
+    /// Puts one open request on hold, or ends that hold.
     package func setOwnHold(_ isHeld: Bool, of id: RequestID) async throws {
         _ = try await writer.perform { database in
             try database.run(
@@ -80,7 +72,6 @@ extension StateDatabase {
         }
     }
 
-    /// The hold on a user, if any, and the user's open requests.
     package func userHold(_ userHash: [UInt8]) async throws -> UserHold {
         try await read { try Self.hold(userHash, $0) }
     }
@@ -92,16 +83,16 @@ extension StateDatabase {
     package func usersOnHold(withTombstones: Bool) async throws -> UsersOnHold {
         try await read { database in
             let hashes = try database.all("SELECT user_hash FROM user_holds") { $0.blob() }
-            var requests = try database.all(
+            var requests = try database.requestIDs(
                 "SELECT r.id FROM user_holds h JOIN requests r ON r.user_hash = h.user_hash"
-            ) { try $0.requestID() }
+            )
             if withTombstones, !hashes.isEmpty {
-                requests += try database.all(
+                requests += try database.requestIDs(
                     """
                     SELECT request_id FROM tombstones
                     WHERE is_key = 0 AND user_hash IN (SELECT user_hash FROM user_holds)
                     """
-                ) { try $0.requestID() }
+                )
             }
             return UsersOnHold(hashes: Set(hashes), requests: Set(requests))
         }
@@ -109,17 +100,25 @@ extension StateDatabase {
 
     private static func hold(_ userHash: [UInt8], _ database: Database) throws -> UserHold {
         UserHold(
-            since: try database.first(
+            since: try database.time(
                 "SELECT since FROM user_holds WHERE user_hash = ?",
                 [.blob(userHash)]
-            ) { $0.time() },
-            openRequests: try database.all(
-                """
-                SELECT id FROM requests INDEXED BY requests_user
-                WHERE user_hash = ? AND ended_at IS NULL ORDER BY id
-                """,
-                [.blob(userHash)]
-            ) { try $0.requestID() }
+            ),
+            openRequests: try openRequests(of: userHash, database)
+        )
+    }
+
+    private static func openRequests(
+        of userHash: [UInt8],
+        where condition: String = "",
+        _ database: Database
+    ) throws -> [RequestID] {
+        try database.requestIDs(
+            """
+            SELECT id FROM requests INDEXED BY requests_user
+            WHERE user_hash = ? AND ended_at IS NULL \(condition) ORDER BY id
+            """,
+            [.blob(userHash)]
         )
     }
 
@@ -131,15 +130,8 @@ extension StateDatabase {
         at now: WallTime
     ) async throws {
         try await write { database, appender in
-            appender.write(
-                LedgerEntry(
-                    at: now,
-                    [
-                        .event: .word("guard_overridden"), .count: .number(Int64(count)),
-                        .uid: .number(Int64(uid)),
-                    ]
-                )
-            )
+            let number = LedgerEntry.Value.number(Int64(count))
+            appender.write("guard_overridden", [(.count, number)], by: uid, at: now)
             try database.run(
                 "UPDATE guard_overrides SET expires_at = ?1 WHERE expires_at > ?1",
                 [.time(now)]
@@ -156,25 +148,23 @@ extension StateDatabase {
 
     /// The override in force, if any is left.
     package func guardOverride(at now: WallTime) async throws -> GuardOverride? {
-        try await read { database in
-            try database.first(
-                """
-                SELECT id, allowed - used AS remaining, expires_at, uid FROM guard_overrides
-                WHERE expires_at > ? AND used < allowed ORDER BY id DESC LIMIT 1
-                """,
-                [.time(now)]
-            ) { row in
-                GuardOverride(
-                    id: row.int64("id"),
-                    remaining: row.int("remaining"),
-                    expiresAt: row.time("expires_at"),
-                    uid: row.uid("uid")
-                )
-            }
+        try await first(
+            """
+            SELECT id, allowed - used AS remaining, expires_at, uid FROM guard_overrides
+            WHERE expires_at > ? AND used < allowed ORDER BY id DESC LIMIT 1
+            """,
+            [.time(now)]
+        ) { row in
+            GuardOverride(
+                id: row.int64("id"),
+                remaining: row.int("remaining"),
+                expiresAt: row.time("expires_at"),
+                uid: row.uid("uid")
+            )
         }
     }
 
-    /// Spends a part of the override in force; spending more than is left spends it all.
+    /// Spending more of the override in force than is left spends it all.
     static func useGuardOverride(purges: Int, at now: WallTime, _ database: Database) throws {
         try database.run(
             """

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Encoding
 import GRDB
 import Lifecycle
 
@@ -10,7 +10,11 @@ struct TargetHoldTable {
     func insert(_ hold: TargetHold) throws {
         try database.run(
             Column.insertion,
-            Column.allCases.map { try value($0, of: hold) }
+            Column.row([
+                .name: .text(hold.name), .target: .text(hold.target.rawValue),
+                .rows: .text(hold.rows?.columnText), .reason: .text(hold.reason),
+                .since: .time(hold.since), .uid: .uid(hold.uid),
+            ])
         )
     }
 
@@ -18,7 +22,7 @@ struct TargetHoldTable {
         try database.run("DELETE FROM target_holds WHERE name = ?", [.text(name)])
     }
 
-    /// All of them, the oldest first.
+    /// The oldest first.
     func all() throws -> [TargetHold] {
         try database.all(
             Column.self,
@@ -27,7 +31,7 @@ struct TargetHoldTable {
             TargetHold(
                 name: row.text(.name),
                 target: row.target(.target),
-                rows: try row.textOrNil(.rows).map(Filter.decode),
+                rows: try row.textOrNil(.rows).map { try RowFilter(columnText: $0) },
                 reason: row.textOrNil(.reason),
                 since: row.time(.since),
                 uid: row.uid(.uid)
@@ -41,50 +45,24 @@ struct TargetHoldTable {
         static let selection = makeSelection()
         static let insertion = insertion(of: allCases, into: "target_holds")
     }
+}
 
-    private func value(_ column: Column, of hold: TargetHold) throws -> SQLValue {
-        switch column {
-        case .name: .text(hold.name)
-        case .target: .text(hold.target.rawValue)
-        case .rows: .text(try hold.rows.map(Filter.encode))
-        case .reason: .text(hold.reason)
-        case .since: .time(hold.since)
-        case .uid: .uid(hold.uid)
-        }
+extension RowFilter {
+    /// The table, then each column with its values: `["orders",["status","disputed","open"]]`.
+    fileprivate var columnText: String {
+        ColumnText.encode(
+            [.string(table)]
+                + conditions.map { .array(([$0.column] + $0.values).map { .string($0) }) }
+        )
     }
 
-    /// A filter as JSON: `{"table":"orders","where":[["status","disputed","open"]]}`, each column
-    /// with its values behind it.
-    private struct Filter: Codable {
-        var table: String
-        var `where`: [[String]]
-
-        static func encode(_ filter: RowFilter) throws -> String {
-            let stored = Filter(
-                table: filter.table,
-                where: filter.conditions.map { [$0.column] + $0.values }
-            )
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(stored), as: UTF8.self)
+    fileprivate init(columnText: String) throws {
+        let values = try ColumnText(columnText, "rows")
+        let conditions = try (1..<max(1, values.count)).map { index in
+            let texts = try values.row(index).texts()
+            guard texts.count > 1 else { throw StorageError.malformed("rows") }
+            return Condition(column: texts[0], values: Array(texts.dropFirst()))
         }
-
-        static func decode(_ text: String) throws -> RowFilter {
-            let stored: Filter
-            do {
-                stored = try JSONDecoder().decode(Filter.self, from: Data(text.utf8))
-            } catch {
-                throw StorageError.malformed("rows")
-            }
-            return RowFilter(
-                table: stored.table,
-                conditions: try stored.where.map { texts in
-                    guard let column = texts.first, texts.count > 1 else {
-                        throw StorageError.malformed("rows")
-                    }
-                    return RowFilter.Condition(column: column, values: Array(texts.dropFirst()))
-                }
-            )
-        }
+        self.init(table: try values.text(0), conditions: conditions)
     }
 }

@@ -4,26 +4,13 @@ import Lifecycle
 
 /// Ids that were found for other stores, sealed, as rows of `found_keys`.
 ///
-/// Deleting a row destroys its key. Rows are added while a request is open. They are deleted with
-/// its recheck record, or with its end when there are no rechecks. Rows that a replay adds to an
-/// ended request (`is_late`) are deleted when the replay has used them.
+/// Deleting a row destroys its key: with the request's recheck record, with its end when there are
+/// no rechecks, or (`is_late`) when the replay that added it has used it.
 struct FoundKeyTable {
-    /// The vault keys that rows need; one seek in the index for each.
-    static let keyIDs = """
-        WITH RECURSIVE found_key_keys (id) AS (
-          SELECT min(key_id) FROM found_keys
-          UNION ALL
-          SELECT (SELECT min(key_id) FROM found_keys WHERE key_id > found_key_keys.id)
-          FROM found_key_keys WHERE found_key_keys.id IS NOT NULL
-        )
-        SELECT id FROM found_key_keys WHERE id IS NOT NULL
-        """
-
     let database: Database
 
-    /// Inserts what was found; `isLate` is `nil` where the end of the request decides.
-    ///
-    /// A request that is not known here, as after a restore of a machine, has ended.
+    /// `isLate` is `nil` where the end of the request decides; a request that is not known here, as
+    /// after a restore of a machine, has ended.
     func insert(_ keys: SealedKeys, isLate: Bool? = nil) throws {
         try database.run(
             """
@@ -41,7 +28,7 @@ struct FoundKeyTable {
         )
     }
 
-    /// What is stored for a request, in the order in which it was found.
+    /// In the order in which it was found.
     func all(of request: RequestID, as name: KeyName) throws -> [StoredKeys] {
         try database.all(
             FoundKeyColumn.self,
@@ -53,7 +40,7 @@ struct FoundKeyTable {
         )
     }
 
-    /// The names under which something is kept for rechecks.
+    /// The names under which rechecks keep something.
     func names(ofRecheck request: RequestID) throws -> [KeyName] {
         try database.all(
             "SELECT DISTINCT target, name FROM found_keys WHERE request_id = ? AND is_late = 0",
@@ -61,14 +48,10 @@ struct FoundKeyTable {
         ) { KeyName(target: $0.target("target"), key: $0.text("name")) }
     }
 
-    /// Destroys what requests needed that have ended, unless there are rechecks; tombstones of
-    /// what was erased stay.
+    /// Destroys what ended requests needed, unless there are rechecks; tombstones stay.
     func forget(ended: [(request: Request, at: WallTime)], _ appender: LedgerAppender) throws {
         // Few have such stores; the others pay one query for each batch.
-        guard
-            try database.first("SELECT EXISTS (SELECT 1 FROM found_keys)", body: { $0.bool() })
-                == true
-        else { return }
+        guard try database.has("SELECT 1 FROM found_keys LIMIT 1") else { return }
         let tombstones = KeyTombstoneWriter(database: database, appender: appender)
         for (request, time) in ended {
             if request.isErasure {

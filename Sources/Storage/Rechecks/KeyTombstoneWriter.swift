@@ -2,8 +2,7 @@ import GRDB
 import Ledger
 import Lifecycle
 
-/// Makes tombstones out of the hashes that are kept beside found ids, with the leaves that take
-/// them off the machine.
+/// Makes tombstones of the hashes beside found ids, with leaves that take them off the machine.
 struct KeyTombstoneWriter {
     /// So a leaf has some 3 kB, and many of them fit into a note.
     static let leafHashesMax = 64
@@ -12,7 +11,7 @@ struct KeyTombstoneWriter {
     let database: Database
     let appender: LedgerAppender
 
-    /// Makes tombstones of what was found before the end of a request, or late, by a replay.
+    /// Of what was found before the end of a request, or late, by a replay.
     func bury(_ request: RequestID, isLate: Bool, at time: WallTime) throws {
         let hashes = try hashes(of: request, isLate: isLate).filter { hash in
             try insert(hash, of: request, at: time)
@@ -20,18 +19,14 @@ struct KeyTombstoneWriter {
         for start in stride(from: 0, to: hashes.count, by: Self.leafHashesMax) {
             let some = hashes[start..<min(start + Self.leafHashesMax, hashes.count)]
             appender.write(
-                LedgerEntry(
-                    at: time,
-                    [
-                        .event: .word("erased_keys"), .keys: .hashes(Array(some)),
-                        .request: .id(request.value),
-                    ]
-                )
+                "erased_keys",
+                [(.keys, .hashes(Array(some))), (.request, .id(request.value))],
+                at: time
             )
         }
     }
 
-    /// Returns `false` for one that is known.
+    /// Returns `false` for a known one.
     func insert(_ hash: [UInt8], of request: RequestID, at time: WallTime) throws -> Bool {
         try database.run(
             """
@@ -48,13 +43,13 @@ struct KeyTombstoneWriter {
         of request: RequestID,
         _ database: Database
     ) throws -> Bool {
-        try database.first(
+        try database.has(
             """
             SELECT 1 FROM tombstones INDEXED BY tombstones_keys
             WHERE request_id = ? AND user_hash = ? AND is_key = 1
             """,
             [.id(request), .blob(hash)]
-        ) { _ in true } ?? false
+        )
     }
 
     private func hashes(of request: RequestID, isLate: Bool) throws -> [[UInt8]] {

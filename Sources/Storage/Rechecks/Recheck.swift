@@ -1,10 +1,11 @@
+import Encoding
 import GRDB
 package import Lifecycle
 
 /// The next recheck of a completed deletion.
 package struct RecheckOutlook: Hashable, Sendable {
     package let dueAt: WallTime
-    /// Since when data is known to be in a store again; `nil` while none is.
+    /// Since when data is known to be in a store again.
     package let returnedAt: WallTime?
 
     static func find(_ id: RequestID, _ database: Database) throws -> RecheckOutlook? {
@@ -15,44 +16,39 @@ package struct RecheckOutlook: Hashable, Sendable {
     }
 }
 
-/// Re-checks as lines: `1767225600000 returned app-db=3 -old-db`.
-///
-/// The names are those of the configuration: letters, digits and `-`, a letter first.
-enum RecheckText {
+/// The column `rechecks`: time, outcome, what was found, and the stores that could not be asked.
+extension [Recheck] {
     /// As many as a month of daily rechecks of data that stays; the first ones go.
-    static let countMax = 32
+    static let storedCountMax = 32
 
-    static func encode(_ rechecks: [Recheck]) -> String {
-        rechecks.suffix(countMax).map { recheck in
-            let words =
-                ["\(recheck.at.unixMilliseconds)", recheck.outcome.rawValue]
-                + recheck.found.map { "\($0.target)=\($0.rowCount)" }
-                + recheck.missing.map { "-\($0)" }
-            return words.joined(separator: " ")
-        }.joined(separator: "\n")
+    var columnText: String {
+        ColumnText.encode(
+            suffix(Self.storedCountMax).map { recheck in
+                let found = recheck.found.map { found -> JSONValue in
+                    .array([.string(found.target.rawValue), .int(found.rowCount)])
+                }
+                return .array([
+                    .time(recheck.at), .string(recheck.outcome.rawValue), .array(found),
+                    .array(recheck.missing.map { .string($0.rawValue) }),
+                ])
+            }
+        )
     }
 
-    static func decode(_ text: String?) throws -> [Recheck] {
-        try (text ?? "").split(separator: "\n").map { line in
-            let words = line.split(separator: " ")
-            guard words.count >= 2, let time = Int64(words[0]),
-                let outcome = Recheck.Outcome(rawValue: String(words[1]))
-            else { throw StorageError.malformed("rechecks") }
-            var recheck = Recheck(at: WallTime(unixMilliseconds: time), outcome)
-            for word in words.dropFirst(2) {
-                if word.hasPrefix("-") {
-                    recheck.missing.append(TargetName(String(word.dropFirst())))
-                    continue
-                }
-                let parts = word.split(separator: "=")
-                guard parts.count == 2, let count = Int(parts[1]) else {
-                    throw StorageError.malformed("rechecks")
-                }
-                recheck.found.append(
-                    Recheck.Found(target: TargetName(String(parts[0])), rowCount: count)
-                )
-            }
-            return recheck
+    init(columnText: String?) throws {
+        guard let columnText else {
+            self = []
+            return
+        }
+        self = try ColumnText(columnText, "rechecks").rows().map { row in
+            Recheck(
+                at: try row.time(0),
+                try row.choice(1, as: Recheck.Outcome.self),
+                found: try row.row(2).rows().map {
+                    Recheck.Found(target: TargetName(try $0.text(0)), rowCount: try $0.int(1))
+                },
+                missing: try row.row(3).texts().map { TargetName($0) }
+            )
         }
     }
 }

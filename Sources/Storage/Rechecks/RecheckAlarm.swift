@@ -1,14 +1,11 @@
 import Lifecycle
 import Synchronization
 
-/// Signals a recheck that becomes due before the time that is known.
-///
-/// Every deletion opens a record, and the next one to be due is nearly always an older one: then
-/// there is no signal.
+/// Signals a recheck that becomes due before the time that is known; most new ones do not.
 final class RecheckAlarm: Sendable {
     private let expected = Mutex<WallTime?>(nil)
     private let signal: AsyncStream<Void>.Continuation
-    /// Yields once at the start, too: rechecks may have become due while nothing ran.
+    /// Yields once at the start: rechecks may have become due while nothing ran.
     let signals: AsyncStream<Void>
 
     init() {
@@ -16,7 +13,7 @@ final class RecheckAlarm: Sendable {
         signal.yield()
     }
 
-    /// Sets when the next recheck is due; with `nil` every new one signals.
+    /// With `nil` every new recheck signals.
     func expect(_ time: WallTime?) { expected.withLock { $0 = time } }
 
     func opened(dueAt time: WallTime) {

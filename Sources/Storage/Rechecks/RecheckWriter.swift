@@ -8,33 +8,20 @@ struct RecheckWriter {
     let database: Database
     let appender: LedgerAppender
 
-    /// The vault keys that records need; one seek in the index for each.
-    static let keyIDs = """
-        WITH RECURSIVE recheck_keys (id) AS (
-          SELECT min(key_id) FROM rechecks
-          UNION ALL
-          SELECT (SELECT min(key_id) FROM rechecks WHERE key_id > recheck_keys.id) FROM recheck_keys
-          WHERE recheck_keys.id IS NOT NULL
-        )
-        SELECT id FROM recheck_keys WHERE id IS NOT NULL
-        """
-
     static func open(_ opened: OpenedRecheck, _ database: Database) throws {
         try database.run(
-            """
-            INSERT OR IGNORE INTO rechecks
-              (request_id, key_id, recheck_key, sealed_user, stage, opened_at, due_at)
-            VALUES (?, ?, ?, ?, 0, ?, ?)
-            """,
-            [
-                .id(opened.sealed.request), .text(opened.sealed.keyID),
-                .blob(opened.sealed.recheckKey), .blob(opened.sealed.sealedUser),
-                .time(opened.openedAt), .time(opened.dueAt),
-            ]
+            RecheckColumn.insertion,
+            RecheckColumn.row([
+                .requestID: .id(opened.sealed.request), .keyID: .text(opened.sealed.keyID),
+                .recheckKey: .blob(opened.sealed.recheckKey),
+                .sealedUser: .blob(opened.sealed.sealedUser), .stage: .int(0 as Int),
+                .openedAt: .time(opened.openedAt), .dueAt: .time(opened.dueAt),
+                .isReopened: .bool(false), .isNameless: .bool(false),
+            ])
         )
     }
 
-    /// Records how a recheck ended; returns `false` for a record that changed since it was read.
+    /// Returns `false` for a record that changed since it was read.
     func end(_ ended: EndedRecheck) throws -> Bool {
         let id = ended.due.sealed.request
         let changed: Int
@@ -68,37 +55,27 @@ struct RecheckWriter {
     /// Records that data returned, and has it checked again; returns whether it did.
     func reopen(_ returned: ReturnedData, at now: WallTime) throws -> Bool {
         let id = returned.request
-        let known = try database.first(
-            """
-            SELECT r.rechecks, c.request_id IS NOT NULL AS is_open,
-              ifnull(c.is_reopened, 0) AS is_reopened, ifnull(c.is_nameless, 0) AS is_nameless,
-              c.returned_at IS NOT NULL AS is_returned
-            FROM requests r LEFT JOIN rechecks c ON c.request_id = r.id
-            WHERE r.id = ? AND r.phase = 'completed'
-            """,
+        let rechecks = try database.first(
+            "SELECT rechecks FROM requests WHERE id = ? AND phase = 'completed'",
             [.id(id)]
-        ) { row in
-            (
-                rechecks: try RecheckText.decode(row.textOrNil("rechecks")),
-                isOpen: row.bool("is_open"),
-                isReopened: row.bool("is_reopened"), isNameless: row.bool("is_nameless"),
-                isReturned: row.bool("is_returned")
-            )
-        }
-        guard let known, known.rechecks.last?.outcome != .abandoned else { return false }
-        var found = returned.found
-        if known.isOpen {
-            let last = known.rechecks.last { $0.outcome == .returned }?.found ?? []
-            let before = known.isReturned ? last : []
-            let isNew =
-                !returned.keys.isEmpty || (known.isNameless && !returned.isNameless)
-                || !found.allSatisfy { found in before.contains { $0.target == found.target } }
-            guard known.isReopened, isNew, returned.opened != nil else { return false }
-            // What was not found this time is still to be checked.
-            found += before.filter { old in !found.contains { $0.target == old.target } }
-        }
+        ) { try [Recheck](columnText: $0.textOrNil()) }
+        guard let rechecks else { return false }
+        let known = try RecheckRow.find(id, database)
+        let found = KnownRecheck(
+            rechecks: rechecks,
+            isOpen: known != nil,
+            isReopened: known?.isReopened ?? false,
+            isNameless: known?.isNameless ?? false,
+            isReturned: known?.returnedAt != nil
+        ).found(
+            with: returned.found,
+            isNameless: returned.isNameless,
+            hasNewKeys: !returned.keys.isEmpty,
+            canReopen: returned.opened != nil
+        )
+        guard let found else { return false }
         if let opened = returned.opened {
-            if known.isNameless, !returned.isNameless {
+            if known?.isNameless ?? false, !returned.isNameless {
                 // It was opened without a user.
                 try database.run("DELETE FROM rechecks WHERE request_id = ?", [.id(id)])
             }
@@ -111,7 +88,7 @@ struct RecheckWriter {
                 """,
                 [
                     .id(id), .time(now),
-                    .bool(returned.isNameless && (known.isNameless || !known.isOpen)),
+                    .bool(returned.isNameless && known?.isNameless ?? true),
                     .time(opened.openedAt), .time(opened.dueAt),
                 ]
             )
@@ -122,7 +99,7 @@ struct RecheckWriter {
         return true
     }
 
-    /// Ends the rechecks for an operator; returns whether there were any.
+    /// For an operator; returns whether there were any.
     func abandon(_ id: RequestID, by uid: UInt32, at now: WallTime) throws -> Bool {
         let changed = try database.run("DELETE FROM rechecks WHERE request_id = ?", [.id(id)])
         guard changed > 0 else { return false }
@@ -135,11 +112,11 @@ struct RecheckWriter {
         let known = try database.first(
             "SELECT rechecks FROM requests WHERE id = ?",
             [.id(id)]
-        ) { try RecheckText.decode($0.textOrNil()) }
+        ) { try [Recheck](columnText: $0.textOrNil()) }
         try database.run(
             "UPDATE requests SET rechecks = ?, leaves = leaves || ? WHERE id = ?",
             [
-                .text(RecheckText.encode((known ?? []) + [recheck])),
+                .text(((known ?? []) + [recheck]).columnText),
                 .text(leaves(recheck, of: id, uid: uid)), .id(id),
             ]
         )
@@ -148,19 +125,17 @@ struct RecheckWriter {
     private func leaves(_ recheck: Recheck, of id: RequestID, uid: UInt32?) -> String {
         let leaves = RequestLeaves(appender: appender)
         guard recheck.outcome == .returned else {
-            var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
-                (.event, .word("rechecked")), (.request, .id(id.value)),
-                (.detail, .word(recheck.outcome.rawValue)),
-            ]
-            if let uid { values.append((.uid, .number(Int64(uid)))) }
-            return leaves.write(recheck.at, values)
+            let by = uid.map { [(LedgerEntry.Key.uid, LedgerEntry.Value.number(Int64($0)))] } ?? []
+            let outcome = LedgerEntry.Value.word(recheck.outcome.rawValue)
+            return leaves.write(recheck.at, "rechecked", of: id, [(.detail, outcome)] + by)
         }
         return recheck.found.map { found in
             leaves.write(
                 recheck.at,
+                "returned",
+                of: id,
                 [
-                    (.event, .word("returned")), (.request, .id(id.value)),
-                    (.target, .word(LedgerEntry.plain(found.target.rawValue))),
+                    (.target, .word(found.target.rawValue)),
                     (.rows, .number(Int64(found.rowCount))),
                 ]
             )

@@ -1,15 +1,15 @@
 package import Engine
 package import Lifecycle
 
-/// Data of a deletion without further rechecks, found in the stores by a replay or a sample.
+/// Data of a deletion without further rechecks that a replay or a sample found.
 package struct ReturnedData: Hashable, Sendable {
     package let request: RequestID
     package let found: [Recheck.Found]
     /// What further rechecks need; `nil` where none is possible, as without a vault key.
     package let opened: OpenedRecheck?
-    /// Ids by which stores knew the user, as far as they are not stored already.
+    /// Ids by which stores knew the user, unless they are stored.
     package let keys: [SealedKeys]
-    /// The user is not known, only ids of stores; ``opened`` names no user then.
+    /// Only ids of stores are known; ``opened`` names no user then.
     package let isNameless: Bool
 
     package init(

@@ -2,9 +2,8 @@ package import Engine
 import GRDB
 package import Lifecycle
 
-/// Ids that one store names and another knows the user by.
 extension StateDatabase {
-    /// What is stored under one name, by request; requests without any are missing.
+    /// Requests without any are missing.
     package func foundKeys(
         of requests: [RequestID],
         as name: KeyName
@@ -23,14 +22,8 @@ extension StateDatabase {
     /// The requests that are open; what is found for the others is late.
     package func open(among requests: [RequestID]) async throws -> Set<RequestID> {
         try await read { database in
-            Set(
-                try requests.filter { id in
-                    try database.first(
-                        "SELECT ended_at IS NULL FROM requests WHERE id = ?",
-                        [.id(id)]
-                    ) { $0.bool() } ?? false
-                }
-            )
+            let isOpen = "SELECT 1 FROM requests WHERE id = ? AND ended_at IS NULL"
+            return Set(try requests.filter { try database.has(isOpen, [.id($0)]) })
         }
     }
 
@@ -44,19 +37,19 @@ extension StateDatabase {
 
     // MARK: Replay
 
-    /// Requests that have ended and for which a replay found ids that are not used up.
+    /// Ended requests for which a replay found ids that are not used up.
     package func lateKeyRequests(among requests: Set<RequestID>) async throws -> [RequestID] {
         try await read { database in
-            try database.all(
+            try database.requestIDs(
                 "SELECT DISTINCT request_id FROM found_keys WHERE is_late = 1 ORDER BY request_id"
-            ) { try $0.requestID() }.filter(requests.contains)
+            ).filter(requests.contains)
         }
     }
 
-    /// Destroys the ids that a replay found, once it has used them; tombstones of them stay.
+    /// Destroys the ids that a replay found and has used; tombstones of them stay.
     ///
-    /// They have the time of the erasure that was repeated. With the time of the replay, the next
-    /// replay would also erase what was stored under the same ids since.
+    /// They have the time of the erasure that was repeated: with the time of the replay, the next
+    /// one would also erase what was stored under the same ids since.
     package func forgetLateKeys(of erased: [Tombstone]) async throws {
         let count = try await write { database, appender in
             let tombstones = KeyTombstoneWriter(database: database, appender: appender)
@@ -69,7 +62,7 @@ extension StateDatabase {
                     )
             }
         }
-        // Until then the keys are still in the write-ahead log.
+        // Until then the keys are in the write-ahead log.
         if count > 0 { requestScrub() }
     }
 
@@ -94,9 +87,7 @@ extension StateDatabase {
         }
     }
 
-    /// Replaces rows by newly sealed ones, all in one commit; returns how many.
-    ///
-    /// A row that is gone stays gone.
+    /// Replaces rows by newly sealed ones in one commit and returns how many; lost ones stay lost.
     package func replaceFoundKeys(
         _ fresh: [(old: StoredKeys, new: SealedKeys)]
     ) async throws -> Int {

@@ -4,12 +4,9 @@ package import Lifecycle
 
 /// What a replay is about to erase in a store, as rows of `begun_replays`.
 ///
-/// A row is there before the store is asked to erase. The commit that records the outcome deletes
-/// it. If a replay leaves one behind, the user's data was there again, and may have gone uncounted.
-/// A row names no user: it has what the tombstone has.
+/// A row is there from before the store is asked until the commit that records the outcome. One
+/// that a replay leaves behind says that the data was there, and may have gone uncounted.
 extension StateDatabase {
-    /// Notes what is about to be erased again in a store, all in one commit.
-    ///
     /// Returns those that an earlier replay noted and did not finish.
     package func beginReplay(
         of erasures: [BegunErasure],
@@ -28,21 +25,16 @@ extension StateDatabase {
 
     /// What was begun in a store and has not ended, by request.
     package func begunReplays(in target: TargetName) async throws -> [BegunErasure] {
-        try await read { database in
-            try database.all(
-                """
-                SELECT request_id, hash FROM begun_replays
-                WHERE target = ? ORDER BY request_id, hash
-                """,
-                [.text(target.rawValue)]
-            ) { BegunErasure(request: try $0.requestID("request_id"), hash: $0.blob("hash")) }
-        }
+        try await all(
+            "SELECT request_id, hash FROM begun_replays WHERE target = ? ORDER BY request_id, hash",
+            [.text(target.rawValue)]
+        ) { BegunErasure(request: try $0.requestID("request_id"), hash: $0.blob("hash")) }
     }
 
     /// Records what was erased again, some hundred at most, and deletes its rows, in one commit.
     ///
-    /// The entry of a resumed erasure that found nothing has no `rows`: their number is unknown.
-    /// What was not there and was not begun before gets no entry.
+    /// A resumed erasure that found nothing has no `rows`. What was not there and was not begun
+    /// before gets no entry.
     package func endReplay(
         of ended: [EndedErasure],
         in target: TargetName,
@@ -56,17 +48,15 @@ extension StateDatabase {
                 )
                 guard ended.rows > 0 || ended.isResumed else { continue }
                 var values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
-                    (.event, .word("replayed")), (.request, .id(ended.begun.request.value)),
-                    (.target, .word(LedgerEntry.plain(target.rawValue))),
+                    (.request, .id(ended.begun.request.value)), (.target, .word(target.rawValue)),
                 ]
-                if ended.isResumed { values.append((.detail, .word("resumed"))) }
                 if ended.rows > 0 { values.append((.rows, .number(Int64(ended.rows)))) }
-                appender.write(LedgerEntry(at: now, values))
+                appender.write("replayed", values, ended.isResumed ? "resumed" : nil, at: now)
             }
         }
     }
 
-    /// Forgets all that was begun: this state is an older copy and does not know what became of it.
+    /// For an older copy of the state, which does not know what became of it.
     package func forgetBegunReplays() async throws {
         _ = try await writer.perform { try $0.run("DELETE FROM begun_replays") }
     }

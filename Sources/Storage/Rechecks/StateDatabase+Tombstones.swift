@@ -3,8 +3,8 @@ import Ledger
 package import Lifecycle
 
 extension StateDatabase {
-    /// A page of tombstones after `position` (0 in the beginning), of what was erased at `since` or
-    /// later, with the cutoffs of their purges where the requests are known.
+    /// After `position` (0 in the beginning), of what was erased at `since` or later, with the
+    /// cutoffs of the purges where the requests are known.
     package func tombstones(
         since: WallTime = .distantPast,
         after position: Int,
@@ -30,20 +30,15 @@ extension StateDatabase {
 
     /// The requests of which the tombstone of a user is known.
     package func buriedRequests() async throws -> Set<RequestID> {
-        try await read { database in
-            Set(
-                try database.all("SELECT request_id FROM tombstones WHERE is_key = 0") {
-                    try $0.requestID()
-                }
-            )
+        try await read {
+            Set(try $0.requestIDs("SELECT request_id FROM tombstones WHERE is_key = 0"))
         }
     }
 
-    /// Adds tombstones that left the machine and that this older state does not know; returns how
-    /// many.
+    /// Adds tombstones that this older state does not know, and returns how many.
     ///
-    /// At most some thousand: commits wait until they are inserted. `buried` is
-    /// ``buriedRequests()``, and what was learned since.
+    /// At most some thousand: commits wait for them. `buried` is ``buriedRequests()`` and what was
+    /// learned since.
     package func learn(
         _ tombstones: [Tombstone],
         buried: inout Set<RequestID>
@@ -72,22 +67,16 @@ extension StateDatabase {
         at now: WallTime
     ) async throws {
         try await write { _, appender in
-            _ = appender.write(
-                LedgerEntry(
-                    at: now,
-                    [
-                        .event: .word("returned"), .detail: .word("sample"),
-                        .target: .word(LedgerEntry.plain(target.rawValue)),
-                        .count: .number(Int64(users)), .rows: .number(Int64(rows)),
-                    ]
-                )
-            )
+            let values: [(LedgerEntry.Key, LedgerEntry.Value)] = [
+                (.target, .word(target.rawValue)), (.count, .number(Int64(users))),
+                (.rows, .number(Int64(rows))),
+            ]
+            appender.write("returned", values, "sample", at: now)
         }
     }
 }
 
 extension Tombstone {
-    /// Inserts the tombstone of a user.
     func insert(_ database: Database) throws {
         try database.run(
             """

@@ -1,22 +1,20 @@
 import GRDB
 package import Lifecycle
 
-/// What became known of a verdict after it was final: the receipt keeps the verdict, and this comes
-/// beside it.
+/// What became known of a verdict after it was final; the receipt shows it beside the verdict.
 package struct Addendum: Hashable, Sendable {
     package let identity: IdentityID
     package let provider: ProviderName
     package let clientID: String
     /// What the verdict would be with this knowledge.
     package let verdict: Verdict
-    /// The provider's notification, by its own name.
+    /// As the provider names it.
     package let event: String
-    /// When it happened, as the provider says.
+    /// As the provider says.
     package let occurredAt: WallTime
     package let recordedAt: WallTime
 }
 
-/// The columns of `addenda`.
 private enum AddendumColumn: Int32, Columns {
     case requestID, identityID, provider, clientID, verdict, event, occurredAt, recordedAt
 
@@ -28,9 +26,7 @@ extension Addendum {
     /// ``event`` of a credential that was submitted after the verdict, and refused.
     package static let refusedCredential = "credential_refused"
 
-    /// The most addenda of one request that submitters can cause.
-    ///
-    /// The receipt says by then that tokens may live on; invented providers must not fill it.
+    /// Of one request and event: invented providers must not fill the receipt.
     private static let countMax = 32
 
     /// Adds it once: a second one of the same identity and event says nothing new.
@@ -42,58 +38,44 @@ extension Addendum {
             """,
             [.id(request), .text(provider.rawValue), .text(clientID), .text(event)]
         )
-        guard !isKnown, try count(event, of: request, database) < Self.countMax else { return }
+        let count = try database.int(
+            "SELECT count(*) FROM addenda WHERE request_id = ? AND event = ?",
+            [.id(request), .text(event)]
+        )
+        guard !isKnown, count < Self.countMax else { return }
         try insert(for: request, leaves.addendum(self, of: request), database)
     }
 
-    private func count(
-        _ event: String,
-        of request: RequestID,
-        _ database: Database
-    ) throws -> Int {
-        try database.first(
-            "SELECT count(*) AS count FROM addenda WHERE request_id = ? AND event = ?",
-            [.id(request), .text(event)]
-        ) { $0.int() } ?? 0
-    }
-
-    /// Records that the provider reported the link as cut, for each verdict that this confirms, and
-    /// returns how many.
+    /// Records what the provider reported of the links of a request, for each verdict that this
+    /// proves, and returns how many.
     ///
     /// One addendum for an identity of a request: a second notification says nothing new.
-    /// `requests` is a condition on `revocations` with its values.
     static func record(
         _ notification: NotificationRecord,
-        where requests: (condition: String, values: [SQLValue]),
+        of identities: Set<IdentityID>,
+        in id: RequestID,
         _ leaves: RequestLeaves,
         _ database: Database
     ) throws -> Int {
-        let rising = Verdict.allCases.filter(\.mayRise).map { "'\($0.rawValue)'" }
-        let confirmed = try database.all(
-            """
-            SELECT request_id, identity_id, client_id FROM revocations
-            WHERE verdict IN (\(rising.joined(separator: ", "))) AND started_at <= ?
-              AND \(requests.condition) AND NOT EXISTS (SELECT 1 FROM addenda a
-                WHERE a.request_id = revocations.request_id
-                  AND a.identity_id = revocations.identity_id AND a.verdict = 'proven')
-            """,
-            [.time(notification.occurredAt)] + requests.values
-        ) { row in
+        guard let record = try RequestRecord.find(id, database) else { return 0 }
+        let known = Set(record.addenda.filter { $0.verdict == .proven }.map(\.identity))
+        let proven = record.request.revocations.filter {
+            identities.contains($0.identity) && !known.contains($0.identity)
+                && $0.wouldRise(cutAt: notification.occurredAt)
+        }
+        for revocation in proven {
             let addendum = Addendum(
-                identity: try row.identityID("identity_id"),
+                identity: revocation.identity,
                 provider: notification.provider,
-                clientID: row.text("client_id"),
+                clientID: revocation.clientID,
                 verdict: .proven,
                 event: notification.event,
                 occurredAt: notification.occurredAt,
                 recordedAt: notification.receivedAt
             )
-            return (request: try row.requestID("request_id"), addendum: addendum)
+            try addendum.insert(for: id, leaves.addendum(addendum, of: id), database)
         }
-        for (request, addendum) in confirmed {
-            try addendum.insert(for: request, leaves.addendum(addendum, of: request), database)
-        }
-        return confirmed.count
+        return proven.count
     }
 
     private func insert(
@@ -103,7 +85,12 @@ extension Addendum {
     ) throws {
         try database.run(
             AddendumColumn.insertion,
-            AddendumColumn.allCases.map { value($0, of: request) }
+            AddendumColumn.row([
+                .requestID: .id(request), .identityID: .id(identity),
+                .provider: .text(provider.rawValue), .clientID: .text(clientID),
+                .verdict: .text(verdict.rawValue), .event: .text(event),
+                .occurredAt: .time(occurredAt), .recordedAt: .time(recordedAt),
+            ])
         )
         try database.run(
             "UPDATE requests SET leaves = leaves || ? WHERE id = ?",
@@ -111,7 +98,7 @@ extension Addendum {
         )
     }
 
-    /// Those of one request, the oldest first.
+    /// The oldest first.
     static func all(of request: RequestID, _ database: Database) throws -> [Addendum] {
         try database.all(
             AddendumColumn.self,
@@ -131,18 +118,5 @@ extension Addendum {
             occurredAt: row.time(.occurredAt),
             recordedAt: row.time(.recordedAt)
         )
-    }
-
-    private func value(_ column: AddendumColumn, of request: RequestID) -> SQLValue {
-        switch column {
-        case .requestID: .id(request)
-        case .identityID: .id(identity)
-        case .provider: .text(provider.rawValue)
-        case .clientID: .text(clientID)
-        case .verdict: .text(verdict.rawValue)
-        case .event: .text(event)
-        case .occurredAt: .time(occurredAt)
-        case .recordedAt: .time(recordedAt)
-        }
     }
 }

@@ -1,7 +1,7 @@
 import GRDB
 import Lifecycle
 
-/// What the changes of one commit add up to; written once, behind them.
+/// What the changes of one commit add up to; written once, at its end.
 final class CommitCounter {
     /// Requests that had ended before; read with the first end.
     private var endedBefore: Int?
@@ -13,8 +13,7 @@ final class CommitCounter {
     /// The place of the next end among all ends.
     func nextEnd(_ database: Database) throws -> Int {
         let before =
-            try endedBefore
-            ?? database.first("SELECT completed + cancelled FROM totals") { $0.int() } ?? 0
+            try endedBefore ?? database.int("SELECT completed + cancelled FROM totals")
         endedBefore = before
         return before + completedCount + cancelledCount + 1
     }

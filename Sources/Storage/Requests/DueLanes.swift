@@ -1,9 +1,7 @@
 import GRDB
 import Lifecycle
 
-/// The index of due work, lane by lane.
-///
-/// The lane of no provider is the empty text.
+/// The index of due work, lane by lane; the lane of no provider is the empty text.
 enum DueLanes {
     /// The lanes that have open requests; a seek each, whatever the number of requests.
     static func all(_ database: Database) throws -> [String] {
@@ -13,23 +11,15 @@ enum DueLanes {
     }
 
     private static func next(after lane: String?, _ database: Database) throws -> String? {
-        guard let lane else {
-            return try database.first(
-                """
-                SELECT lane FROM requests INDEXED BY requests_due WHERE ended_at IS NULL
-                ORDER BY lane LIMIT 1
-                """
-            ) { $0.text() }
-        }
+        let condition = lane == nil ? "" : "AND lane > ?"
         return try database.first(
             """
-            SELECT lane FROM requests INDEXED BY requests_due WHERE ended_at IS NULL AND lane > ?
+            SELECT lane FROM requests INDEXED BY requests_due WHERE ended_at IS NULL \(condition)
             ORDER BY lane LIMIT 1
             """,
-            [.text(lane)]
+            lane.map { [.text($0)] } ?? []
         ) { $0.text() }
     }
-    /// A request whose time has come.
     struct Due {
         let id: RequestID
         let dueAt: WallTime
@@ -43,14 +33,12 @@ enum DueLanes {
         }
     }
 
-    /// Of the work that is fetched from a lane, what each uid gets at least, while half is for the
-    /// longest due, whoever's they are.
+    /// The part of the work of a lane that each uid gets at least; half is for the longest due.
     static let uidShare = 16
     /// Uids that get a share; more applications than one machine has.
     static let uidCountMax = 64
 
-    /// Due requests of a lane that are not in `excluded`: the longest due, and a share for each uid
-    /// that has submitted any.
+    /// Due requests of a lane: the longest due, and a share for each uid that has submitted any.
     ///
     /// Rows of the spool name no submitter, so all of them count as one.
     static func due(
@@ -70,7 +58,7 @@ enum DueLanes {
             excluding: excluded,
             database
         )
-        // Nothing is left behind, or there is nobody else.
+        // Nothing is left behind, or no other submitter is there.
         guard oldest.count == limit, limit > 1 else {
             return oldest.map { Due(id: $0.id, dueAt: $0.dueAt, isFirst: true) }
         }
@@ -113,7 +101,7 @@ enum DueLanes {
         return Array(found.lazy.filter { !excluded.contains($0.id) }.prefix(limit))
     }
 
-    /// The uids that have open requests in a lane; a seek each.
+    /// Uids with open requests in a lane; a seek each.
     private static func submitters(to lane: String, _ database: Database) throws -> [Int] {
         var uids: [Int] = []
         while uids.count < uidCountMax {
@@ -137,12 +125,12 @@ enum DueLanes {
         after now: WallTime,
         _ database: Database
     ) throws -> WallTime? {
-        try database.first(
+        try database.time(
             """
             SELECT due_at FROM requests INDEXED BY requests_due
             WHERE ended_at IS NULL AND lane = ? AND due_at > ? ORDER BY due_at LIMIT 1
             """,
             [.text(lane), .time(now)]
-        ) { $0.time() }
+        )
     }
 }

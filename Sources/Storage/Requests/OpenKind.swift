@@ -19,7 +19,7 @@ struct OpenKind {
         (phaseText, reasonText) = (row.text("phase"), row.textOrNil("park_reason"))
     }
 
-    /// Counts the requests of each kind, in one pass over the index, and finds the oldest of all.
+    /// Counts the requests of each kind in one pass over the index, and finds the oldest.
     static func count(
         _ kinds: [OpenKind],
         _ database: Database
@@ -37,7 +37,7 @@ struct OpenKind {
         ) { row in
             (
                 counts: kinds.indices.map { row.int(.at(Int32($0 + 1))) },
-                oldest: row.isNull("oldest") ? nil : try row.requestID("oldest")
+                oldest: try row.requestIDOrNil("oldest")
             )
         }
         return found.first ?? ([], nil)

@@ -1,7 +1,7 @@
 import Engine
 import Lifecycle
 
-/// The columns of `requests`: those that ``RequestRecord`` reads, then those that are only written.
+/// The columns that ``RequestRecord`` reads, then those that are only written.
 enum RequestColumn: Int32, Columns {
     case id, kind, userID, userHash, generation, graceS, providers, reason, accountCreatedAt
     case origin, originUID, originRole, operatorUID, isAnonymous
@@ -35,7 +35,7 @@ enum RequestColumn: Int32, Columns {
     static let ended = changed.filter { $0 != .createdAt && $0 != .acceptedAt && $0 != .lane }
 
     static let insertion = insertion(of: inserted, into: "requests")
-    /// Then the rise of the revision, the time and the places of new leaves.
+    /// Then the rise of the revision, the time and new leaves.
     static let change =
         update(
             of: changed,
@@ -43,7 +43,7 @@ enum RequestColumn: Int32, Columns {
             keyCount: 1,
             also: ["revision = revision + ?", "updated_at = ?", "leaves = leaves || ?"]
         ) + " AND ended_at IS NULL"
-    /// Then the time, the places of new leaves, the end's time, detail and sequence, and the scope.
+    /// Then the time, new leaves, the end's time, detail and sequence, and the scope.
     static let end =
         update(
             of: ended,
@@ -82,7 +82,7 @@ extension Request {
         case .slot: kind == .deleteAccount && !phase.isEnded ? .blob([]) : .id(id)
         case .generation: .int(new?.generation)
         case .graceS: new?.submission.options.graceSeconds.map { .int($0) } ?? .null
-        case .providers: .text(ProviderNamesText.encode(new?.submission.options.providers))
+        case .providers: .text(new?.submission.options.providers?.columnText)
         case .reason: .text(new?.submission.options.reason)
         case .accountCreatedAt: .time(new?.submission.options.accountCreatedAt)
         case .origin: .text(new?.caller == nil ? "spool" : "control")
@@ -100,7 +100,7 @@ extension Request {
             if case .parked(_, _, let until) = phase { .time(until) } else { .null }
         case .dueAt: .time(phase.isEnded ? nil : dueAt)
         case .lane: .text(lane?.rawValue ?? "")
-        case .lookup: .text(LookupText.encode(lookup))
+        case .lookup: .text(lookup?.columnText)
         case .openRevocations: .int(openRevocationCount)
         case .purgeStartedAt: .time(purgeStartedAt)
         case .crashCount: .int(crashCount)

@@ -2,9 +2,8 @@ package import Engine
 import GRDB
 package import Lifecycle
 
-/// Everything that is known about one request, open or ended, for the API and the receipts.
+/// All that is known about one request, open or ended.
 package struct RequestRecord: Hashable, Sendable {
-    /// Where the request came from.
     package enum Origin: Hashable, Sendable {
         case control(uid: UInt32, role: String)
         case spool
@@ -14,37 +13,32 @@ package struct RequestRecord: Hashable, Sendable {
     /// `nil` once the request has ended.
     package let user: UserID?
     package let userHash: [UInt8]
-    /// An operator put this request on hold, whatever holds its user or its targets.
+    /// An operator put this request alone on hold.
     package let hasOwnHold: Bool
     /// Which life of the account it is, from 1.
     package let generation: Int
     package let options: SubmissionOptions
     package let origin: Origin
     private let endSequence: Int?
-    /// Rises when what applications see changes.
+    /// Rises when applications see a change.
     package let revision: Int
     package let updatedAt: WallTime
-    /// When what the end destroyed had left our own files.
+    /// When what the end destroyed had left our files.
     package private(set) var scrubbedAt: WallTime?
-    /// Rechecks of the stores after the end, the last ones of them, in order.
     package let rechecks: [Recheck]
-    /// What became known of its verdicts after they were final, in order.
     package private(set) var addenda: [Addendum] = []
-    /// The next recheck; `nil` when there is none.
     package private(set) var openRecheck: RecheckOutlook?
 
-    /// The cutoff of request `r` as far as it is the same in all its stores: a restoration of one
-    /// is not of the others.
+    /// The cutoff of request `r` as far as all its stores share it.
     static let cutoff = """
         max(min(r.created_at, r.accepted_at), ifnull((SELECT min(ifnull(restored_at, 0)) \
         FROM purges WHERE request_id = r.id), 0))
         """
 
-    /// Reads a row without its revocations and purges.
     private init(_ row: Row<RequestColumn>) throws {
         options = SubmissionOptions(
             graceSeconds: row.intOrNil(.graceS),
-            providers: try ProviderNamesText.decode(row.textOrNil(.providers)),
+            providers: try row.textOrNil(.providers).map { try Set(columnText: $0) },
             reason: row.textOrNil(.reason),
             accountCreatedAt: row.timeOrNil(.accountCreatedAt)
         )
@@ -67,7 +61,7 @@ package struct RequestRecord: Hashable, Sendable {
         request.crashCount = row.int(.crashCount)
         request.isHeld = row.bool(.isHeld)
         request.isWithoutIdentities = row.bool(.isWithoutIdentities)
-        request.lookup = try LookupText.decode(row.textOrNil(.lookup))
+        request.lookup = try row.textOrNil(.lookup).map { try LookupWork(columnText: $0) }
         request.approval = try ApprovalText.decode(row.textOrNil(.approval))
         request.submittedBy = row.isNull(.operatorUID) ? nil : row.uid(.operatorUID)
         user = row.textOrNil(.userID).flatMap { UserID($0) }
@@ -80,7 +74,7 @@ package struct RequestRecord: Hashable, Sendable {
         endSequence = row.intOrNil(.endSequence)
         revision = row.int(.revision)
         updatedAt = row.time(.updatedAt)
-        rechecks = try RecheckText.decode(row.textOrNil(.rechecks))
+        rechecks = try [Recheck](columnText: row.textOrNil(.rechecks))
         hasOwnHold = row.bool(.hasOwnHold)
     }
 
@@ -99,7 +93,6 @@ package struct RequestRecord: Hashable, Sendable {
         }
     }
 
-    /// Reads the revocations and purges of the request.
     private mutating func loadWork(_ database: Database) throws {
         request.revocations = try database.all(
             RevocationColumn.self,
@@ -118,7 +111,6 @@ package struct RequestRecord: Hashable, Sendable {
 }
 
 extension RequestRecord {
-    /// One request, open or ended.
     static func find(_ id: RequestID, _ database: Database) throws -> RequestRecord? {
         let found = try database.first(
             RequestColumn.self,
@@ -129,10 +121,10 @@ extension RequestRecord {
         guard var record = found else { return nil }
         try record.loadWork(database)
         record.scrubbedAt = try record.endSequence.flatMap { sequence in
-            try database.first(
+            try database.time(
                 "SELECT at FROM scrubs WHERE through >= ? ORDER BY through LIMIT 1",
                 [.int(sequence)]
-            ) { $0.time() }
+            )
         }
         if record.request.phase.isEnded {
             record.openRecheck = try RecheckOutlook.find(id, database)
@@ -141,7 +133,7 @@ extension RequestRecord {
         return record
     }
 
-    /// An open request with its credentials; `nil` when it has ended or never was.
+    /// `nil` when it has ended or never was.
     static func loadOpen(_ id: RequestID, _ database: Database) throws -> LoadedRequest? {
         let found = try database.first(
             RequestColumn.self,
@@ -180,7 +172,9 @@ extension Request {
             guard let work = known.credentials.first(where: { $0.id == credential.id }) else {
                 return true
             }
-            if credential.isInDoubt, !work.isInDoubt, !work.step.isFinal { return true }
+            if credential.rotation.isInDoubt, !work.rotation.isInDoubt, !work.step.isFinal {
+                return true
+            }
             return work.step == .codePending && credential.step != .codePending
         }
     }

@@ -2,7 +2,7 @@ import Engine
 import GRDB
 import Lifecycle
 
-/// Writes requests: the whole of a new one, and of a known one what differs.
+/// Writes new requests, and of known ones what differs.
 struct RequestWriter {
     let database: Database
     let appender: LedgerAppender
@@ -27,11 +27,9 @@ struct RequestWriter {
 
     private var leaves: RequestLeaves { RequestLeaves(appender: appender) }
 
-    /// ``Lifecycle/Request/endDetail`` of a `revoke_tokens` that a `delete_account` has taken over.
+    /// The end of a `revoke_tokens` that a `delete_account` has taken over.
     static let absorbed = "absorbed"
 
-    /// Inserts a new request with its revocations and purges.
-    ///
     /// - Throws: `DatabaseError`; a constraint when the user has an open `delete_account`.
     func insert(_ loaded: LoadedRequest, of submission: Submission, generation: Int) throws {
         let request = loaded.request
@@ -53,9 +51,9 @@ struct RequestWriter {
         }
     }
 
-    /// Writes what differs; does nothing for a request that has ended in the meantime (absorbed).
+    /// Writes what differs, and returns whether the request ended with it; does nothing for one
+    /// that has ended in the meantime (absorbed).
     ///
-    /// - Returns: Whether the request ended with it.
     /// - Throws: `DatabaseError`; a constraint when a purge would begin before every verdict.
     func save(_ now: Request, was: Request, at time: WallTime) throws -> Bool {
         let isVisible =
@@ -109,7 +107,7 @@ struct RequestWriter {
         }
     }
 
-    /// The vault's own record of when a token was last seen alive; it never goes back.
+    /// When tokens were last seen alive, for the vault; it never goes back.
     private func saveTimes(_ credentials: [CredentialWork], was: [CredentialWork]) throws {
         for (index, credential) in credentials.enumerated() {
             let before = index < was.count ? was[index] : nil
@@ -136,7 +134,7 @@ struct RequestWriter {
 // MARK: - The end
 
 extension RequestWriter {
-    /// - Returns: `false` when it had ended before.
+    /// Returns `false` when it had ended before.
     private func end(_ request: Request, at time: WallTime, leaves text: String) throws -> Bool {
         let isCompleted = request.phase == .completed
         let isErased = request.isErasure
@@ -178,13 +176,9 @@ extension RequestWriter {
         ) { (hash: $0.blob("user_hash"), generation: $0.int("generation")) }
     }
 
-    /// Destroys what the vault has of a user.
     private func forget(_ userHash: [UInt8], of request: Request, at time: WallTime) throws {
-        let owner = try database.first(
-            "SELECT id FROM users WHERE user_hash = ?",
-            [.blob(userHash)]
-        ) { $0.int() }
-        guard let owner else { return }
+        let owner = try database.int("SELECT id FROM users WHERE user_hash = ?", [.blob(userHash)])
+        guard owner > 0 else { return }
         if !request.revocations.isEmpty {
             try keepLinks(where: "owner", .int(owner), of: request, at: time)
         }
@@ -192,7 +186,7 @@ extension RequestWriter {
         try database.run("DELETE FROM users WHERE id = ?", [.int(owner)])
     }
 
-    /// Keeps the keyed hashes of subjects for a while: the provider may yet report what we did.
+    /// Keeps keyed hashes of subjects for a while: the provider may yet report what we did.
     private func keepLinks(
         where column: String,
         _ value: SQLValue,
@@ -210,26 +204,17 @@ extension RequestWriter {
 
     /// Destroys what can never be used again of an account that lives on.
     ///
-    /// That is the credentials of identities with a verdict, and the identities whose link is cut.
-    /// Otherwise a later deletion would wait for a credential of a link that is no more. An
-    /// absorbed request leaves everything to its successor.
+    /// A later deletion would wait for a credential of a link that is no more. An absorbed request
+    /// leaves everything to its successor.
     private func destroyUsedCredentials(of request: Request) throws {
         guard request.endDetail != Self.absorbed else { return }
         for revocation in request.revocations {
             guard let verdict = revocation.verdict else { continue }
             for credential in revocation.credentials where credential.kind != .authorizationCode {
-                try database.run(
-                    "DELETE FROM credentials WHERE id = ?",
-                    [.id(credential.id)]
-                )
+                try database.run("DELETE FROM credentials WHERE id = ?", [.id(credential.id)])
             }
             guard verdict.isRevoked else { continue }
-            try keepLinks(
-                where: "id",
-                .id(revocation.identity),
-                of: request,
-                at: request.endedAt
-            )
+            try keepLinks(where: "id", .id(revocation.identity), of: request, at: request.endedAt)
             try database.run(
                 """
                 DELETE FROM identities WHERE id = ?1 AND NOT EXISTS
@@ -268,7 +253,7 @@ extension RequestWriter {
         )
     }
 
-    /// A statement of its own, so that deletions that need no approval pay nothing for it.
+    /// Deletions that need no approval pay nothing for this statement.
     private func saveApproval(of now: Request, was: Request) throws {
         guard let approval = now.approval, approval.differsOnDisk(from: was.approval) else {
             return
@@ -281,17 +266,14 @@ extension RequestWriter {
 }
 
 extension Request {
-    /// Whether it ended with everything of the user erased.
     var isErasure: Bool { phase == .completed && kind == .deleteAccount }
 
-    /// Whether the row of an open request differs, and not only its revocations and purges.
     fileprivate func rowDiffers(from other: Request) -> Bool {
         phase != other.phase || dueAt != other.dueAt || lane != other.lane
             || openRevocationCount != other.openRevocationCount
             || purgeStartedAt != other.purgeStartedAt || crashCount != other.crashCount
             || isHeld != other.isHeld || isWithoutIdentities != other.isWithoutIdentities
-            || isBusy != other.isBusy
-            || LookupText.encode(lookup) != LookupText.encode(other.lookup)
+            || isBusy != other.isBusy || lookup?.columnText != other.lookup?.columnText
     }
 }
 
@@ -299,9 +281,7 @@ extension Approval {
     /// Whether anything differs but what is not stored.
     fileprivate func differsOnDisk(from other: Approval?) -> Bool {
         guard var same = other else { return true }
-        same.isBusy = isBusy
-        same.isStale = isStale
-        same.asked = asked
+        same.planning = planning
         same.confirmation = confirmation
         return self != same
     }

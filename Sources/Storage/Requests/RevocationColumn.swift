@@ -1,5 +1,4 @@
 import Lifecycle
-
 /// The columns of `revocations`.
 enum RevocationColumn: Int32, Columns {
     case requestID, position
@@ -20,7 +19,7 @@ extension Revocation {
                 provider: row.provider(.provider),
                 clientID: row.text(.clientID),
                 isShared: row.bool(.isShared),
-                credentials: try CredentialWorkText.decode(row.text(.credentials)),
+                credentials: try [CredentialWork](columnText: row.text(.credentials)),
                 hadCredentials: VaultIdentity.hadCredentials
             )
         )
@@ -46,7 +45,7 @@ extension Revocation {
         case .clientID: .text(clientID)
         case .isShared: .bool(isShared)
         case .isLinked: .bool(isLinked)
-        case .credentials: .text(CredentialWorkText.encode(credentials))
+        case .credentials: .text(credentials.columnText)
         case .verdict: .text(verdict?.rawValue)
         case .proof: .text(proof?.rawValue)
         case .refusedCredentials: .int(refusedCount)

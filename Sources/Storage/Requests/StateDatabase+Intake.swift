@@ -5,13 +5,9 @@ package import Lifecycle
 extension StateDatabase {
     /// Accepts submissions in order, all in one commit; later ones may join earlier ones.
     ///
-    /// - Parameters:
-    ///   - submissions: At most a few hundred.
-    ///   - policy: As configured now.
-    ///   - now: The time of acceptance, read inside the commit: a jump of the clock comes before
-    ///     both or after both. `nil` accepts nothing.
-    ///   - newID: Makes the id of a new request.
-    /// - Returns: One outcome per submission, in order; `nil` when `now` was `nil`.
+    /// `now` is read inside the commit: a jump of the clock comes before both or after both. When
+    /// it is `nil`, nothing is accepted and the result is `nil`.
+    ///
     /// - Throws: ``StorageError``: nothing was accepted.
     package func accept(
         _ submissions: [Submission],
@@ -30,7 +26,6 @@ extension StateDatabase {
         }
     }
 
-    /// Accepts submissions at a known time.
     package func accept(
         _ submissions: [Submission],
         policy: IntakePolicy,
@@ -40,8 +35,7 @@ extension StateDatabase {
         try await accept(submissions, policy: policy, now: { now }, newID: newID) ?? []
     }
 
-    /// Remembers rows of a spool that break its public schema, so that each is refused once and
-    /// mirrored.
+    /// Records rows that break the public schema, so that each is refused once and mirrored.
     package func refuse(_ rows: [RefusedRow], now: WallTime) async throws {
         try await writer.perform { database in
             let imports = SpoolImports(database: database, source: .requests)
@@ -55,7 +49,6 @@ extension StateDatabase {
     }
 }
 
-/// Decides about submissions inside one transaction.
 private struct Intake {
     let database: Database
     let requests: RequestWriter
@@ -77,7 +70,6 @@ private struct Intake {
         self.newID = newID
     }
 
-    /// An open request of the same user.
     private struct OpenRequest {
         let id: RequestID
         let kind: RequestKind
@@ -132,30 +124,27 @@ private struct Intake {
     }
 
     /// Whether the account that is meant was erased: its id belongs to another account now.
-    ///
-    /// What such a request would revoke and purge is the later account's.
     private func isErased(_ submission: Submission) throws -> Bool {
         guard let madeAt = submission.options.accountCreatedAt else { return false }
-        return try database.first(
+        return try database.has(
             """
-            SELECT EXISTS (SELECT 1 FROM requests INDEXED BY requests_user WHERE user_hash = ?
+            SELECT 1 FROM requests INDEXED BY requests_user WHERE user_hash = ?
               AND kind = 'delete_account' AND phase = 'completed'
-              AND min(created_at, accepted_at) >= ?)
+              AND min(created_at, accepted_at) >= ?
             """,
             [.blob(submission.userHash), .time(madeAt)]
-        ) { $0.bool() } ?? false
+        )
     }
 
-    /// Whether a new request may come of it: a deletion may need a sign-in of lately.
+    /// A deletion may need a recent sign-in.
     private func hasFreshSignIn(_ submission: Submission) throws -> Bool {
         guard let ageMax = policy.signInAgeMax, submission.kind == .deleteAccount,
             !submission.isSignInWaived
         else { return true }
-        let signedInAt =
-            try database.first(
-                "SELECT signed_in_at FROM users WHERE user_hash = ?",
-                [.blob(submission.userHash)]
-            ) { $0.timeOrNil() } ?? nil
+        let signedInAt = try database.time(
+            "SELECT signed_in_at FROM users WHERE user_hash = ?",
+            [.blob(submission.userHash)]
+        )
         return signedInAt.map { now.since($0) <= ageMax } ?? false
     }
 
@@ -172,7 +161,7 @@ private struct Intake {
                 kind: try row.choice("kind", as: RequestKind.self),
                 options: SubmissionOptions(
                     graceSeconds: row.intOrNil("grace_s"),
-                    providers: try ProviderNamesText.decode(row.textOrNil("providers")),
+                    providers: try row.textOrNil("providers").map { try Set(columnText: $0) },
                     reason: row.textOrNil("reason"),
                     accountCreatedAt: row.timeOrNil("account_created_at")
                 )
@@ -181,15 +170,13 @@ private struct Intake {
     }
 
     private func insert(_ submission: Submission) throws -> LoadedRequest {
-        let facts = try database.first(
+        let generation = try database.int(
             """
             SELECT ifnull((SELECT max(generation) FROM requests INDEXED BY requests_user
                 WHERE user_hash = ?1 AND kind = 'delete_account' AND phase = 'completed'), 0) + 1
-                AS generation,
-              EXISTS (SELECT 1 FROM user_holds WHERE user_hash = ?1) AS is_held
             """,
             [.blob(submission.userHash)]
-        ) { (generation: $0.int("generation"), isHeld: $0.bool("is_held")) }
+        )
         let known = try VaultIdentity.all(of: submission.userHash, database)
         let grace = max(policy.gracePeriod, .seconds(submission.options.graceSeconds ?? 0))
         let createdAt = min(submission.createdAt ?? now, now)
@@ -205,7 +192,10 @@ private struct Intake {
             targets: policy.targets,
             directory: policy.directory
         )
-        request.isHeld = facts?.isHeld ?? false
+        request.isHeld = try database.has(
+            "SELECT 1 FROM user_holds WHERE user_hash = ?",
+            [.blob(submission.userHash)]
+        )
         request.submittedBy = submission.operatorUID
         request.isAnonymous = submission.isAnonymous
         for index in request.purges.indices {
@@ -218,16 +208,11 @@ private struct Intake {
             credentials: VaultIdentity.credentials(of: known)
         )
         if case .control(let uid, _) = submission.origin { loaded.submitter = uid }
-        try requests.insert(
-            loaded,
-            of: submission,
-            generation: facts?.generation ?? 1
-        )
+        try requests.insert(loaded, of: submission, generation: generation)
         return loaded
     }
 
-    /// Ends an open `revoke_tokens`: the new `delete_account` revokes the same credentials and
-    /// more.
+    /// Ends an open `revoke_tokens`: the new `delete_account` revokes the same credentials.
     private func absorb(_ id: RequestID) throws {
         guard let loaded = try RequestRecord.loadOpen(id, database) else { return }
         var request = loaded.request
@@ -290,10 +275,8 @@ private struct Intake {
         }
     }
 
-    /// Forgets the oldest keys that are past their time, a few beside every commit that brings new
-    /// ones.
-    ///
-    /// So the table shrinks faster than it grows, and a service at rest does nothing.
+    /// Forgets a few of the oldest keys beside every commit that brings new ones: the table shrinks
+    /// faster than it grows, and a service at rest does nothing.
     func forgetOldKeys() throws {
         guard rememberedCount > 0 else { return }
         try database.run(
@@ -319,7 +302,6 @@ private struct Intake {
 }
 
 extension SubmissionOutcome {
-    /// The request that it became or joined.
     fileprivate var requestID: RequestID? {
         switch self {
         case .accepted(let loaded, _): loaded.request.id

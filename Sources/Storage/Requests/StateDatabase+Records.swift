@@ -3,13 +3,11 @@ import GRDB
 package import Lifecycle
 
 extension StateDatabase {
-    /// One request, open or ended.
     package func requestRecord(_ id: RequestID) async throws -> RequestRecord? {
         try await read { try RequestRecord.find(id, $0) }
     }
 
-    /// One page of requests, the newest first, at most ``listLimitMax``; `cursor` is the last
-    /// request of the page before.
+    /// The newest first, at most ``listLimitMax``; `cursor` is the last one of the page before.
     package func requestRecords(
         _ filter: RequestFilter,
         cursor: RequestID?,
@@ -18,10 +16,10 @@ extension StateDatabase {
         let limit = min(max(limit, 1), Self.listLimitMax)
         let (condition, values) = filter.condition(before: cursor)
         return try await read { database in
-            let ids = try database.all(
+            let ids = try database.requestIDs(
                 "SELECT id FROM requests WHERE \(condition) ORDER BY id DESC LIMIT ?",
                 values + [.int(limit + 1)]
-            ) { try $0.requestID() }
+            )
             let page = ids.prefix(limit)
             return RequestPage(
                 records: try page.compactMap { try RequestRecord.find($0, database) },
@@ -30,21 +28,21 @@ extension StateDatabase {
         }
     }
 
-    /// The most requests of one page: one short snapshot.
+    /// One short snapshot.
     package static let listLimitMax = 500
 
     /// Forgets what was being worked on when the last process ended; call once, before the engine
     /// starts.
     ///
-    /// After a crash of our own (`isOwnCrash`), counts it against each of them and returns them.
+    /// After a crash of our own, counts it against each request and returns these.
     package func takeSuspects(isOwnCrash: Bool) async throws -> [RequestID] {
         try await writer.perform { database in
-            let active = try database.all(
+            let active = try database.requestIDs(
                 """
                 SELECT id FROM requests INDEXED BY requests_due
                 WHERE ended_at IS NULL AND is_active = 1
                 """
-            ) { try $0.requestID() }
+            )
             for id in active {
                 try database.run(
                     "UPDATE requests SET is_active = 0, crash_count = crash_count + ? WHERE id = ?",
@@ -55,10 +53,10 @@ extension StateDatabase {
         }
     }
 
-    /// Counts for status and metrics; reads the index of open requests twice.
+    /// Reads the index of open requests twice.
     ///
-    /// Without GROUP BY, for which SQLite sorts a copy of all rows in memory: that is 80 bytes for
-    /// each open request and each call. DISTINCT keeps one row of each kind.
+    /// Without GROUP BY, for which SQLite sorts a copy of all rows in memory: 80 bytes for each
+    /// open request. DISTINCT keeps one row of each kind.
     package func requestCounts() async throws -> RequestCounts {
         try await read { database in
             var counts = RequestCounts()
@@ -75,9 +73,7 @@ extension StateDatabase {
                 counts.byState[.cancelled] = row.int("cancelled")
             }
             counts.oldestAcceptedAt = try oldest.flatMap { id in
-                try database.first("SELECT accepted_at FROM requests WHERE id = ?", [.id(id)]) {
-                    $0.time()
-                }
+                try database.time("SELECT accepted_at FROM requests WHERE id = ?", [.id(id)])
             }
             try database.each(Self.blockedSQL) { row in
                 counts.blocked[row.target(), default: 0] += 1
@@ -88,21 +84,16 @@ extension StateDatabase {
 
     /// Open requests with a deadline up to `time`, the earliest first.
     package func deadlines(before time: WallTime, limit: Int) async throws -> [DeadlineRow] {
-        try await read { database in
-            try database.all(
-                """
-                SELECT id, deadline_at FROM requests INDEXED BY requests_deadline
-                WHERE ended_at IS NULL AND deadline_at <= ? ORDER BY deadline_at LIMIT ?
-                """,
-                [.time(time), .int(limit)]
-            ) { row in
-                DeadlineRow(request: try row.requestID("id"), deadlineAt: row.time("deadline_at"))
-            }
-        }
+        try await all(
+            """
+            SELECT id, deadline_at FROM requests INDEXED BY requests_deadline
+            WHERE ended_at IS NULL AND deadline_at <= ? ORDER BY deadline_at LIMIT ?
+            """,
+            [.time(time), .int(limit)]
+        ) { DeadlineRow(request: try $0.requestID("id"), deadlineAt: $0.time("deadline_at")) }
     }
 
-    /// Open deletions that have begun to purge one of some targets, and whether the last commit has
-    /// one of these as purged or verified.
+    /// Open deletions that have begun to purge one of some targets, and whether one is purged.
     package func openDeletions(
         begunIn targets: Set<TargetName>
     ) async throws -> [RequestID: Bool] {
@@ -134,7 +125,7 @@ extension StateDatabase {
 }
 
 extension RequestFilter {
-    /// The WHERE clause; texts of the caller are parameters, never part of it.
+    /// Texts of the caller are parameters, never part of the clause.
     fileprivate func condition(before cursor: RequestID?) -> (String, [SQLValue]) {
         var terms = ["1"]
         var values: [SQLValue] = []
@@ -145,10 +136,6 @@ extension RequestFilter {
         if let userHash {
             terms.append("user_hash = ?")
             values.append(.blob(userHash))
-        }
-        if let originUID {
-            terms.append("origin_uid = ?")
-            values.append(.int(Int64(originUID)))
         }
         if let provider {
             terms.append(

@@ -3,7 +3,7 @@ import GRDB
 package import Lifecycle
 
 extension StorageError: StoreFailure {
-    /// Nothing was committed, and the cause may go away by itself.
+    /// Nothing was committed, and the cause may end by itself.
     package var isRetryable: Bool {
         switch kind {
         case .diskFull, .overloaded, .busy: true
@@ -16,28 +16,27 @@ extension StorageError: StoreFailure {
 
 /// What a restart finds in the state.
 package struct Recovery: Sendable {
-    /// Open requests that were being worked on in a crash of our own: they run one at a time.
+    /// Worked on in a crash of our own: they run one at a time.
     package let suspects: [RequestID]
     package let exchanges: [LoadedExchange]
     package let pauses: StoredPauses
     package let purgesInLastHour: Int
-    /// What is left of an override of the mass-deletion guard.
+    /// The rest of an override of the mass-deletion guard.
     package let allowance: GuardAllowance?
 }
 
 extension StateDatabase {
-    /// Counts a crash of our own (`isOwnCrash`) against what was being worked on, once, and reads
-    /// what the engine starts with.
+    /// Counts a crash of our own once, and reads what the engine starts with.
     package func recover(isOwnCrash: Bool, at now: WallTime) async throws -> Recovery {
         _ = try await takeSuspects(isOwnCrash: isOwnCrash)
         let suspects = try await read { database in
-            try database.all(
+            try database.requestIDs(
                 """
                 SELECT id FROM requests INDEXED BY requests_due
                 WHERE ended_at IS NULL AND crash_count BETWEEN 1 AND ? LIMIT ?
                 """,
                 [.int(Limits.crashesMax - 1), .int(Limits.windowMax)]
-            ) { try $0.requestID() }
+            )
         }
         let override = try await guardOverride(at: now)
         return Recovery(

@@ -1,18 +1,18 @@
 import GRDB
 package import Lifecycle
 
-/// The scope that requests name when they end, and what the ledger gets of their receipts.
+/// The scope that ended requests name, and what the ledger gets of their receipts.
 struct EnforcedScope: Sendable {
     let id: Int
     let digest: @Sendable (Request) -> [UInt8]?
 }
 
 extension StateDatabase {
-    /// Has every request that ends from now on name a scope: what its receipt needs of the
-    /// configuration, never personal or secret.
+    /// Has requests that end from now on name a scope: what receipts need of the configuration,
+    /// never personal or secret.
     ///
-    /// `digest` hashes what the receipt of a request says that completes under it, for its last
-    /// entry in the ledger. It runs within the commit, so it must be quick.
+    /// `digest` hashes the receipt of a completed request for its last entry in the ledger. It runs
+    /// within the commit, so it must be quick.
     package func enforce(
         scope document: String,
         digest: @escaping @Sendable (Request) -> [UInt8]? = { _ in nil }
@@ -26,22 +26,20 @@ extension StateDatabase {
                 """,
                 [.text(document)]
             )
-            return try database.first("SELECT id FROM scopes WHERE is_current = 1") { $0.int() }
+            return try database.int("SELECT id FROM scopes WHERE is_current = 1")
         }
         // Not before the commit: a request that ends meanwhile has all of the scope of before.
-        appender.scope = id.map { EnforcedScope(id: $0, digest: digest) }
+        appender.scope = EnforcedScope(id: id, digest: digest)
     }
 
-    /// The scope that was in force when a request ended; `nil` while it is open.
+    /// The scope of an ended request; `nil` while it is open.
     package func scope(of id: RequestID) async throws -> String? {
-        try await read { database in
-            try database.first(
-                """
-                SELECT document FROM scopes
-                WHERE id = (SELECT scope FROM requests WHERE requests.id = ?)
-                """,
-                [.id(id)]
-            ) { $0.text() }
-        }
+        try await first(
+            """
+            SELECT document FROM scopes
+            WHERE id = (SELECT scope FROM requests WHERE requests.id = ?)
+            """,
+            [.id(id)]
+        ) { $0.text() }
     }
 }

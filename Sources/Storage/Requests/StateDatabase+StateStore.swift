@@ -4,10 +4,9 @@ package import Lifecycle
 import Synchronization
 
 extension StateDatabase: StateStore {
-    /// Requests whose due time has come: of each submitter some, then the longest due.
+    /// Some of each submitter, then the longest due.
     ///
-    /// Each lane is a range of the index, so that a million requests of a closed lane cost nothing
-    /// here.
+    /// Each lane is a range of the index: a million requests of a closed lane cost nothing.
     package func dueRequests(
         at now: WallTime,
         limit: Int,
@@ -38,14 +37,14 @@ extension StateDatabase: StateStore {
         }
     }
 
-    /// Open requests by id; ended and unknown ones are left out.
+    /// Ended and unknown ones are left out.
     package func openRequests(_ ids: [RequestID]) async throws -> [LoadedRequest] {
         try await read { database in
             try ids.compactMap { try RequestRecord.loadOpen($0, database) }
         }
     }
 
-    /// Exchanges that are not final, oldest code first.
+    /// The oldest code first.
     package func openExchanges(limit: Int) async throws -> [LoadedExchange] {
         try await read { database in
             let ids = try database.all(
@@ -59,7 +58,6 @@ extension StateDatabase: StateStore {
         }
     }
 
-    /// What is paused, and why.
     package func pauses() async throws -> StoredPauses {
         try await read { database in
             var pauses = StoredPauses(unfinishedWakes: try WakeWriter.unfinished(database))
@@ -75,17 +73,17 @@ extension StateDatabase: StateStore {
         }
     }
 
-    /// Purges begun since `since`, to the second.
+    /// To the second.
     package func purgeCount(since: WallTime) async throws -> Int {
         try await read { database in
-            try database.first(
-                "SELECT ifnull(sum(count), 0) FROM purge_log WHERE second >= ?",
+            try database.int(
+                "SELECT sum(count) FROM purge_log WHERE second >= ?",
                 [.int(since.unixMilliseconds / 1000)]
-            ) { $0.int() } ?? 0
+            )
         }
     }
 
-    /// Commits a batch of changes; all or none.
+    /// Commits all changes or none.
     ///
     /// - Throws: ``StorageError``; after `commitFailed` the process must end.
     package func commit(_ changes: [StateChange]) async throws -> [ChangeUpdate?] {
@@ -167,13 +165,13 @@ extension StateDatabase: StateStore {
             let update = try RenewalWriter(database: database).end(ended, at: time)
             return .renewalEnded(ended.credential, update)
         case .pauseProvider(let name, let reason, let uid, let time):
-            try pause(("provider", name.rawValue), reason, isOwn: uid == nil, time, database)
+            try pause("provider", name.rawValue, reason, isOwn: uid == nil, time, database)
         case .pauseTarget(let name, let reason, let uid, let time):
-            try pause(("target", name.rawValue), reason, isOwn: uid == nil, time, database)
+            try pause("target", name.rawValue, reason, isOwn: uid == nil, time, database)
         case .resumeProvider(let name, _, let isOwn, _):
-            try resume(("provider", name.rawValue), isOwn: isOwn, database)
+            try resume("provider", name.rawValue, isOwn: isOwn, database)
         case .resumeTarget(let name, _, let isOwn, _):
-            try resume(("target", name.rawValue), isOwn: isOwn, database)
+            try resume("target", name.rawValue, isOwn: isOwn, database)
         case .placeHold(let hold):
             try TargetHoldTable(database: database).insert(hold)
         case .liftHold(let hold, _, _):
@@ -190,7 +188,8 @@ extension StateDatabase: StateStore {
     }
 
     private static func pause(
-        _ component: (kind: String, name: String),
+        _ kind: String,
+        _ name: String,
         _ reason: String,
         isOwn: Bool,
         _ time: WallTime,
@@ -202,24 +201,19 @@ extension StateDatabase: StateStore {
             ON CONFLICT DO UPDATE SET reason = excluded.reason
               WHERE reason <> excluded.reason AND NOT ?5
             """,
-            [
-                .text(component.kind), .text(component.name), .text(reason), .time(time),
-                .int(isOwn ? 1 : 0),
-            ]
+            [.text(kind), .text(name), .text(reason), .time(time), .bool(isOwn)]
         )
     }
 
     private static func resume(
-        _ component: (kind: String, name: String),
+        _ kind: String,
+        _ name: String,
         isOwn: Bool,
         _ database: Database
     ) throws {
         try database.run(
             "DELETE FROM pauses WHERE kind = ? AND name = ? AND NOT (? AND reason = ?)",
-            [
-                .text(component.kind), .text(component.name), .int(isOwn ? 1 : 0),
-                .text(StoredPauses.operatorReason),
-            ]
+            [.text(kind), .text(name), .bool(isOwn), .text(StoredPauses.operatorReason)]
         )
     }
 }

@@ -5,9 +5,8 @@ import Glibc
 /// How an access to the spool ended.
 enum SpoolAnswer<Value: Sendable>: Sendable {
     case done(Value)
-    /// Somebody else has the lock: again soon.
+    /// Another process has the lock: again soon.
     case busy
-    /// The spool is not open.
     case closed
     /// Another file is at its path, or none.
     case moved
@@ -21,8 +20,17 @@ enum SpoolStop: Error {
 }
 
 extension SpoolAnswer {
-    /// What an error of SQLite means for the spool (sqlite.org/rescode.html); `refusal` is what the
-    /// guard refused meanwhile.
+    func map<Other>(_ body: (Value) -> Other) -> SpoolAnswer<Other> {
+        switch self {
+        case .done(let value): .done(body(value))
+        case .busy: .busy
+        case .closed: .closed
+        case .moved: .moved
+        case .failure(let failure): .failure(failure)
+        }
+    }
+
+    /// By sqlite.org/rescode.html; `refusal` is what the guard refused meanwhile.
     init(_ error: any Error, path: String, refusal: SpoolFailure?) {
         if let refusal {
             self = .failure(refusal)

@@ -1,78 +1,56 @@
 package import Engine
 import Synchronization
 
-/// Who waits for a read of the spool that begins after the question.
+/// Callers that wait for a read of the spool that begins after they asked.
 final class SpoolBarrier: Sendable {
-    /// Until which question a read that begins now answers.
-    struct Mark: Sendable {
-        fileprivate let number: UInt64
-    }
+    /// The last question that a read answers which begins now.
+    typealias Mark = UInt64
 
     private struct State {
-        var last: UInt64 = 0
-        var waiting: [UInt64: Waiter] = [:]
-        var lastKey: UInt64 = 0
+        var last: Mark = 0
+        var waiting: [Mark: CheckedContinuation<SpoolReadOutcome, Never>] = [:]
         var isStopped = false
-    }
-
-    private struct Waiter {
-        /// Names it before it has a number.
-        let key: UInt64
-        let continuation: CheckedContinuation<SpoolReadOutcome, Never>
     }
 
     private let state = Mutex(State())
 
-    /// What a read answers that begins now.
-    var mark: Mark { state.withLock { Mark(number: $0.last) } }
+    var mark: Mark { state.withLock { $0.last } }
 
     var hasWaiters: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    /// Waits until a read that begins after the call has ended.
+    /// Waits until a read that begins after the call has ended, or the task is cancelled (`stopped`).
     ///
-    /// - Parameter ask: Called once the question is noted.
-    /// - Returns: What became of the read; ``SpoolReadOutcome/stopped`` when the task is cancelled.
+    /// `ask` runs once the question is noted.
     func wait(_ ask: () -> Void) async -> SpoolReadOutcome {
-        let key = state.withLock { state in
-            state.lastKey += 1
-            return state.lastKey
+        let number = state.withLock { state in
+            state.last += 1
+            return state.last
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
                     guard !state.isStopped, !Task.isCancelled else { return true }
-                    state.last += 1
-                    state.waiting[state.last] = Waiter(key: key, continuation: continuation)
+                    state.waiting[number] = continuation
                     return false
                 }
                 if isOver { continuation.resume(returning: .stopped) } else { ask() }
             }
         } onCancel: {
-            leave(key)
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: .stopped)
         }
-    }
-
-    private func leave(_ key: UInt64) {
-        let waiter = state.withLock { state -> Waiter? in
-            guard let place = state.waiting.first(where: { $0.value.key == key }) else {
-                return nil
-            }
-            return state.waiting.removeValue(forKey: place.key)
-        }
-        waiter?.continuation.resume(returning: .stopped)
     }
 
     /// Answers those who asked before a read began.
     func pass(_ mark: Mark, _ outcome: SpoolReadOutcome = .read) {
         let passed = state.withLock { state in
-            let passed = state.waiting.filter { $0.key <= mark.number }
+            let passed = state.waiting.filter { $0.key <= mark }
             for number in passed.keys { state.waiting[number] = nil }
             return passed.values
         }
-        for waiter in passed { waiter.continuation.resume(returning: outcome) }
+        for continuation in passed { continuation.resume(returning: outcome) }
     }
 
-    /// Answers everybody, also whoever asks later: nothing is read any more.
+    /// Answers all, also later callers: nothing is read any more.
     func stop() {
         state.withLock { $0.isStopped = true }
         pass(mark, .stopped)
@@ -82,14 +60,14 @@ final class SpoolBarrier: Sendable {
 extension SpoolService: SpoolReader {
     /// Begins a read after the call and waits until it has ended.
     ///
-    /// A lock that somebody holds is waited out, however long, and so is a file that somebody keeps
-    /// in WAL mode: it is sound and may hold a credential. A file that cannot be read for another
-    /// reason is waited for ``SpoolLimits/unreadablePatience``.
+    /// Waits out a lock, and a file that is kept in WAL mode: it is sound and may hold a
+    /// credential. Waits ``SpoolLimits/unreadablePatience`` for a file that cannot be read for
+    /// another reason.
     package func readToEnd() async -> SpoolReadOutcome {
         await barrier.wait { poke() }
     }
 
-    /// Lets whoever waits go on without a file that cannot be read for too long.
+    /// Lets callers go on without a file that cannot be read for too long.
     func giveUpUnreadable() {
         let now = ports.clock.uptime()
         guard monitor.health.quarantine != nil, !monitor.isKeptOut else {

@@ -2,15 +2,13 @@ import Engine
 import GRDB
 import Lifecycle
 
-/// Turns unchecked rows into typed ones; everything that the schema's CHECKs say is asked again.
+/// Turns unchecked rows into typed ones; checks again what the schema's CHECKs say.
 struct SpoolChecks {
-    /// A request, or why it is none.
     enum RequestOutcome {
         case submission(Submission)
         case refused(RefusedRow)
     }
 
-    /// A credential, or why it is none.
     enum CredentialOutcome {
         case credential(SpoolCredential)
         case refused(SpoolRow, CredentialRejectReason)
@@ -19,8 +17,6 @@ struct SpoolChecks {
     let database: Database
     let spoolID: String
     let hasher: any KeyedHasher
-
-    // MARK: Requests
 
     func request(_ raw: SpoolRawRow) throws -> RequestOutcome {
         let row = self.row(raw)
@@ -32,7 +28,7 @@ struct SpoolChecks {
         guard let userText = raw.cell("user_id").text, let user = UserID(userText) else {
             return refuse(.malformedUserID)
         }
-        guard let createdAt = raw.cell("created_at").text.flatMap({ WallTime(rfc3339: $0) }),
+        guard let createdAt = time(raw),
             let optionsText = raw.cell("options").text, let key = key(raw)
         else { return refuse(.malformedRow) }
         switch try SpoolOptions.read(optionsText, of: kind, database) {
@@ -77,13 +73,9 @@ struct SpoolChecks {
         )
     }
 
-    // MARK: Credentials
-
     func credential(_ raw: SpoolRawRow) -> CredentialOutcome {
         let row = self.row(raw)
-        guard let createdAt = time(raw) else {
-            return .refused(row, .malformedRow)
-        }
+        guard let createdAt = time(raw) else { return .refused(row, .malformedRow) }
         guard let userText = raw.cell("user_id").text, let user = UserID(userText) else {
             return .refused(row, .malformedUserID)
         }
@@ -98,7 +90,7 @@ struct SpoolChecks {
         }
         guard let secret = raw.cell("secret").text,
             secret.unicodeScalars.count <= SpoolLimits.secretLengthMax,
-            raw.cells.allSatisfy(isNullOrText), areShort(raw)
+            raw.cells.allSatisfy({ $0 == .null || $0.text != nil }), areShort(raw)
         else { return .refused(row, .malformedRow) }
         var credential = SpoolCredential(
             row: row,
@@ -117,21 +109,12 @@ struct SpoolChecks {
         return .credential(credential)
     }
 
-    private func isNullOrText(_ cell: SpoolCell) -> Bool {
-        switch cell {
-        case .null, .text: true
-        case .other: false
-        }
-    }
-
     private func areShort(_ raw: SpoolRawRow) -> Bool {
         ["client_id", "subject", "redirect_uri", "code_verifier", "raw_nonce"].allSatisfy {
             raw.cell($0) == .null
                 || (1...SpoolLimits.textByteCountMax).contains(raw.cell($0).byteCount)
         }
     }
-
-    // MARK: Both
 
     private func time(_ raw: SpoolRawRow) -> WallTime? {
         raw.cell("created_at").text.flatMap { WallTime(rfc3339: $0) }

@@ -6,11 +6,7 @@ import Lifecycle
 
 /// Opens the spool the way a file that others write must be opened (sqlite.org/security.html).
 enum SpoolConnection {
-    /// Opens an existing file; never creates one.
-    ///
-    /// - Parameter path: Without symbolic links.
-    /// - Returns: The one connection; it waits for no lock.
-    /// - Throws: `DatabaseError`.
+    /// Opens an existing file, by a path without symbolic links; the connection waits for no lock.
     static func open(_ path: String) throws -> DatabaseQueue {
         try GuardedVFS.install()
         _ = unsafe csqliteguard_never_create(path)
@@ -20,11 +16,11 @@ enum SpoolConnection {
     /// Switches a file back from WAL when no other process has it open.
     ///
     /// SQLite copies the WAL under an exclusive lock then, so no other checkpoint can run
-    /// (sqlite.org/wal.html, "The WAL-Reset Bug" needs two), and keeps the index of it in memory of
-    /// its own: the one beside the file belongs to whoever may write there.
+    /// (sqlite.org/wal.html, "The WAL-Reset Bug" needs two), and keeps its index in memory: the one
+    /// beside the file belongs to others.
     ///
     /// - Throws: `DatabaseError`, `SQLITE_BUSY` while a process has it open; ``refusal(of:since:)``
-    ///   is `largeWAL` when the WAL holds more than an application leaves there.
+    ///   is `largeWAL` when the WAL is larger than an application leaves it.
     static func leaveWAL(_ path: String) throws {
         try GuardedVFS.install()
         _ = unsafe csqliteguard_never_create(path)
@@ -47,9 +43,7 @@ enum SpoolConnection {
         }
     }
 
-    /// The connection's settings; also those of a file that is being made.
-    ///
-    /// With `isAlone` it locks everybody else out.
+    /// With `isAlone` it locks other processes out.
     private static func configuration(isAlone: Bool = false) -> Configuration {
         var configuration = Configuration()
         configuration.label = "spool"
@@ -59,19 +53,10 @@ enum SpoolConnection {
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { database in
             let connection = unsafe database.sqliteConnection
-            var code = unsafe csqliteguard_harden(connection, 0, 0)
-            guard code == SQLITE_OK else {
-                throw DatabaseError(resultCode: ResultCode(rawValue: code))
-            }
-            code = unsafe csqliteguard_no_checkpoint_on_close(connection)
-            guard code == SQLITE_OK else {
-                throw DatabaseError(resultCode: ResultCode(rawValue: code))
-            }
+            try GuardedVFS.check(unsafe csqliteguard_harden(connection, 0, 0))
+            try GuardedVFS.check(unsafe csqliteguard_no_checkpoint_on_close(connection))
             // Whoever may write beside the spool could cut a shared index short under us.
-            code = unsafe csqliteguard_never_share(connection)
-            guard code == SQLITE_OK else {
-                throw DatabaseError(resultCode: ResultCode(rawValue: code))
-            }
+            try GuardedVFS.check(unsafe csqliteguard_never_share(connection))
             try database.wipeUnused()
             if isAlone { try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             try makeJSONTypeInnocuous(database)
@@ -97,16 +82,15 @@ enum SpoolConnection {
         return configuration
     }
 
-    /// What the function answers; a text of another kind would be gone before SQLite reads it.
+    /// Static: SQLite reads the answer later.
     private static let object: StaticString = "object"
 
     /// Puts a function of our own in the place of `json_type`, for this connection.
     ///
-    /// The CHECK on `options` calls it, and SQLite 3.40.1 does not count its JSON functions as
-    /// innocuous: with `trusted_schema=OFF` it could not even load the public schema ("unsafe use
-    /// of json_type()"). The only options that we ever write are `{}`. The function finds an object
-    /// by its first character, which is right for every text that is JSON, so that even an index on
-    /// it would stay sound; a CHECK that is NULL passes (sqlite.org/c3ref/c_deterministic.html,
+    /// The CHECK on `options` calls it. SQLite 3.40.1 does not count its JSON functions as
+    /// innocuous, and with `trusted_schema=OFF` could not load the public schema ("unsafe use of
+    /// json_type()"). The first character tells an object from any other JSON, so even an index on
+    /// it stays sound; a CHECK that is NULL passes (sqlite.org/c3ref/c_deterministic.html,
     /// "SQLITE_INNOCUOUS").
     private static func makeJSONTypeInnocuous(_ database: Database) throws {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
@@ -125,7 +109,6 @@ enum SpoolConnection {
                 guard unsafe text[index] == UInt8(ascii: "{") else {
                     return unsafe sqlite3_result_null(context)
                 }
-                // Without a destructor SQLite reads the bytes later: they must stay.
                 unsafe sqlite3_result_text(
                     context,
                     UnsafeRawPointer(Self.object.utf8Start).assumingMemoryBound(to: CChar.self),
@@ -137,10 +120,10 @@ enum SpoolConnection {
             nil,
             nil
         )
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        try GuardedVFS.check(code)
     }
 
-    /// The path with the directory's symbolic links resolved; the last component is never followed.
+    /// Resolves the directory's symbolic links; the last component is never followed.
     static func realPath(_ path: String) -> String? {
         let name = WALFile.name(ofPath: path)
         guard !name.isEmpty else { return nil }

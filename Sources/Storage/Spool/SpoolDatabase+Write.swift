@@ -9,20 +9,7 @@ struct CredentialSettlement: Hashable, Sendable {
     let rejection: CredentialRejectReason?
 }
 
-/// A row to mirror, with the content that it must still have.
-package struct SpoolMirrorRow: Hashable, Sendable {
-    package let row: MirrorRow
-    /// Keyed hash of the imported input columns; `nil` when the import is not known any more.
-    package let fingerprint: [UInt8]?
-
-    package init(row: MirrorRow, fingerprint: [UInt8]?) {
-        self.row = row
-        self.fingerprint = fingerprint
-    }
-}
-
 extension SpoolDatabase {
-    /// What one commit of the mirror did.
     struct MirrorCommit: Sendable {
         /// How many of the rows, from the first, were written or are gone for good.
         var handledCount = 0
@@ -40,9 +27,7 @@ extension SpoolDatabase {
 
     /// Shows what became of credentials and removes their secrets, in one commit.
     ///
-    /// A row that changed since it was read is left alone; it is offered again.
-    ///
-    /// - Returns: How many had changed.
+    /// Returns how many rows had changed since they were read; these are left alone.
     func settle(_ settlements: [CredentialSettlement]) async -> SpoolAnswer<Int> {
         let known = look
         return await perform(commitWait: SpoolLimits.commitWait) { [hasher] database in
@@ -79,26 +64,25 @@ extension SpoolDatabase {
 
     /// Shows states, as many rows as can be built in `time`, and at least a few.
     ///
-    /// A row is written only when it is still the imported one: it names its request already, or
-    /// its input is what was imported. Anything else there may be a request that nobody has read
-    /// yet.
+    /// A row is written only when it names its request already, or its input is what was imported:
+    /// anything else may be a request that was not read yet.
     func mirror(
-        _ rows: ArraySlice<SpoolMirrorRow>,
+        _ rows: ArraySlice<MirrorRow>,
         within time: Duration = SpoolLimits.mirrorBuildMax
     ) async -> SpoolAnswer<MirrorCommit> {
         let known = look
-        // Nobody waits for a lock while the texts are made.
-        let texts = rows.map { MirrorText($0) }
+        // Made before the lock is taken.
+        let texts = rows.map { (row: $0, updatedAt: $0.updatedAt.rfc3339) }
         return await perform(commitWait: SpoolLimits.commitWait) { [hasher, clock] database in
             try database.run("BEGIN IMMEDIATE")
             var commit = MirrorCommit()
             commit.beganAt = clock.uptime()
             let end = commit.beganAt + time
             let look = try SpoolProbe(database, known: known)
-            for row in texts {
-                if row.mirrored.row.spoolID == look.spoolID {
+            for (row, updatedAt) in texts {
+                if row.spoolID == look.spoolID {
                     do {
-                        try database.show(row, hasher, &commit)
+                        try database.show(row, updatedAt, hasher, &commit)
                     } catch let error as DatabaseError where error.resultCode == .SQLITE_TOOBIG {
                         commit.unreadableCount += 1
                     }
@@ -117,51 +101,29 @@ extension SpoolDatabase {
     }
 }
 
-/// A row to mirror as it is written.
-private struct MirrorText: Sendable {
-    let mirrored: SpoolMirrorRow
-    let requestID: String?
-    let updatedAt: String
-
-    init(_ mirrored: SpoolMirrorRow) {
-        self.mirrored = mirrored
-        requestID = mirrored.row.requestID.map { "\($0)" }
-        updatedAt = mirrored.row.updatedAt.rfc3339
-    }
-}
-
-/// A row of the spool before it is written.
-private struct ShownRow {
-    /// The row when it does not name the request, and may be another one.
-    let stranger: SpoolRawRow?
-    /// It has neither a key nor options.
-    let isBare: Bool
-
-    init(_ row: SQLRow, requestID: String?) {
-        let shown = row.textOrNil("request_id")
-        let isKnown = shown != nil && shown == requestID
-        stranger = isKnown ? nil : SpoolRawRow(row, of: .requests)
-        isBare = row.isNull("idempotency_key") && row.text("options") == "{}"
-    }
-}
-
 extension Database {
     fileprivate func isSubmitted(_ id: Int64, _ table: SpoolTable) throws -> Bool {
         try first(table.isSubmittedSQL, [.int(id)]) { $0.bool() } ?? false
     }
 
     fileprivate func show(
-        _ text: MirrorText,
+        _ row: MirrorRow,
+        _ updatedAt: String,
         _ hasher: any KeyedHasher,
         _ commit: inout SpoolDatabase.MirrorCommit
     ) throws {
-        let row = text.mirrored.row
-        let found = try first(SpoolTable.shownRequestSQL, [.int(row.spoolRow)]) {
-            ShownRow($0, requestID: text.requestID)
+        let requestID = row.requestID.map { "\($0)" }
+        // A row that does not name the request may be another one.
+        let found = try first(SpoolTable.shownRequestSQL, [.int(row.spoolRow)]) { shown in
+            let isKnown = requestID != nil && shown.textOrNil("request_id") == requestID
+            return (
+                stranger: isKnown ? nil : SpoolRawRow(shown, of: .requests),
+                isBare: shown.isNull("idempotency_key") && shown.text("options") == "{}"
+            )
         }
         // The application may delete its rows.
         guard let found else { return }
-        if let raw = found.stranger, raw.fingerprint(hasher) != text.mirrored.fingerprint {
+        if let raw = found.stranger, raw.fingerprint(hasher) != row.fingerprint {
             commit.strangerCount += 1
             return
         }
@@ -169,8 +131,8 @@ extension Database {
         try run(
             row.isErased ? eraseSQL : Self.showSQL,
             [
-                .int(row.spoolRow), .text(text.requestID), .text(row.state.rawValue),
-                .text(row.detail), .text(text.updatedAt),
+                .int(row.spoolRow), .text(requestID), .text(row.state.rawValue),
+                .text(row.detail), .text(updatedAt),
             ]
         )
         commit.writtenCount += 1

@@ -7,25 +7,22 @@ import Synchronization
 
 /// The spool's file through one guarded connection; what it holds is never believed.
 ///
-/// Every access runs on the connection's queue, in one short transaction of its own, and says how
-/// it ended (``SpoolAnswer``); nothing waits for a lock inside, except a commit for readers.
-/// Cancelling the caller does not interrupt an access.
+/// Every access is one short transaction on the connection's queue, and says how it ended
+/// (``SpoolAnswer``). Only a commit waits for a lock, that of readers. Cancelling the caller does
+/// not interrupt an access.
 final class SpoolDatabase: Sendable {
-    /// Which rows a read looks for.
     enum Range: Sendable {
         /// Those after the last read; costs nothing when nothing was committed.
         case tail
-        /// All of them again, piece by piece: an application may have written below the last read.
+        /// All again, piece by piece: an application may have written below the last read.
         case all
     }
 
-    /// Which tables a read looks at.
     enum Tables: Sendable {
         case credentials
         case all
     }
 
-    /// What one read found.
     struct Reading: Sendable {
         var batch = SpoolBatch(credentials: [], requests: [], refused: [])
         /// Malformed credentials: only their row knows of them.
@@ -37,9 +34,8 @@ final class SpoolDatabase: Sendable {
         var nextCredential: Int64?
         var unreadableCount = 0
         var look: SpoolProbe?
-        /// The content changed to an older or another one.
+        /// An older or another content is there now.
         var isReplaced = false
-        /// The spool has another id than the last one.
         var hasOtherID = false
 
         var isEmpty: Bool {
@@ -51,7 +47,6 @@ final class SpoolDatabase: Sendable {
     private struct State {
         var queue: DatabaseQueue?
         var path = ""
-        /// It is in WAL mode, and was not switched back yet.
         var isInWAL = false
         /// Survives a reopening, so that an older content is noticed.
         var look: SpoolProbe?
@@ -79,8 +74,6 @@ final class SpoolDatabase: Sendable {
     /// Whether an application switched it to WAL, and it was not switched back yet.
     var isInWAL: Bool { state.withLock { $0.isInWAL } }
 
-    /// Opens the file if it is not open; what is known of the last one stays.
-    ///
     /// A file in WAL mode is switched back first: its index is never shared.
     func open() -> SpoolAnswer<Void> {
         if isOpen { return .done(()) }
@@ -131,15 +124,12 @@ final class SpoolDatabase: Sendable {
         }
     }
 
-    /// Reads the file again although no other process wrote.
-    func readAgain() {
-        state.withLock { $0.tailVersion = nil }
-    }
+    /// Although no other process wrote.
+    func readAgain() { state.withLock { $0.tailVersion = nil } }
 
-    /// Begins to read everything again, unless no other process wrote since the last time.
+    /// Begins to read everything again, if another process wrote since or `isForced`.
     ///
-    /// - Parameter isForced: Although no other process wrote.
-    /// - Returns: Whether there is something to do with ``read(_:)`` of `all`.
+    /// Returns whether there is something to read with `all`.
     func beginRescan(isForced: Bool) -> Bool {
         state.withLock { state in
             guard state.rescan == nil else { return true }
@@ -150,7 +140,6 @@ final class SpoolDatabase: Sendable {
         }
     }
 
-    /// Whether a rescan has not come to its end.
     var isRescanning: Bool { state.withLock { $0.rescan != nil } }
 
     /// Runs one access on the connection; `committed` runs right after its end.
@@ -159,23 +148,26 @@ final class SpoolDatabase: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value,
         committed: @escaping @Sendable (inout Value) -> Void = { _ in }
     ) async -> SpoolAnswer<Value> {
-        let (queue, path) = state.withLock { ($0.queue, $0.path) }
-        guard let queue else { return .closed }
-        return await withCheckedContinuation { continuation in
-            queue.asyncWriteWithoutTransaction { [self] database in
-                let refusals = unsafe csqliteguard_refusals(path)
-                do {
-                    var value = try Self.run(database, commitWait, body)
-                    committed(&value)
-                    continuation.resume(returning: .done(value))
-                } catch {
-                    let refusal = SpoolConnection.refusal(of: path, since: refusals)
-                    noteWAL(refusal)
-                    continuation.resume(
-                        returning: SpoolAnswer(error, path: path, refusal: refusal)
-                    )
+        await withCheckedContinuation { continuation in
+            // Queued under the lock: `close()` comes before or after, never in between.
+            let isOpen = state.withLock { state in
+                guard let queue = state.queue else { return false }
+                queue.asyncWriteWithoutTransaction { [self, path = state.path] database in
+                    let refusals = unsafe csqliteguard_refusals(path)
+                    do {
+                        var value = try Self.run(database, commitWait, body)
+                        committed(&value)
+                        continuation.resume(returning: .done(value))
+                    } catch {
+                        let refusal = SpoolConnection.refusal(of: path, since: refusals)
+                        noteWAL(refusal)
+                        let answer = SpoolAnswer<Value>(error, path: path, refusal: refusal)
+                        continuation.resume(returning: answer)
+                    }
                 }
+                return true
             }
+            if !isOpen { continuation.resume(returning: .closed) }
         }
     }
 
@@ -239,14 +231,9 @@ extension SpoolDatabase {
             reading.nextCredential = scan.cursor[.credentials]
             return (reading, scan.cursor)
         }
-        switch answer {
-        case .done(let (reading, cursor)):
+        return answer.map { reading, cursor in
             note(reading, cursor, range)
-            return .done(reading)
-        case .busy: return .busy
-        case .closed: return .closed
-        case .moved: return .moved
-        case .failure(let failure): return .failure(failure)
+            return reading
         }
     }
 
@@ -299,6 +286,5 @@ extension SpoolDatabase {
         }
     }
 
-    /// What the last transaction saw of the spool.
     var look: SpoolProbe? { state.withLock { $0.look } }
 }

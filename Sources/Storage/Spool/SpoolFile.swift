@@ -1,4 +1,5 @@
 import CSQLiteGuard
+import Encoding
 import FoundationEssentials
 import GRDB
 package import Glibc
@@ -6,7 +7,7 @@ import Lifecycle
 
 /// Makes the spool's file, before any application can.
 package enum SpoolFile {
-    /// What ``create(path:group:)`` found or did.
+    /// What ``create(path:group:)`` did.
     package enum Outcome: Hashable, Sendable {
         case created(spoolID: String)
         /// A valid spool was there; its rows were left alone.
@@ -15,13 +16,10 @@ package enum SpoolFile {
 
     /// Makes the spool with the public schema, a random id and mode 0660, whatever the umask.
     ///
-    /// The file is made under another name and linked to its own once it is complete and on disk,
-    /// so half a spool is never visible, and an existing file is never replaced.
+    /// The file is made under another name and linked to its own once it is on disk: half a spool
+    /// is never visible, and an existing file is never replaced. Without `group`, the file has the
+    /// group that the directory gives (set-group-id).
     ///
-    /// - Parameters:
-    ///   - path: The file; its directory must exist.
-    ///   - group: The applications' group; `nil` leaves what the directory gives (set-group-id).
-    /// - Returns: Whether it was made or was there.
     /// - Throws: ``StorageError``: `unopenable`, `otherSchema`, `corrupt` for a foreign file,
     ///   `diskFull`.
     @discardableResult
@@ -37,9 +35,7 @@ package enum SpoolFile {
         return try make(path, group)
     }
 
-    /// Makes the spool where nothing is, and looks at nothing else, for the start of the service.
-    ///
-    /// ``SpoolService`` reads what is there, and reports why it cannot be used.
+    /// For the start of the service: ``SpoolService`` reads what is there and reports on it.
     package static func makeIfMissing(
         path: String,
         group: gid_t? = nil
@@ -53,7 +49,7 @@ package enum SpoolFile {
             do {
                 try settleMode(path, group)
             } catch {
-                // Not ours, or no file at all: reading tells whether it can be used.
+                // Not ours, or no file: reading shows whether it can be used.
             }
         } else if errno == ENOENT {
             _ = try make(path, group)
@@ -84,7 +80,7 @@ package enum SpoolFile {
         guard fsync(descriptor) == 0 else { throw failure("sync", path, "errno \(errno)") }
         guard unsafe link(draft, path) == 0 else {
             let cause = errno
-            // Somebody was faster; that is as good if it is a spool.
+            // Another process was faster; that is as good if it is a spool.
             if cause == EEXIST, let id = try existing(path) { return .existed(spoolID: id) }
             throw failure("name the spool", path, "errno \(cause)")
         }
@@ -92,11 +88,9 @@ package enum SpoolFile {
         return .created(spoolID: id)
     }
 
-    /// What follows the file's name in that of a draft.
     private static let draftMark = ".new-"
 
-    /// Removes what a process left that was killed while it made the spool: also the second name of
-    /// a spool that was complete already.
+    /// Removes what a killed process left: also the second name of a complete spool.
     private static func removeDrafts(of path: String) {
         let name = WALFile.name(ofPath: path)
         let directory = String(path.dropLast(name.utf8.count))
@@ -221,14 +215,7 @@ package enum SpoolFile {
     }
 
     private static func randomText(byteCount: Int) -> String {
-        var generator = SystemRandomNumberGenerator()
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: (0..<byteCount * 2).map { _ in
-                digits[Int(UInt8.random(in: 0...15, using: &generator))]
-            },
-            as: UTF8.self
-        )
+        Hexadecimal.text((0..<byteCount).map { _ in UInt8.random(in: .min ... .max) })
     }
 
     private static func failure(_ action: String, _ path: String, _ cause: String) -> StorageError {

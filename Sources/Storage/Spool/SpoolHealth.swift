@@ -1,37 +1,30 @@
 /// Why the spool cannot be used, or not be written.
 package enum SpoolFailure: String, Hashable, Sendable, CaseIterable {
-    /// There is no file.
     case missing
-    /// The file, or a file beside it, wants something of us that is never done: a journal that
-    /// names another file, a symbolic link, something that is no regular file.
+    /// A journal that names another file, a symbolic link, or something that is no regular file.
     case refused
     /// An application has switched it to WAL and keeps it open.
     case inWAL = "in_wal"
-    /// An application switched it to WAL and left more there than is copied back
-    /// (``SpoolLimits/walByteCountMax``).
+    /// An application left a WAL of more than ``SpoolLimits/walByteCountMax``.
     case largeWAL = "large_wal"
     /// Not a database, or a damaged one.
     case corrupt
     /// The tables are not those of the public schema.
     case wrongSchema = "wrong_schema"
-    /// `PRAGMA user_version` says that a newer version made it.
+    /// By `PRAGMA user_version`.
     case newerVersion = "newer_version"
     /// It, its directory or its journal cannot be opened.
     case unopenable
-    /// It can be read, not written.
     case readOnly = "read_only"
-    /// No space is left.
     case diskFull = "disk_full"
-    /// The device failed.
     case ioError = "io_error"
-    /// Somebody holds its lock for longer than ``SpoolLimits/lockedAfter``.
+    /// A process holds its lock for longer than ``SpoolLimits/lockedAfter``.
     case locked
-    /// An access took longer than any honest file needs.
+    /// Longer than ``SpoolLimits/deadline``.
     case slow
 }
 
 extension SpoolFailure {
-    /// Why the file could not be made.
     init(_ kind: StorageError.Kind) {
         switch kind {
         case .diskFull: self = .diskFull
@@ -46,18 +39,17 @@ extension SpoolFailure {
 
 /// How the spool is right now.
 package struct SpoolHealth: Hashable, Sendable {
-    /// Why nothing is imported and nothing mirrored, if so.
+    /// Why nothing is imported and nothing mirrored.
     package var quarantine: SpoolFailure?
-    /// Why states cannot be written and secrets not be scrubbed, if so.
+    /// Why states cannot be written and secrets not be scrubbed.
     package var writeFailure: SpoolFailure?
-    /// Whether an application switched it to WAL; nothing is imported until it is switched back.
+    /// An application switched it to WAL; nothing is imported until it is switched back.
     package var isWAL = false
     /// Objects that are not ours.
     package var foreignCount = 0
-    /// Rows that were found too large since everything was read last.
+    /// Rows that are too large.
     package var unreadableCount = 0
 
-    /// A spool that nothing is wrong with.
     package init() {}
 }
 
@@ -65,14 +57,11 @@ package struct SpoolHealth: Hashable, Sendable {
 package enum SpoolHealthChange: Hashable, Sendable {
     /// Nothing is imported and nothing mirrored until ``back``.
     case quarantined(SpoolFailure)
-    /// It is used again.
     case back
     /// Rows are imported, but states cannot be written and secrets not be scrubbed.
     case unwritable(SpoolFailure)
-    /// It is written again.
     case writable
-    /// Another file, or an older content, is in its place; `isSameSpool` says whether it has the
-    /// same id.
+    /// Another file, or an older content, is in its place; `isSameSpool` when it has the same id.
     case replaced(isSameSpool: Bool)
     /// Rows came back under known ids with another content; they were imported as new ones.
     case recreatedRows(count: Int)
@@ -80,9 +69,7 @@ package enum SpoolHealthChange: Hashable, Sendable {
     case foreignObjects(count: Int)
     /// Rows too large to be read or written; they were left alone.
     case unreadableRows(count: Int)
-    /// An application switched it to WAL; it is switched back as soon as no process has it open,
-    /// unless that quarantines it as `largeWAL`.
+    /// It is switched back as soon as no process has it open, or quarantined as `largeWAL`.
     case enteredWAL
-    /// It has its rollback journal again.
     case leftWAL
 }

@@ -48,7 +48,7 @@ struct SpoolImports {
         return known
     }
 
-    /// Whether the same row id was imported with another content.
+    /// The same row id was imported with another content.
     func hasOther(_ row: SpoolRow) throws -> Bool {
         try database.has(
             """
@@ -59,10 +59,7 @@ struct SpoolImports {
         )
     }
 
-    /// Records an import.
-    ///
-    /// Earlier contents of the same row are gone from the file: nothing is mirrored to
-    /// them any more.
+    /// Earlier contents of the same row are gone from the file: nothing is mirrored to them.
     func add(_ row: SpoolRow, _ outcome: Outcome, known: Known, at now: WallTime) throws {
         if known.hasOther {
             try database.run(
@@ -73,19 +70,14 @@ struct SpoolImports {
                 [.text(row.spoolID), .text(source.rawValue), .int(row.rowID)]
             )
         }
-        var request = SQLValue.null
-        var reason = SQLValue.null
+        var request: RequestID?
+        var reason: String?
         switch outcome {
-        case .request(let id): request = .id(id.value)
-        case .rejected(let text): reason = .text(text)
+        case .request(let id): request = id
+        case .rejected(let text): reason = text
         case .stored: break
         }
-        let isUnmirrored: Bool
-        if case .rejected = outcome {
-            isUnmirrored = source == .requests
-        } else {
-            isUnmirrored = false
-        }
+        let isUnmirrored = reason != nil && source == .requests
         try database.run(
             """
             INSERT INTO imports (spool_id, source, row_id, fingerprint, request_id, reject_reason,
@@ -94,7 +86,7 @@ struct SpoolImports {
             """,
             [
                 .text(row.spoolID), .text(source.rawValue), .int(row.rowID), .blob(row.fingerprint),
-                request, reason, .bool(isUnmirrored), .time(now),
+                .id(request), .text(reason), .bool(isUnmirrored), .time(now),
             ]
         )
     }

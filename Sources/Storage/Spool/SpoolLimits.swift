@@ -2,8 +2,7 @@
 package enum SpoolLimits {
     /// Rows of one import: one commit of the state.
     package static let batchMax = 500
-    /// The first batch of a backlog, and then twice as many each time: the first calls need not
-    /// wait until hundreds are taken and begun.
+    /// The first batch of a backlog, then twice as many each time: the first calls begin at once.
     static let firstBatchMax = 64
     /// A read stops taking rows after this time: writers wait for readers.
     static let readBudget = Duration.milliseconds(8)
@@ -13,14 +12,14 @@ package enum SpoolLimits {
     static let batchByteCountMax = 4 << 20
     /// Longest value or row that SQLite hands out; the schema allows 12 KiB.
     static let valueByteCountMax: Int32 = 1_000_000
-    /// A read or write that takes longer is interrupted: it looks at a file made to be slow.
+    /// A longer read or write is interrupted: the file was made to be slow.
     static let deadline = Duration.milliseconds(200)
     /// How long a commit waits for readers; new readers wait meanwhile.
     static let commitWait = Duration.milliseconds(20)
     /// First pause after BUSY: an unlock follows the journal's unlink by less than this.
     static let busyPauseMin = Duration.milliseconds(1)
-    /// A pause is this part of the time waited so far: an application's commit locks us out from
-    /// its first event on, for three syncs, and a slow disk may not make us late by as much again.
+    /// A pause is this part of the time waited so far: an application's commit locks us out for
+    /// three syncs, and a slow disk may not make us late by as much again.
     static let busyPauseShare = 8
     /// Longest pause after BUSY: an application keeps the lock for long.
     static let busyPauseMax = Duration.milliseconds(50)
@@ -32,50 +31,41 @@ package enum SpoolLimits {
     package static let sweepInterval = Duration.seconds(30)
     /// Between two tries to read a file that was locked for long, while a request waits for it.
     static let lockedPause = Duration.milliseconds(250)
-    /// How long requests wait for a spool that is damaged, missing or refused; then they go on, and
-    /// the journal tells.
+    /// How long requests wait for a spool that is damaged, missing or refused.
     package static let unreadablePatience = Duration.seconds(60)
-    /// First pause before a credential that could not be sealed is offered again: a few failing
-    /// calls of getrandom(2) are over by then.
+    /// Before a credential that could not be sealed is offered again: a few failing calls of
+    /// getrandom(2) are over by then.
     static let postponedPauseMin = Duration.seconds(1)
-    /// Shortest pause between two tries to open a file in failure; an attacker makes events
-    /// cheaply.
+    /// Between two tries to open a file in failure; an attacker makes events cheaply.
     static let reopenPause = Duration.milliseconds(50)
     /// Commits of the mirror in any second.
     static let mirrorCommitsMax = 4
     /// Shortest time between two commits of the mirror while states change: two a second.
     package static let mirrorInterval = Duration.milliseconds(500)
-    /// Nothing changes any more when nothing did for so long: the states of a backlog change every
-    /// few milliseconds.
+    /// The spool is quiet after so long: the states of a backlog change every few milliseconds.
     static let mirrorQuiet = Duration.milliseconds(12)
-    /// From a change to the commit that shows it.
-    ///
-    /// A request that goes right through shows where it got to instead of every step, and its calls
-    /// do not wait behind the three syncs of that commit.
+    /// From a change to the commit that shows it: a request that goes right through shows its end
+    /// and not every step, and its calls do not wait behind the three syncs.
     static let mirrorSettling = Duration.milliseconds(15)
     /// A mirror commit, from its lock to its end; so long may an application have to wait.
     static let mirrorHold = Duration.milliseconds(25)
-    /// Building a mirror commit stops here, however slow the last one was to become durable.
-    ///
-    /// Some hundred rows: a slow disk or a busy machine slows the mirror down and never stops it.
+    /// Some hundred rows: a slow disk slows the mirror down and never stops it.
     static let mirrorBuildMin = Duration.milliseconds(8)
     /// Building a mirror commit stops here, however quick the last one was.
     static let mirrorBuildMax = Duration.milliseconds(18)
-    /// Rows that are read for a mirror commit at least, however few the last one had time for.
+    /// Rows that are read for a mirror commit at least.
     static let mirrorRowsMin = 512
     /// Rows of a mirror commit at most.
     static let mirrorRowsMax = 2500
-    /// Settled credentials that may wait for the lock before importing waits for them.
+    /// Settled credentials that wait for the lock before importing waits, too.
     static let settlementsMax = 2000
     /// Pauses after the intake refused a batch.
     static let intakePauseMin = Duration.milliseconds(100)
     static let intakePauseMax = Duration.seconds(5)
     /// A full rescan may take this share of the time at most: 1 %.
     static let rescanShare = 100
-    /// Largest WAL, in bytes that SQLite would read, that is copied back.
-    ///
-    /// That happens under an exclusive lock; SQLite begins a checkpoint by itself at 4 MiB, so an
-    /// application leaves no more than this.
+    /// Largest WAL, in bytes that SQLite would read, that is copied back, under an exclusive lock;
+    /// SQLite begins a checkpoint by itself at 4 MiB.
     static let walByteCountMax = 64 << 20
     /// Longest text that is not a secret, and longest secret, in bytes; as over HTTP.
     static let textByteCountMax = 2048

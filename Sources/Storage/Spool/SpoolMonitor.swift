@@ -39,66 +39,80 @@ final class SpoolMonitor: Sendable {
     func tell(_ change: SpoolHealthChange) { report(change) }
 
     func quarantine(_ failure: SpoolFailure) {
-        let isNew = state.withLock { state in
-            defer { state.health.quarantine = failure }
-            return state.health.quarantine != failure
+        change(\.quarantine, to: failure) { before in
+            before.quarantine == failure ? [] : [.quarantined(failure)]
         }
-        if isNew { report(.quarantined(failure)) }
     }
 
-    /// - Returns: Whether it was quarantined.
+    /// Returns whether it was quarantined.
     @discardableResult
     func readSucceeded(_ look: SpoolProbe?, unreadableCount: Int) -> Bool {
-        let (wasQuarantined, changes) = state.withLock { state in
-            var changes: [SpoolHealthChange] = []
-            let before = state.health
-            if before.quarantine != nil { changes.append(.back) }
-            state.health.quarantine = nil
-            if unreadableCount > 0 { changes.append(.unreadableRows(count: unreadableCount)) }
-            state.health.unreadableCount += unreadableCount
-            guard let look else { return (before.quarantine != nil, changes) }
-            if look.foreignCount > 0, look.foreignCount != before.foreignCount {
-                changes.append(.foreignObjects(count: look.foreignCount))
-            }
-            state.health.foreignCount = look.foreignCount
-            return (before.quarantine != nil, changes)
+        let update = { (health: inout SpoolHealth) in
+            health.quarantine = nil
+            health.unreadableCount += unreadableCount
+            health.foreignCount = look?.foreignCount ?? health.foreignCount
         }
-        for change in changes { report(change) }
-        return wasQuarantined
+        let before = change(by: update) { before in
+            var changes: [SpoolHealthChange] = []
+            if before.quarantine != nil { changes.append(.back) }
+            if unreadableCount > 0 { changes.append(.unreadableRows(count: unreadableCount)) }
+            if let count = look?.foreignCount, count > 0, count != before.foreignCount {
+                changes.append(.foreignObjects(count: count))
+            }
+            return changes
+        }
+        return before.quarantine != nil
     }
 
     func found(isInWAL: Bool) {
-        let isNew = state.withLock { state in
-            defer { state.health.isWAL = isInWAL }
-            return state.health.isWAL != isInWAL
+        change(\.isWAL, to: isInWAL) { before in
+            before.isWAL == isInWAL ? [] : [isInWAL ? .enteredWAL : .leftWAL]
         }
-        if isNew { report(isInWAL ? .enteredWAL : .leftWAL) }
     }
 
-    /// Everything was read again, and this many rows were too large.
-    ///
-    /// - Parameter count: 0 ends what was found before.
+    /// Everything was read again; a `count` of 0 ends what was found before.
     func rescanned(unreadableCount count: Int) {
-        let isMore = state.withLock { state in
-            defer { state.health.unreadableCount = count }
-            return count > state.health.unreadableCount
+        change(\.unreadableCount, to: count) { before in
+            count > before.unreadableCount ? [.unreadableRows(count: count)] : []
         }
-        if isMore { report(.unreadableRows(count: count)) }
     }
 
     func writeFailed(_ failure: SpoolFailure) {
-        let isNew = state.withLock { state in
-            defer { (state.health.writeFailure, state.mayRetryWrite) = (failure, false) }
-            return state.health.writeFailure != failure
+        change(\.writeFailure, to: failure, isWrite: true) { before in
+            before.writeFailure == failure ? [] : [.unwritable(failure)]
         }
-        if isNew { report(.unwritable(failure)) }
     }
 
     func writeSucceeded() {
-        let wasUnwritable = state.withLock { state in
-            defer { (state.health.writeFailure, state.mayRetryWrite) = (nil, false) }
-            return state.health.writeFailure != nil
+        change(\.writeFailure, to: nil, isWrite: true) { before in
+            before.writeFailure == nil ? [] : [.writable]
         }
-        if wasUnwritable { report(.writable) }
+    }
+
+    private func change<Value>(
+        _ part: WritableKeyPath<SpoolHealth, Value>,
+        to value: Value,
+        isWrite: Bool = false,
+        _ changes: (SpoolHealth) -> [SpoolHealthChange]
+    ) {
+        let update = { (health: inout SpoolHealth) in health[keyPath: part] = value }
+        _ = change(by: update, isWrite: isWrite, changes)
+    }
+
+    /// Reports what is new; returns the health of before.
+    private func change(
+        by update: (inout SpoolHealth) -> Void,
+        isWrite: Bool = false,
+        _ changes: (SpoolHealth) -> [SpoolHealthChange]
+    ) -> SpoolHealth {
+        let before = state.withLock { state in
+            defer {
+                update(&state.health)
+                if isWrite { state.mayRetryWrite = false }
+            }
+            return state.health
+        }
+        for change in changes(before) { report(change) }
+        return before
     }
 }

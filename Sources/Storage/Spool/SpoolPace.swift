@@ -1,17 +1,14 @@
 /// When the mirror may commit again, and how long it may build.
 ///
-/// Four commits a second are allowed (``SpoolLimits/mirrorCommitsMax``). While states change it
-/// takes half of them, so that the others are there once nothing changes any more: who waits for
-/// the last of many sees it at once, also when that takes two commits.
+/// Of the ``SpoolLimits/mirrorCommitsMax`` a second it takes half while states change, so that the
+/// others are there once nothing changes: the last of many is seen at once.
 ///
-/// What making a commit durable takes hardly depends on its rows: it is three syncs, and on a busy
-/// machine the waits for a processor between them. So the time follows it, not the number of rows.
+/// The time to make a commit durable is three syncs and hardly depends on its rows. So the next one
+/// follows that time, not the number of rows.
 struct SpoolPace: Sendable {
-    /// How long the next commit may be built; with what the last one took to become durable, that
-    /// is ``SpoolLimits/mirrorHold``.
+    /// With the time the last commit took to become durable, that is ``SpoolLimits/mirrorHold``.
     private(set) var buildTime = SpoolLimits.mirrorBuildMax
-    /// Rows to read for the next commit: a quarter more than the last one had time for, if it had
-    /// not time for all.
+    /// A quarter more than the last commit had time for, if it was cut.
     private(set) var rowCount = SpoolLimits.mirrorRowsMax
     /// When the last commits began, as many as a second may have.
     private var begun: [Duration] = []
@@ -37,7 +34,7 @@ struct SpoolPace: Sendable {
     }
 
     mutating func note(_ commit: SpoolDatabase.MirrorCommit) {
-        // Nothing written is no commit that anybody had to wait for.
+        // Without a write no application had to wait.
         guard commit.writtenCount > 0 else { return }
         if begun.count == SpoolLimits.mirrorCommitsMax { begun.removeFirst() }
         begun.append(commit.beganAt)

@@ -1,6 +1,4 @@
 /// Growing pauses between tries: each is the least one and a share of all before it, up to a most.
-///
-/// What is waited for is noticed late by no more than that.
 struct SpoolPause: Sendable {
     private let least: Duration
     private let most: Duration

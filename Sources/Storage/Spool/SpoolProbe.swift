@@ -15,10 +15,10 @@ struct SpoolProbe: Hashable, Sendable {
     /// Objects that are not ours; they were counted when the schema changed last.
     let foreignCount: Int
 
-    /// Looks, inside a transaction; the schema is compared whenever its cookie has changed.
+    /// Inside a transaction; compares the schema when its cookie has changed.
     init(_ database: Database, known: SpoolProbe?) throws {
-        schemaCookie = try database.number("PRAGMA schema_version")
-        let version = try database.number("PRAGMA user_version")
+        schemaCookie = try database.int("PRAGMA schema_version")
+        let version = try database.int("PRAGMA user_version")
         guard version <= SpoolSchema.version else { throw SpoolStop.failure(.newerVersion) }
         guard version == SpoolSchema.version else { throw SpoolStop.failure(.wrongSchema) }
         if let known, known.schemaCookie == schemaCookie {
@@ -38,7 +38,7 @@ struct SpoolProbe: Hashable, Sendable {
             }
         }
         self.sequences = sequences
-        dataVersion = try database.number("PRAGMA data_version")
+        dataVersion = try database.int("PRAGMA data_version")
     }
 
     /// Whether an older content took the place of `known`: sequences only ever grow.
@@ -48,13 +48,9 @@ struct SpoolProbe: Hashable, Sendable {
 }
 
 extension Database {
-    fileprivate func number(_ sql: String) throws -> Int {
-        try first(sql) { $0.int() } ?? 0
-    }
-
-    /// From now on a lock is waited for on this thread; SQLite tries again from 1 ms on.
+    /// From now on this thread waits for a lock; SQLite tries again from 1 ms on.
     func waitForLock(_ wait: Duration) throws {
-        let code = unsafe sqlite3_busy_timeout(sqliteConnection, Int32(wait.milliseconds))
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        let milliseconds = Int32(clamping: wait.milliseconds)
+        try GuardedVFS.check(unsafe sqlite3_busy_timeout(sqliteConnection, milliseconds))
     }
 }

@@ -1,11 +1,10 @@
 import GRDB
 import Lifecycle
 
-/// Walks a table in the order of its ids and brings the rows that wait, inside one transaction.
+/// Reads the rows that wait in the order of their ids, inside one transaction.
 struct SpoolScan {
-    /// Where a walk goes on.
+    /// The first id of the rest of each table; `nil` when no id can follow.
     struct Cursor: Hashable, Sendable {
-        /// The first id of the rest of each table; `nil` when no id can follow.
         private var credentials: Int64? = .min
         private var requests: Int64? = .min
 
@@ -69,7 +68,7 @@ struct SpoolScan {
         return (rows, false)
     }
 
-    /// - Returns: Whether rows may be left in the range.
+    /// Returns whether rows may be left in the range.
     private mutating func take(
         _ table: SpoolTable,
         _ range: ClosedRange<Int64>,
@@ -100,9 +99,7 @@ struct SpoolScan {
         return isCut
     }
 
-    /// One by one, around a row that SQLite does not hand out because it is too large.
-    ///
-    /// - Returns: The last id that was read.
+    /// Reads one by one, around a row that is too large for SQLite, and returns the last id.
     private mutating func takeSingly(
         _ table: SpoolTable,
         _ range: ClosedRange<Int64>,

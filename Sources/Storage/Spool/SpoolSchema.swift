@@ -51,12 +51,11 @@ enum SpoolSchema {
         ) STRICT
         """
 
-    /// Holds the tables against the contract.
+    /// Compares the tables with the contract, and counts objects that are not ours.
     ///
     /// Whitespace, comments and letter case do not count, so a file made by another program from
     /// the documented text passes.
     ///
-    /// - Returns: How many objects are not ours.
     /// - Throws: ``SpoolStop`` with `wrongSchema`, or `DatabaseError`.
     static func check(_ database: Database) throws -> Int {
         let expected = [

@@ -6,7 +6,7 @@ extension SpoolService {
     private enum Step {
         /// There may be more.
         case again
-        /// Nothing is left, or nothing can be done before the next change or sweep.
+        /// Until the next change or sweep.
         case stop
     }
 
@@ -16,7 +16,11 @@ extension SpoolService {
             watcher.setAlert(monitor.needsSweeps || work.withLock { $0.mustRescan })
         }
         if watcher.takeSweep() { await sweep() }
-        if work.withLock({ $0.takeRescanNow() }) { beginRescan(isForced: true) }
+        let mustRescan = work.withLock { work in
+            defer { work.mustRescanNow = false }
+            return work.mustRescanNow
+        }
+        if mustRescan { beginRescan(isForced: true) }
         var lock = SpoolPause.lock
         var limit = SpoolLimits.firstBatchMax
         while !Task.isCancelled {
@@ -28,7 +32,7 @@ extension SpoolService {
         }
     }
 
-    /// What is read: a paused intake takes credentials, as it does over the socket.
+    /// A paused intake takes credentials, as it does over the socket.
     private var tables: SpoolDatabase.Tables {
         work.withLock { $0.isPaused } ? .credentials : .all
     }
@@ -63,11 +67,9 @@ extension SpoolService {
         }
     }
 
-    /// Answers whoever waits once the credentials that were there at the first read have been
-    /// taken: behind the last one there are only requests.
+    /// Answers those who wait once the credentials of the first read have been taken.
     ///
-    /// The end of all credentials may never come, while somebody submits them faster than they are
-    /// sealed.
+    /// The end of all may never come while applications submit faster than the service seals.
     private func answer(_ mark: SpoolBarrier.Mark, _ reading: SpoolDatabase.Reading) {
         let passed = work.withLock { work -> SpoolBarrier.Mark? in
             if reading.areCredentialsAtEnd {
@@ -86,7 +88,7 @@ extension SpoolService {
         if let passed { barrier.pass(passed) }
     }
 
-    /// One piece of reading everything again; new rows are looked for between the pieces.
+    /// One piece of reading everything again; new rows are read between the pieces.
     private func rescanStep(_ lock: inout SpoolPause) async -> Step {
         switch await database.read(.all, tables) {
         case .done(let reading):
@@ -102,8 +104,8 @@ extension SpoolService {
         }
     }
 
-    /// Pauses for somebody else's lock; one that is held for long is told, and then only events
-    /// help.
+    /// Pauses for the lock of another process; one that is held for long is reported, and then only
+    /// events help.
     private func waitForLock(_ lock: inout SpoolPause) async -> Step {
         let patience =
             monitor.isKeptOut ? SpoolLimits.lockedPatience : lockedAfter
@@ -120,7 +122,7 @@ extension SpoolService {
         return await rest(lock.take()) ? .again : .stop
     }
 
-    /// - Returns: False when the task was cancelled meanwhile.
+    /// Returns `false` when the task was cancelled.
     func rest(_ pause: Duration) async -> Bool {
         do {
             try await ports.clock.rest(pause)
@@ -181,9 +183,7 @@ extension SpoolService {
         }
     }
 
-    /// Has the rows taken and starts what follows.
-    ///
-    /// - Returns: False when nothing was taken; the rows are read again.
+    /// Has the rows taken; `false` when none was, and they are read again.
     private func handOver(_ reading: SpoolDatabase.Reading) async -> Bool {
         if !reading.refusedCredentials.isEmpty { await addSettlements(reading.refusedCredentials) }
         let batch = reading.batch
@@ -200,8 +200,7 @@ extension SpoolService {
                 await settle(batch, receipts)
                 return true
             } catch {
-                // Whoever failed has said so; nothing was acknowledged, so the same rows are
-                // offered again.
+                // The intake reports its failure; the same rows are offered again.
                 guard await rest(pause.take()) else {
                     database.rewind()
                     return false
@@ -242,7 +241,6 @@ extension SpoolService {
         signal()
     }
 
-    /// What the state is told and asked once the rows are durable.
     private func follow(_ batch: SpoolBatch, _ known: [SpoolRow]) async {
         do {
             try await ports.source.mirrorAgain(known)
@@ -261,7 +259,7 @@ extension SpoolService {
 // MARK: - Sweeps
 
 extension SpoolService {
-    /// What is tried every ``SpoolLimits/sweepInterval`` when there is a reason.
+    /// Every ``SpoolLimits/sweepInterval`` when there is a reason.
     private func sweep() async {
         if monitor.isUnwritable {
             // A file that became writable again must be opened again.
@@ -297,13 +295,6 @@ extension SpoolService {
             work.rescanStartedAt = nil
             work.rescanAllowedAt = now + cost * SpoolLimits.rescanShare
         }
-    }
-}
-
-extension SpoolService.Work {
-    fileprivate mutating func takeRescanNow() -> Bool {
-        defer { mustRescanNow = false }
-        return mustRescanNow
     }
 }
 

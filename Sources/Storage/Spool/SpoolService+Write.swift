@@ -3,7 +3,7 @@ import Lifecycle
 import Synchronization
 
 extension SpoolService {
-    /// Queues credentials to be scrubbed; when too many wait for the lock, importing waits, too.
+    /// When too many wait for the lock, importing waits, too.
     func addSettlements(_ settlements: [CredentialSettlement]) async {
         let count = work.withLock { work in
             work.settlements += settlements
@@ -31,9 +31,7 @@ extension SpoolService {
         }
     }
 
-    /// One commit of what waits.
-    ///
-    /// - Returns: How many rows it was about; they wait again unless it is `done`.
+    /// One commit of what waits; its rows wait again unless it is `done`.
     @discardableResult
     func settleOnce() async -> SpoolAnswer<Int> {
         let settlements = work.withLock { work in
@@ -52,7 +50,7 @@ extension SpoolService {
         return .done(settlements.count)
     }
 
-    /// A write failed; what reading will find, too, is left to it.
+    /// What reading will find, too, is left to it.
     private func fail(_ failure: SpoolFailure) {
         switch failure {
         case .refused, .missing, .newerVersion, .inWAL: database.readAgain()
@@ -68,8 +66,6 @@ extension SpoolService {
 
 extension SpoolService {
     /// Shows states until nothing is left to show; at most four commits a second.
-    ///
-    /// Every commit shows the states of its own moment: nothing is shown that has passed already.
     func mirrorAll() async {
         while !Task.isCancelled, database.isOpen, monitor.canWrite {
             guard await awaitTurn() else { return }
@@ -77,7 +73,7 @@ extension SpoolService {
                 let limit = mirrorPace.withLock { $0.rowCount }
                 let rows = try await ports.source.spoolMirrorRows(limit: limit)
                 guard !rows.isEmpty, let count = await show(rows) else { return }
-                try await ports.source.confirmMirrored(rows.prefix(count).map(\.row))
+                try await ports.source.confirmMirrored(Array(rows.prefix(count)))
             } catch {
                 // The state is in failure and says so itself; the next change starts again.
                 return
@@ -85,9 +81,7 @@ extension SpoolService {
         }
     }
 
-    /// Waits until the mirror may commit again.
-    ///
-    /// - Returns: `false` when the task was cancelled.
+    /// Waits until the mirror may commit again; `false` when the task was cancelled.
     private func awaitTurn() async -> Bool {
         while true {
             let now = ports.clock.uptime()
@@ -102,11 +96,9 @@ extension SpoolService {
         }
     }
 
-    /// Makes one commit as soon as no other process has the lock.
-    ///
-    /// - Returns: How many of the rows, from the first, were shown or are gone; `nil` when the
-    ///   spool cannot be written now.
-    private func show(_ rows: [SpoolMirrorRow]) async -> Int? {
+    /// Returns how many of the rows, from the first, were shown or are gone; `nil` when the spool
+    /// cannot be written now.
+    private func show(_ rows: [MirrorRow]) async -> Int? {
         var lock = SpoolPause.lock
         while true {
             let time = mirrorPace.withLock { $0.buildTime }

@@ -11,9 +11,8 @@ import Synchronization
 ///   signal() ─▶ mirror: ≤ 4 commits a second, the last state wins ◀─────────────┘
 /// ```
 ///
-/// Three loops share one connection; none of them waits for a lock inside SQLite, and none runs
-/// while nothing happens. A file in failure is left alone and tried again with every change and
-/// every sweep.
+/// Three loops share one connection; none waits for a lock inside SQLite, and none runs while
+/// nothing happens. A file in failure is tried again with every change and every sweep.
 package final class SpoolService: Sendable {
     /// What the service works with.
     package struct Ports: Sendable {
@@ -21,7 +20,7 @@ package final class SpoolService: Sendable {
         package let source: any SpoolMirrorSource
         package let hasher: any KeyedHasher
         package let clock: SpoolClock
-        /// Told once per change of the spool's health.
+        /// Called once per change of the spool's health.
         package let report: @Sendable (SpoolHealthChange) -> Void
 
         package init(
@@ -50,7 +49,6 @@ package final class SpoolService: Sendable {
         var rescanStartedAt: Duration?
         /// Rows that the rescan under way found too large.
         var rescanUnreadableCount = 0
-        /// The last open file is gone or was replaced.
         var wasMoved = false
         /// The file was opened and not read yet.
         var isFresh = false
@@ -86,11 +84,10 @@ package final class SpoolService: Sendable {
     private let make: (@Sendable () throws(StorageError) -> Void)?
     private let importSignal = Mutex<AsyncStream<Void>.Continuation?>(nil)
 
-    /// Sets the service up; nothing is opened before ``run()``.
+    /// Nothing is opened before ``run()``.
     ///
-    /// `sweepInterval` is the time between two looks at a file without an event, `lockedAfter` how
-    /// long an application may hold its lock before that is reported. `make` makes the file where
-    /// there is none, and is tried until it has worked once.
+    /// `sweepInterval` is the time between two checks of a file without an event, `lockedAfter` how
+    /// long an application may hold its lock before that is reported.
     package init(
         path: String,
         ports: Ports,
@@ -112,9 +109,7 @@ package final class SpoolService: Sendable {
         (mirrorSignals, mirrorSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Makes the file where there is none.
-    ///
-    /// - Returns: False when there is none and none can be made: the spool is quarantined.
+    /// Makes the file where there is none; `false` when that failed and the spool is quarantined.
     @discardableResult
     package func prepare() -> Bool {
         guard let make, !work.withLock({ $0.isMade }) else { return true }
@@ -130,8 +125,7 @@ package final class SpoolService: Sendable {
 
     /// Works until the task is cancelled; run it once.
     ///
-    /// What was taken is settled before it returns, unless another process has the lock; the next
-    /// start does it then.
+    /// What was taken is settled before it returns, unless another process has the lock.
     ///
     /// - Throws: ``StorageError`` when the kernel has no descriptor or thread left for watching.
     package func run() async throws {
@@ -174,10 +168,9 @@ package final class SpoolService: Sendable {
         database.close()
     }
 
-    /// How the spool is right now; cheap.
     package var health: SpoolHealth { monitor.health }
 
-    /// Says that states may have changed; cheap, and never wakes anything twice.
+    /// States may have changed; cheap, and never wakes anything twice.
     package func signal() {
         signalCount.wrappingAdd(1, ordering: .relaxed)
         mirrorSignal.yield()
@@ -185,15 +178,14 @@ package final class SpoolService: Sendable {
 
     /// Stops taking requests, or goes on.
     ///
-    /// Credentials are taken and states are shown in both cases: a code lives for minutes, and
-    /// deletions under way need the credentials of their users.
+    /// Credentials are taken and states shown in both cases: deletions under way need them.
     package func setPaused(_ isPaused: Bool) {
         work.withLock { $0.isPaused = isPaused }
         // Requests of meanwhile, and those that were postponed when the pause began.
         if !isPaused { rescanNow() }
     }
 
-    /// Something outside of importing found that the file must be read.
+    /// The file must be read.
     func poke() { importSignal.withLock { _ = $0?.yield() } }
 
     /// Rows that were read have changed since.

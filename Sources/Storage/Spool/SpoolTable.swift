@@ -9,7 +9,7 @@ enum SpoolTable: String, Sendable, CaseIterable {
         }
     }
 
-    // Made once, as the texts below: they are asked for with every row.
+    // Made once, as the texts below, which every row needs.
     private static let requestColumns = [
         "kind", "user_id", "idempotency_key", "options", "created_at",
     ]
@@ -33,7 +33,6 @@ enum SpoolTable: String, Sendable, CaseIterable {
         """
     }
 
-    /// All ids from `?1` to `?2`.
     var idsSQL: String {
         "SELECT id FROM \(rawValue) WHERE id >= ?1 AND id <= ?2 ORDER BY id"
     }
@@ -48,7 +47,7 @@ enum SpoolTable: String, Sendable, CaseIterable {
     private static let credentialSQL = credentials.makeRowSQL()
     private static let requestSQL = requests.makeRowSQL()
 
-    /// One request by its id, as ``rowSQL``, and behind the input the request that it shows.
+    /// As ``rowSQL``, and behind the input the request that the row shows.
     static let shownRequestSQL =
         "SELECT \(requests.selection), request_id FROM requests WHERE id = ?1"
 

@@ -6,12 +6,9 @@ import Synchronization
 /// Wakes when a process changed the spool (inotify(7) on its directory); costs nothing while none
 /// does.
 ///
-/// A thread of its own sleeps in poll(2). It wakes its reader for what can be a commit: a change of
-/// the database or of its WAL, a journal that goes away, a file that comes, goes or changes its
-/// mode; not for a journal that is being written, because reading then would only be in the
-/// writer's way. Every
-/// ``SpoolLimits/sweepInterval`` it looks at the file's times without opening it, and wakes its
-/// reader if they changed or if it was told to (``setAlert(_:)``).
+/// Its thread sleeps in poll(2). It wakes its reader for what can be a commit, and not for a
+/// journal that is being written: reading would only be in the writer's way. Every
+/// ``SpoolLimits/sweepInterval`` it compares the file's times without opening it.
 final class SpoolWatcher: Sendable {
     /// Yields once or more after something happened; finishes after ``stop()``.
     let wakes: AsyncStream<Void>
@@ -47,14 +44,8 @@ final class SpoolWatcher: Sendable {
         static func timespecValue(_ time: timespec) -> [Int] { [time.tv_sec, time.tv_nsec] }
     }
 
-    /// Watches and starts the thread.
+    /// Watches from now on; neither the file nor its directory need exist.
     ///
-    /// What happens after this returned is not missed, so whoever reads the spool for the first
-    /// time afterwards misses nothing.
-    ///
-    /// - Parameters:
-    ///   - path: Of the spool; neither it nor its directory need exist.
-    ///   - sweepInterval: Between two looks at the file without an event.
     /// - Throws: ``StorageError`` when the kernel has no descriptor or thread left.
     init(path: String, sweepInterval: Duration) throws(StorageError) {
         name = WALFile.name(ofPath: path)
@@ -91,16 +82,14 @@ final class SpoolWatcher: Sendable {
         if event >= 0 { close(event) }
     }
 
-    /// Ends the thread and then the stream; later calls do nothing.
+    /// Ends the thread and then the stream.
     func stop() {
         state.withLock { $0.isStopped = true }
         clinux_event_signal(event)
     }
 
     /// Whether every sweep wakes the reader, because the spool is in failure.
-    func setAlert(_ isAlert: Bool) {
-        state.withLock { $0.isAlert = isAlert }
-    }
+    func setAlert(_ isAlert: Bool) { state.withLock { $0.isAlert = isAlert } }
 
     /// Whether a sweep woke the reader since the last call.
     func takeSweep() -> Bool {

@@ -1,4 +1,4 @@
-import Engine
+package import Engine
 import GRDB
 package import Lifecycle
 
@@ -16,24 +16,23 @@ package struct MirrorRow: Hashable, Sendable {
     package let isErased: Bool
     /// Pass it back unchanged.
     package let revision: Int
+    /// Keyed hash of the imported input columns, which the row must still have.
+    package let fingerprint: [UInt8]
 }
 
-extension StateDatabase {
-    /// Rows whose spool shows something older than the state.
+extension StateDatabase: SpoolMirrorSource {
+    /// Ended requests go first, then open ones, each from the oldest: a backlog shows its results.
     ///
-    /// Ended requests go first, then open ones, each from the oldest: a backlog that is worked off
-    /// shows its results, and what is on its way is shown once there is room. All rows of one
-    /// request come together. A row of a spool that is gone comes too: confirm it unwritten.
-    package func mirrorBatch(limit: Int) async throws -> [MirrorRow] {
-        try await spoolMirrorRows(limit: limit).map(\.row)
+    /// All rows of one request come together. A row of a spool that is gone comes too.
+    package func spoolMirrorRows(limit: Int) async throws -> [MirrorRow] {
+        try await read { try Self.mirrorRows(limit: limit, $0) }
     }
 
-    /// As ``mirrorBatch(limit:)``, with the content that was imported.
-    static func mirrorRows(limit: Int, _ database: Database) throws -> [SpoolMirrorRow] {
+    private static func mirrorRows(limit: Int, _ database: Database) throws -> [MirrorRow] {
         var rows = try rejectedRows(limit: limit, database)
         rows += try changedRows(endedSQL, limit: limit - rows.count, database)
-        // While results wait, what is still on its way may take a sixteenth: most of it will have
-        // ended by the next commit, and would be shown twice.
+        // While results wait, open requests may take a sixteenth: most will have ended by the next
+        // commit, and would be shown twice.
         let room = rows.isEmpty ? limit : min(limit - rows.count, limit / 16)
         return try rows + changedRows(openSQL, limit: room, database)
     }
@@ -41,7 +40,7 @@ extension StateDatabase {
     private static func rejectedRows(
         limit: Int,
         _ database: Database
-    ) throws -> [SpoolMirrorRow] {
+    ) throws -> [MirrorRow] {
         try database.all(
             """
             SELECT spool_id, row_id, reject_reason, imported_at, fingerprint FROM imports
@@ -49,17 +48,15 @@ extension StateDatabase {
             """,
             [.int(limit)]
         ) { row in
-            SpoolMirrorRow(
-                row: MirrorRow(
-                    spoolID: row.text("spool_id"),
-                    spoolRow: row.int64("row_id"),
-                    requestID: nil,
-                    state: .rejected,
-                    detail: row.text("reject_reason"),
-                    updatedAt: row.time("imported_at"),
-                    isErased: false,
-                    revision: 0
-                ),
+            MirrorRow(
+                spoolID: row.text("spool_id"),
+                spoolRow: row.int64("row_id"),
+                requestID: nil,
+                state: .rejected,
+                detail: row.text("reject_reason"),
+                updatedAt: row.time("imported_at"),
+                isErased: false,
+                revision: 0,
                 fingerprint: row.blob("fingerprint")
             )
         }
@@ -69,23 +66,21 @@ extension StateDatabase {
         _ sql: String,
         limit: Int,
         _ database: Database
-    ) throws -> [SpoolMirrorRow] {
+    ) throws -> [MirrorRow] {
         guard limit > 0 else { return [] }
         return try database.all(MirrorColumn.self, sql, [.int(limit)]) { row in
             let isParked = !row.isNull(.parkReason)
             let state = isParked ? .parked : try row.choice(.phase, as: WireState.self)
             let isEnded = state == .completed || state == .cancelled
-            return SpoolMirrorRow(
-                row: MirrorRow(
-                    spoolID: row.text(.spoolID),
-                    spoolRow: row.int64(.rowID),
-                    requestID: try row.requestID(.id),
-                    state: state,
-                    detail: row.textOrNil(isEnded ? .endDetail : .parkReason),
-                    updatedAt: row.time(.updatedAt),
-                    isErased: state == .completed && row.text(.kind) == "delete_account",
-                    revision: row.int(.revision)
-                ),
+            return MirrorRow(
+                spoolID: row.text(.spoolID),
+                spoolRow: row.int64(.rowID),
+                requestID: try row.requestID(.id),
+                state: state,
+                detail: row.textOrNil(isEnded ? .endDetail : .parkReason),
+                updatedAt: row.time(.updatedAt),
+                isErased: state == .completed && row.text(.kind) == "delete_account",
+                revision: row.int(.revision),
                 fingerprint: row.blob(.fingerprint)
             )
         }
@@ -121,8 +116,7 @@ extension StateDatabase {
         """
     }
 
-    /// Records that rows show what ``mirrorBatch(limit:)`` said; one that changed since comes
-    /// again.
+    /// A row that changed since comes again.
     package func confirmMirrored(_ rows: [MirrorRow]) async throws {
         guard !rows.isEmpty else { return }
         try await writer.perform { database in
@@ -145,6 +139,47 @@ extension StateDatabase {
                     [.id(id), .int(row.revision)]
                 )
             }
+        }
+    }
+
+    /// Whether no commit, checkpoint or scrub is under way or waits.
+    package var isQuiet: Bool { writer.isIdle }
+
+    /// For rows that were imported before: their file was restored.
+    package func mirrorAgain(_ rows: [SpoolRow]) async throws {
+        guard !rows.isEmpty else { return }
+        try await writer.perform { database in
+            for row in rows {
+                try database.run(
+                    """
+                    UPDATE imports SET is_current = fingerprint = ?3,
+                      is_unmirrored = fingerprint = ?3 AND reject_reason IS NOT NULL
+                    WHERE spool_id = ?1 AND source = 'requests' AND row_id = ?2
+                    """,
+                    [.text(row.spoolID), .int(row.rowID), .blob(row.fingerprint)]
+                )
+                try database.run(
+                    """
+                    UPDATE requests SET mirrored_revision = 0 WHERE id = (
+                      SELECT request_id FROM imports WHERE spool_id = ?1 AND source = 'requests'
+                        AND row_id = ?2 AND fingerprint = ?3)
+                    """,
+                    [.text(row.spoolID), .int(row.rowID), .blob(row.fingerprint)]
+                )
+            }
+        }
+    }
+
+    /// How many of the rows were imported before with another content.
+    package func countRecreated(
+        requests: [SpoolRow],
+        credentials: [SpoolRow]
+    ) async throws -> Int {
+        try await read { database in
+            let first = SpoolImports(database: database, source: .requests)
+            let second = SpoolImports(database: database, source: .credentials)
+            return try requests.count { try first.hasOther($0) }
+                + credentials.count { try second.hasOther($0) }
         }
     }
 }

@@ -140,7 +140,8 @@ import Testing
     func recordOfStep() async throws {
         let fixture = try StateFixture()
         let start = StateFixture.start
-        let text = "boot \(start.unixMilliseconds) 0 0 \(start.unixMilliseconds) 5000 0 0 0"
+        let at = start.unixMilliseconds
+        let text = #"["boot",\#(at),0,0,\#(at),5000,0,0,0]"#
         try await fixture.database.setNote(StateDatabase.clockNote, to: text)
         let to = start + .seconds(60)
         let step = ClockStep(from: start, to: to, by: .seconds(-30), number: 1)
@@ -150,10 +151,11 @@ import Testing
         let jump = ["\(start.unixMilliseconds)", "\(to.unixMilliseconds)", "-30000"]
         let steadySince = "\((to - .seconds(30)).unixMilliseconds)"
         let expected =
-            times.map(String.init) + ["5000", "\(to.unixMilliseconds)", "1", steadySince] + jump
+            times.map(String.init) + ["5000", "\(to.unixMilliseconds)", "1", steadySince]
+            + ["[\(jump.joined(separator: ","))]"]
         #expect(
             try await fixture.database.note(StateDatabase.clockNote)
-                == "boot " + expected.joined(separator: " ")
+                == #"["boot",\#(expected.joined(separator: ","))]"#
         )
     }
 }

@@ -173,5 +173,9 @@ struct StateWriterTests {
             try await fixture.execute(Self.insert)
         }
         #expect(error?.kind == .closed)
+        let read = await #expect(throws: StorageError.self) {
+            try await fixture.database.requestCounts()
+        }
+        #expect(read?.kind == .closed)
     }
 }

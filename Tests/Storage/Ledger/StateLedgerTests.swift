@@ -98,7 +98,7 @@ struct StateLedgerTests {
         let appender = fixture.database.appender
         // The others of its batch are tried again, each in a savepoint.
         async let failed: Void = writer.perform { database in
-            _ = appender.write(LedgerEntry(at: StateFixture.start, [.event: .word("lost")]))
+            appender.write(StateFixture.start, [(.event, .word("lost"))])
             try database.execute(sql: "INSERT INTO requests (id) VALUES (1)")
         }
         async let saved: Void = fixture.save(tooEarly, was: opened)
@@ -154,10 +154,8 @@ struct StateLedgerTests {
             try await fixture.database.writer.perform { _ in
                 for index in 0..<100 {
                     appender.write(
-                        LedgerEntry(
-                            at: StateFixture.start,
-                            [.event: .word("x"), .count: .number(Int64(page * 100 + index))]
-                        )
+                        StateFixture.start,
+                        [(.event, .word("x")), (.count, .number(Int64(page * 100 + index)))]
                     )
                 }
             }

@@ -94,7 +94,7 @@ struct StateFoundKeyTests {
                 at: Self.start,
                 limit: 1
             )
-            let first = try #require(due.cases.first)
+            let first = try #require(due.rechecks.first)
             let next = EndedRecheck.Next.due(Self.start, stage: 1, openedAt: Self.start)
             let clean = Recheck(at: Self.start, .clean)
             _ = try await fixture.database.endRechecks([EndedRecheck(first, clean, next: next)])

@@ -44,16 +44,16 @@ struct StateRecheckTests {
         let second = try await Self.complete("b", in: fixture, after: 2)
         let first = try await Self.complete("a", in: fixture)
         let early = try await Self.due(fixture, after: 0)
-        #expect(early.cases.isEmpty && early.nextDueAt == Self.start + Self.day)
+        #expect(early.rechecks.isEmpty && early.nextDueAt == Self.start + Self.day)
         let due = try await Self.due(fixture, after: 1)
-        #expect(due.cases.map(\.sealed.request) == [first])
+        #expect(due.rechecks.map(\.sealed.request) == [first])
         #expect(due.nextDueAt == Self.start + Self.day * 2)
-        let found = try #require(due.cases.first)
+        let found = try #require(due.rechecks.first)
         #expect(found.targets == [TargetName("app-db")] && found.cutoff == Self.start)
         #expect(found.sealed.sealedUser == Array("sealed a".utf8))
         let both = try await Self.due(fixture, after: 3)
-        #expect(both.cases.map(\.sealed.request) == [first, second] && both.nextDueAt == nil)
-        #expect(try await Self.due(fixture, after: 3, limit: 1).cases.count == 1)
+        #expect(both.rechecks.map(\.sealed.request) == [first, second] && both.nextDueAt == nil)
+        #expect(try await Self.due(fixture, after: 3, limit: 1).rechecks.count == 1)
         let record = try await fixture.database.requestRecord(first)
         #expect(record?.openRecheck?.dueAt == Self.start + Self.day)
     }
@@ -70,12 +70,12 @@ struct StateRecheckTests {
         let times = "created_at = created_at - \(year), accepted_at = accepted_at - \(year)"
         try await fixture.execute("UPDATE requests SET \(times)")
         #expect(
-            try await Self.due(fixture, after: 1).cases.first?.cutoff
+            try await Self.due(fixture, after: 1).rechecks.first?.cutoff
                 == Self.start - .milliseconds(year)
         )
         let floor = (Self.start + noted).unixMilliseconds
         try await fixture.execute("UPDATE purges SET restored_at = \(floor)")
-        #expect(try await Self.due(fixture, after: 1).cases.first?.cutoff == Self.start + cutoff)
+        #expect(try await Self.due(fixture, after: 1).rechecks.first?.cutoff == Self.start + cutoff)
         let buried = try await fixture.database.tombstones(after: 0, limit: 10).page
         #expect(buried.map(\.request) == [id])
         #expect(buried.map(\.cutoff) == [Self.start + cutoff])
@@ -87,8 +87,8 @@ struct StateRecheckTests {
         let fixture = try StateFixture()
         _ = try await Self.complete("a", in: fixture, under: "k7")
         _ = try await Self.complete("b", in: fixture, under: "k2")
-        #expect(try await Self.due(fixture, after: 9).cases.isEmpty)
-        #expect(try await Self.due(fixture, after: 9, under: ["k1", "k2"]).cases.count == 1)
+        #expect(try await Self.due(fixture, after: 9).rechecks.isEmpty)
+        #expect(try await Self.due(fixture, after: 9, under: ["k1", "k2"]).rechecks.count == 1)
         #expect(try await fixture.database.vaultKeyIDs() == ["k2", "k7"])
         #expect(try await fixture.database.vaultKeyUse() == ["k2": 1, "k7": 1])
     }
@@ -97,13 +97,13 @@ struct StateRecheckTests {
         let fixture = try StateFixture()
         let id = try await Self.complete("a", in: fixture)
         let now = Self.start + Self.day
-        let first = try #require(try await Self.due(fixture, after: 1).cases.first)
+        let first = try #require(try await Self.due(fixture, after: 1).rechecks.first)
         let next = EndedRecheck.Next.due(now + Self.day, stage: 1, openedAt: Self.start)
         let clean = EndedRecheck(first, Recheck(at: now, .clean), next: next)
         #expect(try await fixture.database.endRechecks([clean]).count == 1)
         // The same look once more, as after a crash that nobody heard of, changes nothing.
         #expect(try await fixture.database.endRechecks([clean]).isEmpty)
-        let second = try #require(try await Self.due(fixture, after: 2).cases.first)
+        let second = try #require(try await Self.due(fixture, after: 2).rechecks.first)
         #expect(second.stage == 1)
         let last = Recheck(at: now + Self.day, .clean, missing: [TargetName("old-db")])
         _ = try await fixture.database.endRechecks([EndedRecheck(second, last, next: .closed)])
@@ -119,7 +119,7 @@ struct StateRecheckTests {
         var now = Self.start + Self.day
         let found = Recheck.Found(target: TargetName("app-db"), rowCount: 3)
         for count in 1...2 {
-            let due = try #require(try await Self.due(fixture, after: count).cases.first)
+            let due = try #require(try await Self.due(fixture, after: count).rechecks.first)
             let returned = Recheck(at: now, .returned, found: [found])
             let next = EndedRecheck.Next.due(now + Self.day, stage: 0, openedAt: now)
             _ = try await fixture.database.endRechecks([EndedRecheck(due, returned, next: next)])
@@ -129,11 +129,11 @@ struct StateRecheckTests {
             #expect(try await fixture.database.returnedRecheckCount() == 1)
             now = now + Self.day
         }
-        let due = try #require(try await Self.due(fixture, after: 3).cases.first)
+        let due = try #require(try await Self.due(fixture, after: 3).rechecks.first)
         let later = EndedRecheck.Next.due(now + Self.day, stage: 0, openedAt: now)
         _ = try await fixture.database.endRechecks([EndedRecheck(due, nil, next: later)])
         #expect(try await fixture.database.returnedRecheckCount() == 1)
-        let again = try #require(try await Self.due(fixture, after: 4).cases.first)
+        let again = try #require(try await Self.due(fixture, after: 4).rechecks.first)
         let clean = EndedRecheck(again, Recheck(at: now, .clean), next: later)
         _ = try await fixture.database.endRechecks([clean])
         #expect(try await fixture.database.returnedRecheckCount() == 0)
@@ -164,7 +164,7 @@ struct StateRecheckTests {
         for user in users { _ = try await Self.complete(user, in: fixture) }
         _ = try await fixture.database.scrub()
         #expect(fixture.filesHolding("sealed canary-user-7-") == ["state.db"])
-        let due = try await Self.due(fixture, after: 1, limit: 1000).cases
+        let due = try await Self.due(fixture, after: 1, limit: 1000).rechecks
         #expect(due.count == 120)
         for (index, entry) in due.enumerated() where index % 10 != 0 {
             let later = EndedRecheck.Next.due(.distantFuture, stage: 1, openedAt: Self.start)
@@ -191,13 +191,16 @@ struct StateRecheckTests {
                 missing: [TargetName("old-db"), TargetName("x")]
             )
         }
-        #expect(try RecheckText.decode(RecheckText.encode(all)) == all)
-        #expect(try RecheckText.decode(nil).isEmpty)
+        #expect(try [Recheck](columnText: all.columnText) == all)
+        #expect(try [Recheck](columnText: nil).isEmpty)
         let many = (0..<100).map { Recheck(at: Self.start + .seconds($0), .clean) }
-        let kept = try RecheckText.decode(RecheckText.encode(many))
-        #expect(kept == many.suffix(RecheckText.countMax))
-        for bad in ["x clean", "1 dirty", "1", "1 returned app-db"] {
-            #expect(throws: StorageError.self) { try RecheckText.decode(bad) }
+        let kept = try [Recheck](columnText: many.columnText)
+        #expect(kept == many.suffix([Recheck].storedCountMax))
+        let bad = [
+            #"["x","clean",[],[]]"#, #"[1,"dirty",[],[]]"#, "[1]", #"[1,"returned",["app-db"],[]]"#,
+        ]
+        for bad in bad + ["1 clean"] {
+            #expect(throws: StorageError.self) { try [Recheck](columnText: "[\(bad)]") }
         }
     }
 

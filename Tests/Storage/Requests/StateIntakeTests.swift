@@ -240,7 +240,7 @@ struct StateIntakeTests {
             Issue.record("not accepted")
             return
         }
-        let rows = try await fixture.database.mirrorBatch(limit: 10)
+        let rows = try await fixture.database.spoolMirrorRows(limit: 10)
         #expect(rows.count == 1, "the old content is not in the file any more")
     }
 
@@ -255,11 +255,11 @@ struct StateIntakeTests {
             [RefusedRow(row: Self.row(2), reason: .unknownKind)],
             now: StateFixture.start
         )
-        let rows = try await fixture.database.mirrorBatch(limit: 10)
+        let rows = try await fixture.database.spoolMirrorRows(limit: 10)
         #expect(rows.map(\.detail) == ["deletion_in_progress", "unknown_kind"])
         #expect(rows.allSatisfy { $0.state == .rejected && $0.requestID == nil })
         try await fixture.database.confirmMirrored(rows)
-        #expect(try await fixture.database.mirrorBatch(limit: 10).isEmpty)
+        #expect(try await fixture.database.spoolMirrorRows(limit: 10).isEmpty)
     }
 
     @Test func `every row of a request mirrors its last state`() async throws {
@@ -273,17 +273,17 @@ struct StateIntakeTests {
             return
         }
         #expect(outcomes[1] == .same(loaded.request.id))
-        let first = try await fixture.database.mirrorBatch(limit: 10)
+        let first = try await fixture.database.spoolMirrorRows(limit: 10)
         #expect(first.map(\.spoolRow) == [1, 2])
         #expect(first.allSatisfy { $0.state == .accepted && !$0.isErased })
         let done = loaded.request.completed()
         try await fixture.save(done, was: loaded.request)
         try await fixture.database.confirmMirrored(first)
-        let second = try await fixture.database.mirrorBatch(limit: 10)
+        let second = try await fixture.database.spoolMirrorRows(limit: 10)
         #expect(second.count == 2, "it changed after it was read, so it must come again")
         #expect(second.allSatisfy { $0.state == .completed && $0.isErased })
         try await fixture.database.confirmMirrored(second)
-        #expect(try await fixture.database.mirrorBatch(limit: 10).isEmpty)
+        #expect(try await fixture.database.spoolMirrorRows(limit: 10).isEmpty)
     }
 
     @Test func `a new row with the key of an erased one shows what became of that`() async throws {
@@ -301,17 +301,17 @@ struct StateIntakeTests {
             return
         }
         try await fixture.save(loaded.request.completed(), was: loaded.request)
-        let first = try await fixture.database.mirrorBatch(limit: 10)
+        let first = try await fixture.database.spoolMirrorRows(limit: 10)
         try await fixture.database.confirmMirrored(first)
         #expect(try await fixture.accept(row(2, "b")) == [.same(loaded.request.id)])
         let outcome = try await fixture.accept(row(3, "c", body: "other"))
         #expect(outcome == [.rejected(.idempotencyConflict)])
-        let shown = try await fixture.database.mirrorBatch(limit: 10)
+        let shown = try await fixture.database.spoolMirrorRows(limit: 10)
         #expect(shown.filter { $0.state == .completed }.map(\.spoolRow) == [1, 2])
         #expect(shown.filter { $0.state == .rejected }.map(\.spoolRow) == [3])
         try await fixture.database.confirmMirrored(shown)
         #expect(try await fixture.accept(row(2, "b")) == [.same(loaded.request.id)])
-        #expect(try await fixture.database.mirrorBatch(limit: 10).isEmpty)
+        #expect(try await fixture.database.spoolMirrorRows(limit: 10).isEmpty)
     }
 
     @Test func `lists are paged from the newest and filtered`() async throws {

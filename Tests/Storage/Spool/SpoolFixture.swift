@@ -264,7 +264,7 @@ final class SpoolTaker: SpoolIntake {
 /// Shows what a test put into it.
 final class SpoolMirrorBox: SpoolMirrorSource {
     struct State {
-        var rows: [SpoolMirrorRow] = []
+        var rows: [MirrorRow] = []
         var confirmed: [MirrorRow] = []
         var again: [SpoolRow] = []
         var batchCount = 0
@@ -276,11 +276,11 @@ final class SpoolMirrorBox: SpoolMirrorSource {
 
     init() { (stream, signal) = AsyncStream.makeStream(bufferingPolicy: .unbounded) }
 
-    func put(_ rows: [SpoolMirrorRow]) { state.withLock { $0.rows += rows } }
+    func put(_ rows: [MirrorRow]) { state.withLock { $0.rows += rows } }
 
     var isQuiet: Bool { true }
 
-    func spoolMirrorRows(limit: Int) async throws -> [SpoolMirrorRow] {
+    func spoolMirrorRows(limit: Int) async throws -> [MirrorRow] {
         state.withLock { state in
             state.batchCount += 1
             return Array(state.rows.prefix(limit))

@@ -291,7 +291,7 @@ final class SpoolCountingSource: SpoolMirrorSource {
 
     var isQuiet: Bool { inner.isQuiet }
 
-    func spoolMirrorRows(limit: Int) async throws -> [SpoolMirrorRow] {
+    func spoolMirrorRows(limit: Int) async throws -> [MirrorRow] {
         try await inner.spoolMirrorRows(limit: limit)
     }
 

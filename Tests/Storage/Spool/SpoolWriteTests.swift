@@ -13,21 +13,19 @@ import Testing
         _ state: WireState,
         detail: String? = nil,
         isErased: Bool = false
-    ) throws -> SpoolMirrorRow {
+    ) throws -> MirrorRow {
         guard case .spool(let row) = submission.origin else {
             throw StorageError(.sqlite, "mirror", at: "test")
         }
-        return SpoolMirrorRow(
-            row: MirrorRow(
-                spoolID: row.spoolID,
-                spoolRow: row.rowID,
-                requestID: id,
-                state: state,
-                detail: detail,
-                updatedAt: StateFixture.start,
-                isErased: isErased,
-                revision: 1
-            ),
+        return MirrorRow(
+            spoolID: row.spoolID,
+            spoolRow: row.rowID,
+            requestID: id,
+            state: state,
+            detail: detail,
+            updatedAt: StateFixture.start,
+            isErased: isErased,
+            revision: 1,
             fingerprint: row.fingerprint
         )
     }
