@@ -45,7 +45,6 @@ package enum EffectFailure: Error, Hashable, Sendable {
 }
 
 extension EffectFailure {
-    /// The code and, where an answer is known, that answer.
     package var reason: String {
         switch self {
         case .refused(let refusal), .wrongEndpoint(let refusal): "\(code): \(refusal.text)"
@@ -76,7 +75,6 @@ package protocol EffectAnswer: Sendable {
 /// What asking a provider about a token brought.
 package enum CheckAnswer: Hashable, EffectAnswer {
     case live
-    /// The provider refuses this token for good.
     case dead
     /// Fits a dead token and one that we may not ask about (RFC 7662 §2.2).
     case unknown
@@ -167,7 +165,6 @@ package struct PurgeCounts: Hashable, Sendable {
         package let name: String
         package let action: String
         package var rowCount: Int
-        /// Rows of the user that are newer than the request and were left alone.
         package var newerCount: Int
 
         package var passedOverReason: String? {
@@ -240,7 +237,6 @@ package struct PurgeCounts: Hashable, Sendable {
         (self.isPassOpen, self.isAtLeast) = (isPassOpen, isAtLeast)
     }
 
-    /// Nothing was erased or counted, since no key led into the store.
     package var isNotLookedFor: Bool {
         entries.contains { $0.action.hasPrefix(Self.notLookedForAction) }
     }
@@ -262,7 +258,6 @@ package struct PurgeCounts: Hashable, Sendable {
         return places
     }
 
-    /// Rows that were deleted or masked, as opposed to kept or held.
     package var workedCount: Int {
         entries.reduce(0) { sum, entry in
             Self.isLeft(entry.action) ? sum : sum + entry.rowCount

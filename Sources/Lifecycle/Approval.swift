@@ -6,7 +6,6 @@
 package struct Approval: Hashable, Sendable, Codable, Retryable {
     /// An operator's word for one plan.
     package struct Given: Hashable, Sendable, Codable {
-        /// ``PurgePlan/hash``.
         package let hash: String
         package let at: WallTime
         /// The operator's login uid.
@@ -67,7 +66,6 @@ package struct Approval: Hashable, Sendable, Codable, Retryable {
         }
     }
 
-    /// The word that approved the plan.
     package var given: Given? { if case .approved(_, let given, _) = state { given } else { nil } }
 
     /// The word of the first of two operators, where one is not enough.
@@ -78,10 +76,8 @@ package struct Approval: Hashable, Sendable, Codable, Retryable {
         }
     }
 
-    /// Whether the plan that was made last is approved.
     package var isGiven: Bool { given != nil }
 
-    /// The word that was given last.
     package var latest: Given? { given ?? first }
 
     package var isBusy: Bool { planning != .idle }
@@ -90,7 +86,6 @@ package struct Approval: Hashable, Sendable, Codable, Retryable {
     /// one that was.
     var basis: PurgePlan? { isGiven ? plan : earlier ?? plan }
 
-    /// The targets that the plan under way asks.
     var asked: Set<TargetName> {
         if case .underWay(let asked, _) = planning { asked } else { [] }
     }

@@ -40,7 +40,6 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         case exchange
         case retry(after: Duration)
         case pauseProvider
-        /// The outcome is final: tell every open request of the identity.
         case settled
     }
 

@@ -2,11 +2,9 @@
 package enum CredentialStep: String, Sendable, CaseIterable {
     /// An authorization code that the five-minute lane still works on.
     case codePending = "code_pending"
-    /// Stored and untouched by this request.
     case stored
     /// The intent to revoke is durable; the call may or may not have been made.
     case revoking
-    /// Revoke answered success; proof is not tried yet.
     case revoked
     case proven
     case accepted
@@ -14,7 +12,6 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     case unconfirmed
     /// The provider's own error proved the grant gone.
     case gone
-    /// The provider refuses the token for good.
     case dead
     /// Not usable for revocation: a spent code, an id token, a token behind a broken seal.
     case unusable
@@ -24,7 +21,6 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     /// service never received.
     case lost
 
-    /// Whether nothing more is done with the credential.
     package var isFinal: Bool {
         switch self {
         case .codePending, .stored, .revoking, .revoked: false
@@ -36,7 +32,6 @@ package enum CredentialStep: String, Sendable, CaseIterable {
 /// What the last check of a token brought.
 package enum LastCheck: Sendable {
     case live
-    /// The provider could not say.
     case unknown
 }
 
@@ -139,7 +134,6 @@ package struct CredentialWork: Hashable, Sendable {
     /// Whether the provider honored it, or gave it out or vouched for it in a call of its own.
     package var wasSeenLive: Bool { intent.wasLive || lastLiveAt != nil || kind == .idToken }
 
-    /// When its turn comes among the tokens of its identity.
     var rank: Int { (isOfEarlierGrant ? 2 : 0) + (kind == .refreshToken ? 0 : 1) }
 
     /// Whether it counts for itself, was never seen live, and the provider may be asked now.
@@ -169,7 +163,6 @@ package struct CredentialWork: Hashable, Sendable {
         return now.since(lastLiveAt) < traits.livenessLifetime
     }
 
-    /// Whether a refresh uses it up.
     func mayRotate(_ traits: ProviderTraits) -> Bool {
         traits.rotatesRefreshTokens && kind == .refreshToken
     }

@@ -1,19 +1,18 @@
 /// What the state machine reads besides the request: policy and pauses, as they are right now.
 package struct Environment: Sendable {
     package var providers: [ProviderName: ProviderPolicy]
-    package var pausedProviders: Set<ProviderName>
-    package var pausedTargets: Set<TargetName>
+    package var pausedProviders: Set<ProviderName> = []
+    package var pausedTargets: Set<TargetName> = []
     package var holds: [TargetHold] = []
-    package var isVaultOpen: Bool
-    package var isGuardClosed: Bool
+    package var isVaultOpen = true
+    package var isGuardClosed = false
     package var spool = SpoolKnowledge.read
     /// The clock is behind what the ledger has signed: nothing is revoked or purged.
     package var isClockBehind = false
-    package var withoutIdentities: WithoutIdentities
+    package var withoutIdentities = WithoutIdentities.proceed
     /// The state may be an old copy: nothing is revoked or purged until an operator says so.
     package var isRestrained = false
     package var directory: ProviderName?
-    /// The targets that are configured, in the order of purging.
     package var targets: [TargetName] = []
     /// The targets whose ids are found in the rows of another one, with that one; no circles.
     package var keySources: [TargetName: TargetName] = [:]
@@ -23,21 +22,7 @@ package struct Environment: Sendable {
     package var lastTargets: Set<TargetName> = []
     package var isApprovalRequired = false
 
-    package init(
-        providers: [ProviderName: ProviderPolicy],
-        pausedProviders: Set<ProviderName> = [],
-        pausedTargets: Set<TargetName> = [],
-        isVaultOpen: Bool = true,
-        isGuardClosed: Bool = false,
-        withoutIdentities: WithoutIdentities = .proceed
-    ) {
-        self.providers = providers
-        self.pausedProviders = pausedProviders
-        self.pausedTargets = pausedTargets
-        self.isVaultOpen = isVaultOpen
-        self.isGuardClosed = isGuardClosed
-        self.withoutIdentities = withoutIdentities
-    }
+    package init(providers: [ProviderName: ProviderPolicy]) { self.providers = providers }
 
     package func isHeld(_ target: TargetName) -> Bool {
         holds.contains { $0.rows == nil && $0.target == target }

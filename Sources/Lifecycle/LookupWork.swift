@@ -3,17 +3,13 @@
 /// Once the account at the directory is gone, nothing shows any more where it was linked.
 package struct LookupWork: Hashable, Sendable, Retryable {
     package let directory: ProviderName
-    package var isDone: Bool
-    package var attempts: Int
+    package var isDone = false
+    package var attempts = 0
     package var retry = Retry()
     /// A call is under way in this process; not stored.
     package var isBusy = false
 
-    package init(directory: ProviderName) {
-        self.directory = directory
-        isDone = false
-        attempts = 0
-    }
+    package init(directory: ProviderName) { self.directory = directory }
 }
 
 extension LookupWork {

@@ -1,7 +1,6 @@
 /// What asking a target what a purge of one user would do brought.
 package enum PlanAnswer: Hashable, Sendable {
     case items([PlanItem])
-    /// This kind of store cannot tell before it purges.
     case unknown
     case failure(EffectFailure)
 }

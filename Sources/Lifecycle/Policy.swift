@@ -16,7 +16,6 @@ package struct ProviderTraits: Hashable, Sendable {
     package let usesIDTokens: Bool
     /// Whether a refresh uses the old refresh token up; a lost answer leaves it in doubt.
     package let rotatesRefreshTokens: Bool
-    /// When a token dies unused; `nil` where no end is documented.
     package let tokenClock: TokenClock?
     /// Where a user can cut the link by hand; shown on receipts.
     package let userActionURL: String

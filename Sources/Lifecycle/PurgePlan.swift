@@ -68,7 +68,6 @@ package struct PurgePlan: Hashable, Sendable, Codable {
 /// What asking every store of a request for its plan brought.
 package enum PlanResult: Hashable, Sendable {
     case made(PurgePlan)
-    /// One store could not be asked, so there is no plan.
     case failure(TargetName, EffectFailure)
 }
 

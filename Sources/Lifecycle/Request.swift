@@ -23,20 +23,19 @@ package struct Request: Hashable, Sendable {
     /// Login uid of the operator who handed it in; `nil` when an application did, or nobody knows.
     package var submittedBy: UInt32?
     /// Nobody can tell who submitted it: a row of the spool, or a process hidden or gone.
-    package var isAnonymous: Bool
+    package var isAnonymous = false
     package var phase: Phase
-    /// Before every revocation; `nil` until there is a directory.
     package var lookup: LookupWork?
     package var revocations: [Revocation]
     package var purges: [PurgeWork]
-    package var isHeld: Bool
+    package var isHeld = false
     package var approval: Approval?
     /// An operator decided not to wait for an identity where none is known.
-    package var isWithoutIdentities: Bool
+    package var isWithoutIdentities = false
     /// Set with the first purge intent: no cancel and no further credential after it.
     package var purgeStartedAt: WallTime?
     package var endedAt: WallTime?
-    package var crashCount: Int
+    package var crashCount = 0
     /// When it is to be looked at next; `nil` while only an event can move it, and after its end.
     package var dueAt: WallTime?
     /// Why a cancelled request ended without an operator, such as `absorbed`.
@@ -66,10 +65,6 @@ package struct Request: Hashable, Sendable {
         revocations = identities.filter { providerFilter?.contains($0.provider) ?? true }
             .map(Revocation.init)
         purges = kind == .deleteAccount ? targets.map(PurgeWork.init) : []
-        isAnonymous = false
-        isHeld = false
-        isWithoutIdentities = false
-        crashCount = 0
         dueAt = notBefore
     }
 

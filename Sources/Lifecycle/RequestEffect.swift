@@ -21,7 +21,6 @@ package enum Announcement: Hashable, Sendable {
     case sealBroken(ProviderName)
     case vaultKeyMissing(ProviderName)
     case approved
-    /// What was approved is not what would be done now: it waits for another approval.
     case planChanged
     case purgeStarted
     case remainingRows(TargetName)

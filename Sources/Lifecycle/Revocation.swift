@@ -14,7 +14,7 @@ package struct Revocation: Hashable, Sendable, Retryable {
     /// What the verdict rests on, where that is more than the provider's word for one call.
     package var proof: Proof?
     package var refusedCount: Int
-    package var attempts: Int
+    package var attempts = 0
     package var retry = Retry()
     /// Since when no usable credential is left; starts the revocation deadline.
     package var waitingSince: WallTime?
@@ -34,7 +34,6 @@ package struct Revocation: Hashable, Sendable, Retryable {
         hadCredentials = snapshot.hadCredentials
         isCut = snapshot.isCut
         refusedCount = snapshot.refusedCount
-        attempts = 0
     }
 }
 

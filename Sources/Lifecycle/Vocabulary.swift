@@ -2,7 +2,6 @@
 package enum RequestKind: String, Sendable, CaseIterable {
     /// Revoke at every linked provider, then purge every store.
     case deleteAccount = "delete_account"
-    /// Revoke only; nothing is purged.
     case revokeTokens = "revoke_tokens"
 }
 
@@ -74,7 +73,6 @@ package enum Proof: String, Sendable, CaseIterable {
     case refusedAgain = "refused_again"
     /// The provider answered that this user has no grant for this client.
     case grantGone = "grant_gone"
-    /// The provider sent a notification that the link is cut.
     case notification
 }
 
@@ -108,7 +106,6 @@ package enum WireState: String, Sendable, CaseIterable {
 /// Why a request was not taken; the `detail` of the wire state `rejected` and the `code` of a
 /// problem.
 package enum RejectReason: String, Sendable, CaseIterable {
-    /// A column or field breaks the public schema.
     case malformedRow = "malformed_row"
     case malformedUserID = "malformed_user_id"
     case unknownKind = "unknown_kind"
@@ -121,9 +118,7 @@ package enum RejectReason: String, Sendable, CaseIterable {
     case alreadyErased = "already_erased"
     /// A `delete_account` of the same user is already past the point of joining.
     case deletionInProgress = "deletion_in_progress"
-    /// The idempotency key was used for a different request.
     case idempotencyConflict = "idempotency_conflict"
-    /// The user has not signed in lately, and a deletion needs that.
     case freshSignInRequired = "fresh_sign_in_required"
 }
 
@@ -133,7 +128,6 @@ package enum CredentialRejectReason: String, Sendable, CaseIterable {
     case malformedUserID = "malformed_user_id"
     case unknownProvider = "unknown_provider"
     case unknownClientID = "unknown_client_id"
-    /// The provider has several client ids and none was named.
     case clientIDRequired = "client_id_required"
     case unknownCredentialKind = "unknown_credential_kind"
     case missingSecret = "missing_secret"

@@ -14,7 +14,6 @@ package struct EngineCore: Sendable {
         var effects: [RequestEffect] = []
         var tickets: [Ticket] = []
         var isDirty = false
-        /// A commit that covers it is under way.
         var isCommitting = false
         var lane: ProviderName?
     }
@@ -71,7 +70,6 @@ package struct EngineCore: Sendable {
     private var leftCountToPrune = Limits.windowMax
     var isFetching = false
     var skippedLanes: Set<ProviderName> = []
-    /// How many requests of a lane the last fetch might bring, where not as many as there were.
     var laneLimits: [ProviderName: Int] = [:]
     var nextDueAt: WallTime? = .distantPast
     /// Due times noted while a fetch was under way, which cannot know them.
@@ -79,7 +77,6 @@ package struct EngineCore: Sendable {
     /// Why what is paused is paused: what an operator has paused, the service does not resume.
     var providerPauses: [ProviderName: String]
     var targetPauses: [TargetName: String]
-    /// What requests wait for that came by the socket.
     var spoolGate = SpoolGate()
     /// What the clock must not be behind of: the newest time that the ledger has signed.
     package internal(set) var clockFloor = WallTime.distantPast
@@ -99,13 +96,11 @@ package struct EngineCore: Sendable {
         seed: UInt64
     ) {
         self.configuration = configuration
-        environment = Environment(
-            providers: configuration.providers,
-            pausedProviders: Set(pauses.providers.keys),
-            pausedTargets: Set(pauses.targets.keys),
-            isVaultOpen: isVaultOpen
-        )
+        environment = Environment(providers: configuration.providers)
         environment.adopt(configuration)
+        environment.pausedProviders = Set(pauses.providers.keys)
+        environment.pausedTargets = Set(pauses.targets.keys)
+        environment.isVaultOpen = isVaultOpen
         environment.isApprovalRequired = configuration.approval == .required
         environment.holds = pauses.holds
         massDeletionGuard = MassDeletionGuard(purgesMax: configuration.purgesPerHourMax)

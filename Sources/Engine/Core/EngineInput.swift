@@ -65,7 +65,6 @@ package enum EngineInput: Sendable {
     case spoolRead(SpoolReadOutcome)
     /// Users of whom a credential in the spool could not be sealed; replaces those of before.
     case unsealed(UnsealedUsers)
-    /// The system's clock jumped; times from now on are those of the right clock.
     case clockStepped(ClockStep)
     /// Answered when the store has taken over every jump of the clock.
     case clockSettled(Ticket)
@@ -83,7 +82,6 @@ package enum EngineInput: Sendable {
     case liftHold(String, by: UInt32, Ticket)
     /// An operator lets this many purges past the mass-deletion guard.
     case guardOverride(purges: Int, until: WallTime)
-    /// An operator lets work go on with a state that may be an old copy.
     case restraintLifted
     /// Answered at once, to show that the loop turns.
     case probe(Ticket)
@@ -116,7 +114,6 @@ package enum EngineAction: Sendable {
     case purge(TargetName, [PurgeOrder])
     /// Lets no order of these requests begin any more; comes before the answer to the hold.
     case stop(PurgeGate, [RequestID])
-    /// Lets the purge commit nothing more: another configuration is in force.
     case retire(PurgeGate)
     case verify(TargetName, [PurgeOrder])
     case reply(Ticket, OperationOutcome)
@@ -134,7 +131,6 @@ package enum EngineReport: Hashable, Sendable {
     case breakerOpened(ProviderName, pause: Duration, reason: String)
     case breakerClosed(ProviderName)
     case guardTripped
-    /// An exchange brought tokens of another subject than the identity has.
     case subjectMismatch(ProviderName)
     case codeLost(ProviderName, CodeExchange.Phase)
     case tokenRotated(ProviderName)

@@ -48,7 +48,6 @@ struct ProviderLane: Sendable {
     enum Breaker: Hashable, Sendable {
         case closed(failures: Int)
         case open(until: WallTime, openings: Int)
-        /// One call is under way to see whether the provider is back.
         case probing(openings: Int)
     }
 

@@ -76,7 +76,6 @@ package struct SealedUserID: Hashable, Sendable {
 package struct StoredCredential: Hashable, Sendable {
     package let identity: IdentityID
     package let credential: CredentialID
-    /// The same secret was stored before; nothing new to revoke or exchange.
     package let isDuplicate: Bool
     /// The subject was unknown before and is pinned by this credential.
     package let isSubjectFirstSeen: Bool
@@ -116,6 +115,5 @@ package enum CredentialOutcome: Hashable, Sendable {
     case keyGone
     /// This row of the spool was stored before; only scrub it.
     case importedBefore
-    /// Its sign-in was used before; nothing was stored.
     case signInUsed
 }

@@ -7,7 +7,6 @@ package struct SealContext: Hashable, Sendable {
     /// Random, unique per sealed value; a blob moved to another row does not open.
     package let rowNonce: [UInt8]
     package let provider: ProviderName
-    /// Keyed hash of the user id.
     package let userHash: [UInt8]
 
     package init(field: String, rowNonce: [UInt8], provider: ProviderName, userHash: [UInt8]) {
@@ -98,10 +97,7 @@ package enum HashDomain: String, Sendable, CaseIterable {
     case signIn = "sign_in"
     /// What makes a provider's notification the same as an earlier one.
     case notification
-    /// A value that a target replaces by its hash.
     case mask
-    /// An id that was found in another store.
     case foundKey = "found_key"
-    /// The same, in its tombstone.
     case erasedKey = "erased_key"
 }

@@ -14,7 +14,6 @@ package struct OpenCredential: Sendable {
     /// The provider's own name for the user, where it is known; needed where the provider revokes
     /// for a user and not for a token (Facebook, Microsoft).
     package var subject: Secret?
-    /// Keeps what a refresh rotated; `nil` where nothing can be kept.
     package var keeper: TokenKeeper?
 
     package init(
@@ -140,9 +139,7 @@ package struct SignInError: Error, Sendable, CustomStringConvertible {
         case issuedInFuture = "id_token_issued_in_future"
         case nonceMismatch = "id_token_nonce_mismatch"
         case missingSubject = "id_token_missing_subject"
-        /// The provider's keys could not be read; try again later.
         case keysUnavailable = "id_token_keys_unavailable"
-        /// This provider has no id tokens.
         case unsupported = "id_token_unsupported"
     }
 

@@ -30,7 +30,6 @@ package struct ProvenSignIn: Hashable, Sendable {
 
 /// What a proven sign-in is worth.
 package enum SignInOutcome: Hashable, Sendable {
-    /// Recorded as the user's own.
     case recorded
     case usedBefore
     /// No identity of the user at the provider has a subject to compare with.

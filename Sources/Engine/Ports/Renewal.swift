@@ -5,7 +5,6 @@ package struct DueRenewal: Hashable, Sendable {
     package let credential: CredentialID
     package let identity: IdentityID
     package let provider: ProviderName
-    /// Consecutive refreshes that brought no answer.
     package let failures: Int
 
     package init(
@@ -37,7 +36,6 @@ package struct DueRenewals: Sendable {
 package struct EndedRenewal: Hashable, Sendable {
     /// What is known now.
     package enum Outcome: Hashable, Sendable {
-        /// Live; looked at again at `dueAt`.
         case kept(dueAt: WallTime, warnAt: WallTime)
         case refused
         /// Nothing is known; whether the token may have been used up.

@@ -67,7 +67,7 @@ package struct Submission: Sendable {
     /// What is dated up to then goes, too: the application noted the submission by a clock that was
     /// ahead, and its rows as well.
     package var datedUpTo: WallTime?
-    package var options: SubmissionOptions
+    package var options = SubmissionOptions()
     package var idempotency: IdempotencyKey?
     package let origin: SubmissionOrigin
     /// Whether a deletion needs no fresh sign-in: an operator asks, or the provider itself.
@@ -90,8 +90,6 @@ package struct Submission: Sendable {
         self.userHash = userHash
         self.createdAt = createdAt
         self.origin = origin
-        options = SubmissionOptions()
-        idempotency = nil
         isAnonymous = if case .spool = origin { true } else { false }
     }
 }
@@ -101,7 +99,6 @@ package struct IntakePolicy: Hashable, Sendable {
     package let gracePeriod: Duration
     /// The statutory clock, counted from `createdAt`.
     package let deadline: Duration
-    /// The targets of a `delete_account`, in the configured order.
     package let targets: [TargetName]
     package let directory: ProviderName?
     /// How old the last proven sign-in may be for a new `delete_account`; `nil`: none is needed.

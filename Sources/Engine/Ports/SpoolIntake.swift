@@ -48,10 +48,8 @@ package enum SpoolCredentialReceipt: Hashable, Sendable {
 /// What became of a submission of the spool; durable when the spool sees it.
 package enum SpoolRequestReceipt: Hashable, Sendable {
     case accepted(RequestID)
-    /// It joined one that exists, or was imported before.
     case same(RequestID)
     case rejected(RejectReason)
-    /// Not taken yet: the row stays and is offered again.
     case postponed
 }
 
@@ -72,7 +70,6 @@ package struct SpoolBatch: Sendable {
     package let credentials: [SpoolCredential]
     /// To be accepted after the credentials are durable; the origin of each is its row.
     package let requests: [Submission]
-    /// Rows of `requests` that break the public schema: to be remembered as refused.
     package let refused: [RefusedRow]
 
     package init(credentials: [SpoolCredential], requests: [Submission], refused: [RefusedRow]) {

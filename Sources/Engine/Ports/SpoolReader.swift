@@ -5,7 +5,6 @@ package enum SpoolReadOutcome: Hashable, Sendable {
     case read
     /// The spool cannot be read, for longer than requests wait.
     case unreadable
-    /// The process ends; nothing is known.
     case stopped
 }
 

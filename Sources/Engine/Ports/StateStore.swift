@@ -88,7 +88,6 @@ package struct SealedToken: Hashable, Sendable {
     package let rowNonce: [UInt8]
     package let sealedSecret: [UInt8]
     package let fingerprint: [UInt8]
-    /// When it dies by itself, if the provider said so.
     package let expiresAt: WallTime?
 
     package init(
@@ -126,7 +125,6 @@ package enum StateChange: Sendable {
     ///
     /// Indirect, as a change is handed on by many hands and two requests are much to copy.
     indirect case save(now: Request, was: Request, at: WallTime)
-    /// Keeps what the re-checks of a deletion need that the same batch completes.
     case openRecheck(OpenedRecheck)
     /// The new phase of an exchange; a final one destroys the code's secret in the same commit, and
     /// makes open requests of the user due that may still revoke.
@@ -166,7 +164,6 @@ package enum StateChange: Sendable {
 /// What a change made known, once it is durable.
 package enum ChangeUpdate: Sendable {
     case identity(IdentityUpdate)
-    /// The page was full: the wake goes on behind this request.
     case wakeGoesOn(ParkReason, after: RequestID)
     /// Tokens that were found dying, and whether there is another page.
     case renewalsTended(expiring: [ProviderName: Int], goesOn: Bool)
@@ -271,7 +268,6 @@ package protocol StateStore: Sendable {
 
     func pauses() async throws -> StoredPauses
 
-    /// Purges begun since `since`, for the mass-deletion guard.
     func purgeCount(since: WallTime) async throws -> Int
 
     /// Commits a batch; for each change, what it made known, if anything.

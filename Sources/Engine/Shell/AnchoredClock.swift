@@ -17,7 +17,6 @@ package struct MachineClocks: Sendable {
         self.uptime = uptime
     }
 
-    /// CLOCK_REALTIME and CLOCK_BOOTTIME.
     package static let system = MachineClocks(
         wall: { WallTime(unixMilliseconds: read(CLOCK_REALTIME).milliseconds) },
         uptime: { read(CLOCK_BOOTTIME) }
@@ -67,7 +66,6 @@ package final class AnchoredClock: EngineClock {
         var steadySince = WallTime.distantPast
         var steps: [ClockStep] = []
         var stepCount = 0
-        /// Steps of before somebody listened.
         var unheard: [ClockStep] = []
         var sleepers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastSleeper: UInt64 = 0
@@ -112,7 +110,6 @@ package final class AnchoredClock: EngineClock {
         }
     }
 
-    /// Since when the clock has not jumped, by its own time.
     package var epoch: WallTime { state.withLock { $0.epoch } }
 
     /// Goes on where an earlier process stopped; `shown` is what the clock showed without a slew.

@@ -10,7 +10,6 @@ package struct RecheckBatch: Hashable, Sendable {
     /// What is done with them.
     package enum Purpose: Hashable, Sendable {
         case erase
-        /// Only counted.
         case examine
         /// Counted and left, since what has no date may be of a later life of the user.
         case leave
@@ -59,7 +58,6 @@ package struct RecheckBatch: Hashable, Sendable {
     var held: [Work] = []
     var failure: String?
     var retry = Retry()
-    /// Tells a replay of an erasure from the erasure, in a store that keeps its answers.
     var attempt = ""
     var holds: [TargetHold] = []
     var answers: [PurgeAnswer] = []
@@ -68,7 +66,6 @@ package struct RecheckBatch: Hashable, Sendable {
 
     struct Led: Hashable, Sendable {
         var rest: [TargetName]
-        /// An earlier replay has erased those rows.
         let isLate: Bool
     }
 

@@ -9,11 +9,9 @@ package indirect enum RecheckPhase: Hashable, Sendable {
     case restoring([RequestID], in: Set<TargetName>)
     case openingCopy(TargetName, String)
     case checkingCopy(TargetName)
-    /// Reads a page of tombstones, or the rechecks that are due.
     case loading(after: Int)
     /// Finds requests for which an earlier replay left ids that are not used up.
     case findingLate([RequestID: Tombstone])
-    /// Has a store list its users.
     case listing(TargetName, tries: Int)
     /// Finds what an earlier replay began there; it is over for whom the store does not list.
     case findingBegun(TargetName, besides: Set<[UInt8]>)
@@ -37,7 +35,6 @@ package indirect enum RecheckPhase: Hashable, Sendable {
     package enum Reopening: Hashable, Sendable {
         /// Each deletion whose data is back has rechecks again.
         case returned
-        /// How much one store has.
         case sampled(StoreReport)
     }
 
@@ -129,7 +126,6 @@ package enum RecheckStoreEffect: Sendable {
 package enum RecheckStateEffect: Sendable {
     case learnTombstones(since: WallTime, isAlarmIgnored: Bool)
     case findOpen(Set<TargetName>)
-    /// Has these open deletions purge the stores again.
     case restore([RequestID], Set<TargetName>, at: WallTime?)
     /// Without a time, those of any time.
     case loadTombstones(since: WallTime?, after: Int, limit: Int)

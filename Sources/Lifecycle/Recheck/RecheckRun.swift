@@ -26,7 +26,6 @@ package struct RecheckRun: Sendable {
         case rechecks
         /// Looks for users who were erased long ago, from a position of the tombstones on.
         case sample(after: Int)
-        /// Erases again what was erased, or only looks for it in a drill.
         case replay(ReplayTerms)
     }
 

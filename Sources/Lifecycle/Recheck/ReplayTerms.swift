@@ -8,7 +8,6 @@ package struct ReplayTerms: Hashable, Sendable {
     /// Only reports; with ``copy``, erases there.
     package var isDrill = false
     package var copy: String?
-    /// The caller's own name for the replay.
     package var id: String?
 
     package init(since: WallTime) { self.since = since }
@@ -57,7 +56,6 @@ package struct StoreReport: Hashable, Sendable {
     package let name: TargetName
     /// Erased users, or ids of them, of which something was there.
     package var found = 0
-    /// Of these, erased again and verified.
     package var erased = 0
     package var rows = 0
     /// Rows that were left, since they are newer than the cutoff or have no date.
@@ -119,7 +117,6 @@ package struct RecheckStore: Hashable, Sendable {
     package let name: TargetName
     /// What of it has no time cutoff; `nil` where everything has one.
     package var withoutTimestamps: String?
-    /// It dates what it has by its restoration.
     package var isDatedByRestoration = false
     package var keyedBy: TargetName?
     /// The name under which these ids are kept; `nil` where users have their own id.
