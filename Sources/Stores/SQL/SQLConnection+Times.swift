@@ -60,7 +60,6 @@ extension SQLConnection {
             """,
             SQLParameters(time: now + SQLLimits.clockSkew)
         )
-        guard counts.count == 3 else { return }
         if counts[0] > 0, counts[2] == 0 {
             found.problems.append("\(place) holds no plausible time in \(creation.unit.rawValue)")
         } else if counts[1] < counts[0] {

@@ -29,13 +29,13 @@ protocol SQLConnection: SendableMetatype {
 }
 
 extension SQLConnection {
-    /// The numbers of the first row, NULL as 0; as many zeros as there are columns without one.
+    /// The numbers of the first row, NULL as 0; at least three, zeros where there are none.
     func integers(
         _ sql: String,
         _ parameters: SQLParameters = SQLParameters()
     ) throws(SQLError) -> [Int] {
-        let row = try rows(sql, parameters).first ?? []
-        return row.map { $0?.number ?? 0 }
+        let numbers = try rows(sql, parameters).first?.map { $0?.number ?? 0 } ?? []
+        return numbers + Array(repeating: 0, count: max(0, 3 - numbers.count))
     }
 
     func count(

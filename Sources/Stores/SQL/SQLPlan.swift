@@ -125,15 +125,17 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
             (remainingSQL, nonCanonicalSQL, literalSQL, futureSQL) = (nil, nil, nil, nil)
             return
         }
-        let left = { (condition: String) in
-            Dialect.count(in: shape, where: "(\(condition))\(rows.todo)\(rows.open)")
+        let open = rows.todo + rows.open
+        let any = { (condition: String) in
+            Dialect.count(in: shape, where: "(\(condition))\(open)", limit: "1")
         }
-        remainingSQL = left(Dialect.check(rule, shape))
-        nonCanonicalSQL = Dialect.nonCanonical(rule, shape).map(left)
-        literalSQL = Dialect.literal(rule, shape).map(left)
+        remainingSQL = Dialect.count(in: shape, where: "(\(Dialect.check(rule, shape)))\(open)")
+        nonCanonicalSQL = Dialect.nonCanonical(rule, shape).map(any)
+        literalSQL = Dialect.literal(rule, shape).map(any)
         futureSQL = rule.creation.map {
             let isLater = Dialect.isLater($0, in: shape, than: Dialect.time)
-            return Dialect.count(in: shape, where: "\(rows.match) AND \(isLater)\(rows.todo)")
+            let condition = "\(rows.match) AND \(isLater)\(rows.todo)"
+            return Dialect.count(in: shape, where: condition, limit: "1")
         }
     }
 
