@@ -123,6 +123,7 @@ package struct ClockRecord: Hashable, Sendable {
 }
 
 extension StateDatabase {
+    /// `nil` before the first start.
     package func clockRecord() async throws -> ClockRecord? {
         try await note(Self.clockNote).flatMap { ClockRecord($0) }
     }

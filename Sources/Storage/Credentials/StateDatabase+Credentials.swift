@@ -4,6 +4,7 @@ package import Lifecycle
 import Synchronization
 
 extension StateDatabase {
+    /// `nil` when the user has no data key yet.
     package func userKey(_ userHash: [UInt8]) async throws -> WrappedKey? {
         try await read { try CredentialWriter.userKey(userHash, $0) }
     }

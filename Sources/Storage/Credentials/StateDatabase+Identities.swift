@@ -61,6 +61,7 @@ extension StateDatabase {
         }
     }
 
+    /// `nil` while the subject is unknown.
     package func subjectHash(of identity: IdentityID) async throws -> [UInt8]? {
         try await first(
             "SELECT subject_hash FROM identities WHERE id = ?",

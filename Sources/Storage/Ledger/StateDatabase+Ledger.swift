@@ -134,6 +134,7 @@ extension StateDatabase {
         try await checkpoints(after: id, limit: limit, order: "id DESC")
     }
 
+    /// The newest one.
     package func lastCheckpoint() async throws -> StoredCheckpoint? {
         try await lastCheckpoints(after: 0, limit: 1).first
     }

@@ -72,6 +72,7 @@ extension StateDatabase {
         }
     }
 
+    /// The hold on a user, if any, and the user's open requests.
     package func userHold(_ userHash: [UInt8]) async throws -> UserHold {
         try await read { try Self.hold(userHash, $0) }
     }

@@ -8,6 +8,7 @@ enum FoundKeyColumn: Int32, Columns {
     static let selection = makeSelection()
 }
 
+/// A row of `found_keys`.
 package struct StoredKeys: Hashable, Sendable {
     /// Where to go on after it.
     package let position: Int64

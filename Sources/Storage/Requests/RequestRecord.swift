@@ -4,6 +4,7 @@ package import Lifecycle
 
 /// All that is known about one request, open or ended.
 package struct RequestRecord: Hashable, Sendable {
+    /// Where the request came from.
     package enum Origin: Hashable, Sendable {
         case control(uid: UInt32, role: String)
         case spool

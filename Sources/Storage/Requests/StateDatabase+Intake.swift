@@ -26,6 +26,7 @@ extension StateDatabase {
         }
     }
 
+    /// Accepts submissions at a known time.
     package func accept(
         _ submissions: [Submission],
         policy: IntakePolicy,

@@ -3,6 +3,7 @@ import GRDB
 package import Lifecycle
 
 extension StateDatabase {
+    /// One request, open or ended.
     package func requestRecord(_ id: RequestID) async throws -> RequestRecord? {
         try await read { try RequestRecord.find(id, $0) }
     }

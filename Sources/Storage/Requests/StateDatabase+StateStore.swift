@@ -58,6 +58,7 @@ extension StateDatabase: StateStore {
         }
     }
 
+    /// What is paused, and why.
     package func pauses() async throws -> StoredPauses {
         try await read { database in
             var pauses = StoredPauses(unfinishedWakes: try WakeWriter.unfinished(database))

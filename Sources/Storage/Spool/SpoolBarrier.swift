@@ -18,7 +18,7 @@ final class SpoolBarrier: Sendable {
 
     var hasWaiters: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    /// Waits until a read that begins after the call has ended, or the task is cancelled (`stopped`).
+    /// Waits until a read that begins after the call has ended; `stopped` when the task is cancelled.
     ///
     /// `ask` runs once the question is noted.
     func wait(_ ask: () -> Void) async -> SpoolReadOutcome {
