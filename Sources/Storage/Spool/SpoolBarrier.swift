@@ -18,7 +18,7 @@ final class SpoolBarrier: Sendable {
 
     var hasWaiters: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    /// Waits until a read that begins after the call has ended; `stopped` when the task is cancelled.
+    /// Waits until a read that begins after the call has ended; `stopped` in a cancelled task.
     ///
     /// `ask` runs once the question is noted.
     func wait(_ ask: () -> Void) async -> SpoolReadOutcome {
