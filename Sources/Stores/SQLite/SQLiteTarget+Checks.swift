@@ -24,12 +24,12 @@ extension SQLiteTarget {
     /// Makes the plan that leaves those rows alone, and drops it.
     package func check(_ filter: RowFilter) async -> FilterAnswer {
         await answering(FilterAnswer.failure) {
-            let problems = try await diagnose([filter]).found.problems
+            let problems = try await examine([filter]).found.problems
             return problems.first.map { .refused($0) } ?? .accepted
         }
     }
 
-    func diagnose(_ holds: [RowFilter] = []) async throws -> (found: SQLFindings, plan: Plan?) {
+    func examine(_ holds: [RowFilter] = []) async throws -> (found: SQLFindings, plan: Plan?) {
         let (rules, clock) = (configuration.workRules(holds: holds), clock)
         return try await read { reader in
             let diagnosis = try SQLiteDiagnosis(reader, rules, at: clock.wall())
@@ -47,7 +47,7 @@ extension SQLiteTarget {
         var isLocked = false
         do {
             try await letGoOfMoved()
-            let (found, plan) = try await diagnose()
+            let (found, plan) = try await examine()
             // Values stored since the plan was made may forbid it now.
             (self.plan, heldPlan) = (plan, nil)
             problems += found.problems

@@ -135,7 +135,7 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
     func ready(_ holds: [RowFilter] = []) async throws -> Plan {
         if holds.isEmpty, let plan { return plan }
         if let heldPlan, heldPlan.holds == holds { return heldPlan.plan }
-        guard let made = try await diagnose(holds).plan else {
+        guard let made = try await examine(holds).plan else {
             throw SQLError(.planRefused, target: name)
         }
         if holds.isEmpty { plan = made } else { heldPlan = (holds, made) }
