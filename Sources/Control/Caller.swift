@@ -18,14 +18,14 @@ package struct Caller: Sendable, Hashable {
     package let role: ControlRole
     package let uid: UInt32
     package let pid: Int32?
-    /// The login uid of the person behind the connection.
+    /// The login uid of the person behind the connection, which survives a change of the uid.
     ///
-    /// It stays, however often they change their uid; for an operator without a login session it is
-    /// the uid. `nil` for an application, and where it could not be read.
+    /// An operator without a login session has the uid here; `nil` for an application, and where it
+    /// could not be read.
     package let operatorUID: UInt32?
-    /// Whether it could not be read: the process was gone already, or `/proc` hides it.
+    /// Whether it could not be read: the process was gone, or `/proc` hides it.
     ///
-    /// Anybody may be behind it, on either socket. An operator of whom nothing is known is one.
+    /// Anybody may be behind the connection. An operator of whom nothing is known is hidden, too.
     package let isHidden: Bool
 
     package init(

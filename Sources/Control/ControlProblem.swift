@@ -35,42 +35,26 @@ package struct ControlProblem: Error, Sendable, Hashable, CustomStringConvertibl
         self.retryAfter = retryAfter
     }
 
+    /// The problem of one field.
+    init(_ code: Code, field: String, _ message: String) {
+        self.init(
+            code,
+            "'\(field)' \(message)",
+            errors: [Detail(field: field, message: message)]
+        )
+    }
+
     package var description: String { "\(code.rawValue): \(detail)" }
 }
 
 extension ControlProblem {
-    /// The problem that a rejected submission is over HTTP; the codes are equal.
+    /// The problem that a rejected submission is over HTTP; the codes are equal but for one.
     package init(rejection reason: RejectReason, _ detail: String? = nil) {
-        switch reason {
-        case .malformedRow: self.init(.malformedField, detail)
-        case .malformedUserID: self.init(.malformedUserID, detail)
-        case .unknownKind: self.init(.unknownKind, detail)
-        case .unknownOption: self.init(.unknownOption, detail)
-        case .malformedOption: self.init(.malformedOption, detail)
-        case .unknownProvider: self.init(.unknownProvider, detail)
-        case .alreadyErased: self.init(.alreadyErased, detail)
-        case .alreadyOpen: self.init(.alreadyOpen, detail)
-        case .deletionInProgress: self.init(.deletionInProgress, detail)
-        case .idempotencyConflict: self.init(.idempotencyConflict, detail)
-        case .freshSignInRequired: self.init(.freshSignInRequired, detail)
-        }
+        self.init(Code(rawValue: reason.rawValue) ?? .malformedField, detail)
     }
 
-    /// The problem that a rejected credential is over HTTP; the codes are equal.
+    /// The problem that a rejected credential is over HTTP; the codes are equal but for one.
     package init(rejection reason: CredentialRejectReason, _ detail: String? = nil) {
-        switch reason {
-        case .malformedRow: self.init(.malformedField, detail)
-        case .malformedUserID: self.init(.malformedUserID, detail)
-        case .unknownProvider: self.init(.unknownProvider, detail)
-        case .unknownClientID: self.init(.unknownClientID, detail)
-        case .clientIDRequired: self.init(.clientIDRequired, detail)
-        case .unknownCredentialKind: self.init(.unknownCredentialKind, detail)
-        case .missingSecret: self.init(.missingSecret, detail)
-        case .vaultSealed: self.init(.vaultSealed, detail)
-        case .tooManyCredentials: self.init(.tooManyCredentials, detail)
-        case .deletionInProgress: self.init(.deletionInProgress, detail)
-        case .subjectMismatch: self.init(.subjectMismatch, detail)
-        case .malformedIDToken: self.init(.malformedIDToken, detail)
-        }
+        self.init(Code(rawValue: reason.rawValue) ?? .malformedField, detail)
     }
 }

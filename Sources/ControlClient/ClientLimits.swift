@@ -6,11 +6,7 @@ package struct ClientLimits: Sendable {
     package var planTimeout: Duration = .seconds(610)
     /// How long a call goes on trying once the daemon cannot be reached; a restart takes a second.
     package var reconnectTimeout: Duration = .seconds(5)
-    /// The wait before the second try; it doubles up to `retryDelayMax`.
-    package var retryDelayMin: Duration = .milliseconds(20)
-    /// The longest wait between two tries.
-    package var retryDelayMax: Duration = .seconds(1)
-    /// Between two looks at a replay, which takes seconds or hours.
+    /// Between two reads of a replay, which takes seconds or hours.
     package var replayPause: Duration = .milliseconds(250)
     /// How often one replay is begun.
     ///

@@ -1,29 +1,24 @@
 package import Control
 
 extension ControlClient {
-    /// Erases again what a restored backup brought back and waits for the end, across restarts of
-    /// the daemon.
+    /// Repeats erasures and waits for the end, across restarts of the service.
     ///
-    /// A daemon that restarted knows of no replay, and one that shows another's has forgotten this
-    /// one; it is begun again then. Who was erased again until then only costs a look.
+    /// A service that restarted knows of no replay, or shows another one; this one is begun again
+    /// then. `order` has an id that no other order has.
     ///
-    /// - Parameters:
-    ///   - order: What to erase again, with an id that no other order has.
-    ///   - onRestart: Hears each time that it is begun again.
-    /// - Returns: The replay at its end.
-    /// - Throws: ``ControlClientError``: `unreachable` or `timedOut` when the daemon stays away for
-    ///   longer than ``ClientLimits/reconnectTimeout``, `interrupted` when it does not last for one
-    ///   replay, `refused` with `wrong_state` while another's runs.
+    /// - Throws: ``ControlClientError``: `unreachable` or `timedOut` when the service stays away for
+    ///   longer than ``ClientLimits/reconnectTimeout``, `interrupted` when it restarts during each
+    ///   of ``ClientLimits/replayStartsMax`` tries, `refused` with `wrong_state` while another runs.
     package func replayToEnd(
         _ order: ReplayInput,
         onRestart: () -> Void = {}
     ) async throws(ControlClientError) -> WireReplay {
         for start in 1...limits.replayStartsMax {
             if start > 1 { onRestart() }
-            var replay = try await startReplay(order)
+            var replay = try await call(.startReplay(order))
             while replay.id == order.id, replay.state.known == .running {
                 try await pause(limits.replayPause)
-                replay = try await self.replay()
+                replay = try await call(.replay)
             }
             if replay.id == order.id { return replay }
         }

@@ -3,6 +3,7 @@ import Control
 import Encoding
 import FoundationEssentials
 import Glibc
+import Lifecycle
 import NIOCore
 import NIOHTTP1
 
@@ -18,13 +19,7 @@ package struct ControlClient: Sendable {
 
     /// Runs `body` with a client and closes its connections afterwards.
     ///
-    /// - Parameters:
-    ///   - socketPath: The daemon's submit or control socket.
-    ///   - limits: Bounds in time.
-    ///   - clock: Measures the waits between tries.
-    ///   - body: Uses the client, and must not keep it.
-    /// - Returns: Whatever `body` returns.
-    /// - Throws: Whatever `body` throws.
+    /// - Throws: What `body` throws.
     package static func with<R: Sendable>(
         socketPath: String,
         limits: ClientLimits = ClientLimits(),
@@ -41,60 +36,44 @@ package struct ControlClient: Sendable {
             eventLoopGroup: HTTPClient.defaultEventLoopGroup.next(),
             configuration: configuration
         )
-        let client = ControlClient(
-            http: http,
-            socketPath: socketPath,
-            limits: limits,
-            clock: clock
-        )
-        let result: Result<R, any Error>
+        let result: R
         do {
-            result = .success(try await body(client))
+            result = try await body(
+                ControlClient(http: http, socketPath: socketPath, limits: limits, clock: clock)
+            )
         } catch {
-            result = .failure(error)
+            try await http.shutdown()
+            throw error
         }
         try await http.shutdown()
-        return try result.get()
+        return result
     }
 
-    /// What one call sends.
-    struct Call {
-        let operation: Operation
-        var values: [String] = []
-        var query = ""
-        var body: [UInt8]?
-        var idempotencyKey: String?
-        /// Header fields that go with a raw body.
-        var fields: [String: String]?
-
-        var isRepeatable: Bool {
-            operation != .reauthorizeRequest && operation != .overrideGuard
-        }
-    }
-
-    /// Makes a call and reads the JSON of its answer.
-    func value<Value: Decodable>(_ call: Call) async throws(ControlClientError) -> Value {
+    /// Makes a call and reads its answer.
+    ///
+    /// - Throws: ``ControlClientError``.
+    package func call<Answer>(
+        _ call: ControlCall<Answer>
+    ) async throws(ControlClientError) -> Answer {
         let body = try await bytes(call)
-        do {
-            return try JSONDecoder().decode(Value.self, from: Data(body))
-        } catch {
-            throw failure(.malformedAnswer)
-        }
+        do { return try call.read(body) } catch { throw failure(.malformedAnswer) }
     }
 
-    /// Makes a call and returns the body of its success.
-    @discardableResult
-    func bytes(_ call: Call) async throws(ControlClientError) -> [UInt8] {
+    /// Makes a call, again where that does no harm, and returns the body of its success.
+    private func bytes<Answer>(
+        _ call: ControlCall<Answer>
+    ) async throws(ControlClientError) -> [UInt8] {
         let started = ContinuousClock.now
-        var delay = limits.retryDelayMin
+        var failures = 0
         while true {
             do throws(ControlClientError) {
                 return try await once(call)
             } catch {
+                failures += 1
+                let delay = RetryPolicy.restart.delay(failures: failures)
                 let isOver = started.duration(to: .now) + delay > limits.reconnectTimeout
                 guard call.isRepeatable, error.isPassing, !isOver else { throw error }
                 try await pause(delay)
-                delay = min(delay * 2, limits.retryDelayMax)
             }
         }
     }
@@ -107,7 +86,9 @@ package struct ControlClient: Sendable {
         }
     }
 
-    private func once(_ call: Call) async throws(ControlClientError) -> [UInt8] {
+    private func once<Answer>(
+        _ call: ControlCall<Answer>
+    ) async throws(ControlClientError) -> [UInt8] {
         let makesPlan = RouteTable.route(call.operation).makesPlan
         let limit = makesPlan ? limits.planTimeout : limits.callTimeout
         let response = try await send(call, deadline: .now() + TimeAmount(limit))
@@ -121,12 +102,10 @@ package struct ControlClient: Sendable {
     }
 
     /// Sends a call and returns its answer once the head is there and says success.
-    func send(
-        _ call: Call,
+    func send<Answer>(
+        _ call: ControlCall<Answer>,
         deadline: NIODeadline
-    ) async throws(ControlClientError)
-        -> HTTPClientResponse
-    {
+    ) async throws(ControlClientError) -> HTTPClientResponse {
         let route = RouteTable.route(call.operation)
         let query = call.query.isEmpty ? "" : "?" + call.query
         let url =

@@ -2,9 +2,8 @@ package import Control
 
 /// Why a call of the control API brought no result.
 package struct ControlClientError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong.
     package enum Kind: Sendable, Hashable {
-        /// Nobody listens at the socket, or the connection was lost and did not come back in time.
+        /// No process listens at the socket, or the connection was lost for too long.
         case unreachable
         /// The socket may not be opened by this user.
         case permissionDenied
@@ -21,7 +20,6 @@ package struct ControlClientError: Error, Sendable, CustomStringConvertible {
     package let kind: Kind
     package let socketPath: String
 
-    /// The problem that the daemon answered with, if it did.
     package var problem: WireProblem? {
         guard case .refused(let problem) = kind else { return nil }
         return problem

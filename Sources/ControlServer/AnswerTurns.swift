@@ -1,8 +1,7 @@
 import Synchronization
 
-/// Limits how many costly answers exist at a time on one socket: for each uid and for all.
-///
-/// Who has to wait is the uid that asks for many: others get the turns that it may not take.
+/// Limits how many costly answers exist at a time on one socket, for each uid and for all: the uid
+/// that asks for many waits, and not the others.
 final class AnswerTurns: Sendable {
     /// The right to one answer, which ends with the last reference to it.
     final class Turn: Sendable {
@@ -34,9 +33,7 @@ final class AnswerTurns: Sendable {
     private let max: Int
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - perUIDMax: Turns of one uid at a time.
-    ///   - max: Turns of all uids but root at a time.
+    /// `max` counts the turns of all uids but root.
     init(perUIDMax: Int, max: Int) {
         self.perUIDMax = perUIDMax
         self.max = max

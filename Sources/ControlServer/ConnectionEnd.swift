@@ -2,8 +2,8 @@ import Synchronization
 
 /// The end of one connection, for whoever waits for it.
 ///
-/// A connection lives for months and serves one request after the other: one that waits no more
-/// leaves nothing behind. A callback of the channel would stay until its end.
+/// A connection may live for months: a request that waits no more leaves nothing behind. A callback of
+/// the channel would stay.
 final class ConnectionEnd: Sendable {
     private struct State {
         var hasCome = false
@@ -13,10 +13,9 @@ final class ConnectionEnd: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many wait.
     var waiterCount: Int { state.withLock(\.waiters.count) }
 
-    /// Wakes everybody who waits, and who comes later.
+    /// Wakes every waiter, also one that comes later.
     func come() {
         let waiters = state.withLock { state in
             state.hasCome = true

@@ -114,15 +114,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             phase = .body(head, body)
         case (.end(nil), .body(let head, let body)):
             phase = .answering(keepsAlive: head.keepsAlive && !isDraining)
-            deadline = .now() + TimeAmount(limits.timeout(of: head.match.route))
-            let request = ServerRequest(
-                match: head.match,
-                query: head.query,
-                idempotencyKey: head.idempotencyKey,
-                fields: head.fields,
-                body: body
-            )
-            context.fireChannelRead(wrapInboundOut(request))
+            deadline = .now() + TimeAmount(limits.timeout(of: head.route))
+            context.fireChannelRead(wrapInboundOut(ServerRequest(head: head, body: body)))
         case (.end(.some), .body):
             refuse(ControlProblem(.malformedHTTP, "trailers are not supported"), context)
         case (.body, _), (.end, _):

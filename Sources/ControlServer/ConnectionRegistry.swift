@@ -2,8 +2,7 @@ import Control
 import NIOCore
 import Synchronization
 
-/// The open connections of one socket: counted by uid before anything is read, and reachable for
-/// the shutdown.
+/// The open connections of one socket, counted by uid before anything is read.
 ///
 /// Each socket has its own, so that applications cannot use up what operators need.
 final class ConnectionRegistry: Sendable {
@@ -77,7 +76,6 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// How many connections are open.
     var count: Int { state.withLock(\.channels.count) }
 
     /// Tells every connection to finish.
@@ -91,7 +89,6 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// Cuts every connection.
     func closeAll() {
         for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
     }

@@ -42,15 +42,10 @@ package struct ControlServer: Sendable {
     private let limits: ServerLimits
     private let logger: Logger
 
-    /// Starts to listen; nothing is answered before ``run()``.
+    /// Starts to listen on sockets that the server owns from now on; nothing is answered before
+    /// ``run()``.
     ///
-    /// - Parameters:
-    ///   - sockets: Listening sockets; the server owns them from now on.
-    ///   - backend: Does what is asked.
-    ///   - limits: Bounds in size, count and time.
-    ///   - logger: Hears of failed connections at debug level.
-    ///   - group: Runs the connections.
-    /// - Throws: Whatever the event loop says when a descriptor cannot be registered.
+    /// - Throws: What the event loop throws when a descriptor cannot be registered.
     package init(
         sockets: [ListeningSocket],
         backend: any ControlBackend,
@@ -64,12 +59,6 @@ package struct ControlServer: Sendable {
             let counter = SocketCounter(limits)
             let check = HeadCheck(router: Router(), role: socket.role)
             let channel = try await ServerBootstrap(group: group)
-                .serverChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let handler = AcceptErrorHandler(logger: logger)
-                        try channel.pipeline.syncOperations.addHandler(handler)
-                    }
-                }
                 .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
                 .childChannelOption(ChannelOptions.maxMessagesPerRead, value: 1)
                 .childChannelOption(
@@ -101,7 +90,6 @@ package struct ControlServer: Sendable {
         self.logger = logger
     }
 
-    /// How many connections are open now.
     package var connectionCount: Int {
         listeners.reduce(0) { $0 + $1.counter.registry.count }
     }
@@ -110,7 +98,7 @@ package struct ControlServer: Sendable {
     ///
     /// Cancelling the task cuts every connection.
     ///
-    /// - Throws: Whatever ends the accepting of connections before ``shutDown()``.
+    /// - Throws: What ends the accepting of connections before ``shutDown()``.
     package func run() async throws {
         do {
             try await withThrowingDiscardingTaskGroup { group in
@@ -225,7 +213,7 @@ extension ControlServer {
         of connection: Connection,
         _ outbound: NIOAsyncChannelOutboundWriter<ServerPart>
     ) async throws {
-        let route = request.match.route
+        let route = request.head.route
         var turn: AnswerTurns.Turn?
         if route.operation == .watchAll {
             turn = connection.counter.streams.take(uid: connection.caller.uid)
@@ -241,13 +229,12 @@ extension ControlServer {
         withExtendedLifetime(turn) {}
     }
 
-    /// Answers, and gives up what may take long once nobody waits for it any more: a plan, and a
-    /// large answer, which waits for the others of its uid.
+    /// Answers, and gives up a plan or a large answer once the connection has ended.
     private func reply(
         to request: ServerRequest,
         of connection: Connection
     ) async -> Dispatcher.Reply {
-        let route = request.match.route
+        let route = request.head.route
         guard route.makesPlan || route.hasLargeAnswer else {
             return await dispatcher.reply(to: request, caller: connection.caller)
         }

@@ -2,7 +2,6 @@ import Glibc
 
 /// Why the control server cannot listen.
 package struct ControlServerError: Error, Sendable, CustomStringConvertible {
-    /// What failed.
     package enum Kind: String, Sendable {
         case pathTooLong = "path too long"
         /// Something that is no socket is in the way; it is never removed.
@@ -15,6 +14,12 @@ package struct ControlServerError: Error, Sendable, CustomStringConvertible {
     /// The path, or the number of the descriptor.
     package let place: String
     package let errorNumber: Int32?
+
+    init(_ kind: Kind, _ place: String, _ errorNumber: Int32? = nil) {
+        self.kind = kind
+        self.place = place
+        self.errorNumber = errorNumber
+    }
 
     package var description: String {
         let cause = errorNumber.map { ": \(unsafe String(cString: strerror($0)))" } ?? ""

@@ -1,9 +1,8 @@
 import Control
 import FoundationEssentials
 
-/// Has the handler of a route answer one request.
+/// Lets the handler of a route answer one request.
 struct Dispatcher: Sendable {
-    /// What a request brings.
     enum Reply: Sendable {
         case answer(ServerAnswer)
         case events(AsyncStream<WireEvent>)
@@ -16,29 +15,22 @@ struct Dispatcher: Sendable {
         let call = RouteCall(
             backend: backend,
             caller: caller,
-            values: request.match.values,
-            query: request.query,
-            idempotencyKey: request.idempotencyKey,
-            fields: request.fields,
+            values: request.head.match.values,
+            query: request.head.query,
+            idempotencyKey: request.head.idempotencyKey,
+            fields: request.head.fields,
             body: request.body
         )
-        let route = request.match.route
+        let route = request.head.route
         do throws(ControlProblem) {
             switch try await route.handle(call) {
             case .events(let events): return .events(events)
             case .nothing: return .answer(ServerAnswer(status: route.successStatus))
             case .metrics(let text):
                 let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-                return .answer(
-                    ServerAnswer(status: route.successStatus, contentType: type, body: text)
-                )
+                return .answer(ServerAnswer(status: route.successStatus, type, text))
             case .json(let object, let location):
-                let type = "application/json"
-                var answer = ServerAnswer(
-                    status: route.successStatus,
-                    contentType: type,
-                    body: object
-                )
+                var answer = ServerAnswer(status: route.successStatus, "application/json", object)
                 if let location { answer.fields.append(("location", location)) }
                 return .answer(answer)
             }

@@ -6,10 +6,11 @@ struct CheckedHead: Sendable {
     let match: Router.Match
     let query: Substring
     let idempotencyKey: String?
-    /// What is handed on with a raw body.
+    /// Empty but for a route that takes a raw body.
     let fields: [String: String]
     let keepsAlive: Bool
-    let hasBody: Bool
+
+    var route: Route { match.route }
 }
 
 /// Decides on the head alone, so that nobody's body is read before the role allows the route.
@@ -20,7 +21,6 @@ struct HeadCheck: Sendable {
     let router: Router
     let role: ControlRole
 
-    /// A refusal, and whether the connection can still be used after it.
     struct Refusal: Error {
         let problem: ControlProblem
         let keepsAlive: Bool
@@ -59,8 +59,7 @@ struct HeadCheck: Sendable {
                 query: query,
                 idempotencyKey: try idempotencyKey(head, route: match.route),
                 fields: takesRawBody ? try forwardedFields(head) : [:],
-                keepsAlive: keepsAlive,
-                hasBody: hasBody
+                keepsAlive: keepsAlive
             )
         } catch {
             var refusal = Refusal(problem: error, keepsAlive: keepsAlive && !hasBody)
@@ -109,8 +108,9 @@ struct HeadCheck: Sendable {
     }
 
     /// Each at most once: a second one could be what somebody else judged.
-    private func forwardedFields(_ head: HTTPRequestHead) throws(ControlProblem) -> [String: String]
-    {
+    private func forwardedFields(
+        _ head: HTTPRequestHead
+    ) throws(ControlProblem) -> [String: String] {
         var fields: [String: String] = [:]
         for name in NotificationInput.fieldNames {
             let values = head.headers[name]
@@ -125,9 +125,7 @@ struct HeadCheck: Sendable {
     private func idempotencyKey(
         _ head: HTTPRequestHead,
         route: Route
-    ) throws(ControlProblem)
-        -> String?
-    {
+    ) throws(ControlProblem) -> String? {
         guard route.takesIdempotencyKey else { return nil }
         let keys = head.headers["idempotency-key"]
         guard let key = keys.first else { return nil }

@@ -10,20 +10,13 @@ package struct ListeningSocket: Sendable {
 
     /// Takes over a socket from socket activation (sd_listen_fds(3)).
     ///
-    /// - Parameters:
-    ///   - descriptor: A listening AF_UNIX stream socket; owned by the server from now on.
-    ///   - role: What its peers may do.
-    /// - Throws: ``ControlServerError`` when it is something else.
+    /// - Throws: ``ControlServerError`` when it is no listening AF_UNIX stream socket.
     package init(adopting descriptor: Int32, role: ControlRole) throws(ControlServerError) {
         guard Self.option(SO_DOMAIN, of: descriptor) == AF_UNIX,
             Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue),
             Self.option(SO_ACCEPTCONN, of: descriptor) == 1
         else {
-            throw ControlServerError(
-                kind: .notListening,
-                place: "fd \(descriptor)",
-                errorNumber: nil
-            )
+            throw ControlServerError(.notListening, "fd \(descriptor)")
         }
         self.descriptor = descriptor
         self.role = role
@@ -35,11 +28,9 @@ package struct ListeningSocket: Sendable {
     /// The socket is never wider open than `mode`, whatever the umask: unix(7) takes the mode of
     /// the unbound socket, masked, and chmod(2) follows.
     ///
-    /// - Parameters:
-    ///   - path: Where; its directory must be ours alone. The caller holds the daemon's lock, so
-    ///     that a socket found there is stale and may be removed.
-    ///   - mode: Permission bits, such as 0o660.
-    ///   - role: What its peers may do.
+    /// The directory of the path must be ours alone. The caller holds the daemon's lock, so a socket
+    /// found there is stale and is removed.
+    ///
     /// - Throws: ``ControlServerError`` when the path is unusable or occupied.
     package init(binding path: String, mode: UInt32, role: ControlRole) throws(ControlServerError) {
         try Self.removeStale(path)
@@ -60,13 +51,12 @@ package struct ListeningSocket: Sendable {
         ownedPath = path
     }
 
-    /// Removes the path of a socket that we bound ourselves.
     func removePath() {
         if let ownedPath { unsafe unlink(ownedPath) }
     }
 
     private static func failure(_ path: String) -> ControlServerError {
-        ControlServerError(kind: .systemCall, place: path, errorNumber: errno)
+        ControlServerError(.systemCall, path, errno)
     }
 
     private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
@@ -83,7 +73,7 @@ package struct ListeningSocket: Sendable {
             return
         }
         guard information.st_mode & S_IFMT == S_IFSOCK else {
-            throw ControlServerError(kind: .pathOccupied, place: path, errorNumber: nil)
+            throw ControlServerError(.pathOccupied, path)
         }
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure(path) }
     }
@@ -94,7 +84,7 @@ package struct ListeningSocket: Sendable {
         let bytes = Array(path.utf8)
         let capacity = MemoryLayout.size(ofValue: address.sun_path)
         guard !bytes.isEmpty, bytes.count < capacity else {
-            throw ControlServerError(kind: .pathTooLong, place: path, errorNumber: nil)
+            throw ControlServerError(.pathTooLong, path)
         }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { buffer in
             unsafe buffer.copyBytes(from: bytes)

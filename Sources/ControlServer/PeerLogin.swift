@@ -11,13 +11,10 @@ package enum PeerLogin: Hashable, Sendable {
     /// The process is gone, or `/proc` hides it.
     case hidden
 
-    /// Reads it.
+    /// Reads it, and closes `handle`, a pidfd of the process or -1.
     ///
-    /// - Parameters:
-    ///   - pid: The process.
-    ///   - handle: A pidfd of it, closed by this; -1 when there is none yet.
-    ///   - error: Why there is none. A kernel that has them gives none of a process that is gone:
-    ///     its number may be another one's by now.
+    /// `error` says why there is none. A kernel that has pidfds gives none of a process that is gone,
+    /// whose number may be another one's by now.
     init(pid: Int32, handle: CInt, error: CInt = ENOPROTOOPT) {
         guard handle >= 0 || error == ENOPROTOOPT else {
             self = .hidden
@@ -37,8 +34,6 @@ package enum PeerLogin: Hashable, Sendable {
     package static var isReadable: Bool { PeerLogin(pid: 1, handle: -1) != .hidden }
 
     /// ``Control/Caller/operatorUID``: an application has none, but a person on its socket has.
-    ///
-    /// Of one that is hidden nothing is known, which is not the same: ``Control/Caller/isHidden``.
     func operatorUID(uid: UInt32, role: ControlRole) -> UInt32? {
         switch self {
         case .session(let login): login

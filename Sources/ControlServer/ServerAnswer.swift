@@ -11,7 +11,7 @@ struct ServerAnswer: Sendable {
     /// Ends once the peer has read the answer, or the connection is gone.
     var turn: AnswerTurns.Turn?
 
-    init(status: Int, contentType: String? = nil, body: [UInt8] = []) {
+    init(status: Int, _ contentType: String? = nil, _ body: [UInt8] = []) {
         self.status = status
         self.contentType = contentType
         self.body = body
@@ -21,11 +21,7 @@ struct ServerAnswer: Sendable {
     init(_ problem: ControlProblem) {
         var writer = JSONWriter()
         WireProblem(problem).write(to: &writer)
-        self.init(
-            status: problem.code.status,
-            contentType: "application/problem+json",
-            body: writer.bytes
-        )
+        self.init(status: problem.code.status, "application/problem+json", writer.bytes)
         if let delay = problem.retryAfter {
             fields.append(("retry-after", "\(max(1, delay.components.seconds))"))
         }
@@ -43,7 +39,7 @@ struct ServerAnswer: Sendable {
         buffer.writeBytes(body)
     }
 
-    /// The head of an event stream; it ends with the connection.
+    /// The stream ends with the connection.
     static let streamHead: StaticString = """
         HTTP/1.1 200 OK\r
         content-type: text/event-stream\r

@@ -10,8 +10,8 @@ package struct ServerLimits: Sendable {
     package var answerTimeout: Duration = .seconds(60)
     /// How long a large answer may take, with the wait for those before it of the same uid.
     package var largeAnswerTimeout: Duration = .seconds(20)
-    /// How long a plan, and the approval of one, may take, which counts to the end: a million rows
-    /// take seconds, a million objects minutes.
+    /// How long a plan, and the approval of one, may take: counting a million rows takes seconds, a
+    /// million objects minutes.
     package var planTimeout: Duration = .seconds(600)
     /// How long a connection may stay open with nothing asked.
     package var idleTimeout: Duration = .seconds(30)
@@ -25,18 +25,16 @@ package struct ServerLimits: Sendable {
     package var headByteCountMax = 8 * 1024
     /// Header fields of one request.
     package var headFieldCountMax = 64
-    /// Open connections of one socket; the two sockets together stay well below the limit of open
-    /// files.
+    /// Open connections of one socket, well below the limit of open files.
     package var connectionsMax = 512
-    /// The part of a socket's connections that only root gets, as a divisor: an operator comes in
-    /// whatever the uids of others hold.
+    /// The part of a socket's connections that only root gets, as a divisor.
     package var rootShare = 8
     /// The part of a socket's connections that one uid gets, as a divisor.
     package var uidShare = 4
     /// Refused connections of one socket that may read why; further ones are cut at once.
     package var refusedMax = 64
-    /// Large answers of one uid on one socket, from the first read of the state until the peer has
-    /// read them: a page of a thousand requests has about two megabytes.
+    /// Large answers of one uid on one socket, until the peer has read them: a page of a thousand
+    /// requests has about two megabytes.
     package var largeAnswersPerUIDMax = 2
     /// Large answers of one socket, those of root aside.
     package var largeAnswersMax = 8
@@ -44,21 +42,18 @@ package struct ServerLimits: Sendable {
     package var streamsPerUIDMax = 8
     /// Streams of all events of one socket, those of root aside.
     package var streamsMax = 32
-    /// What one read takes from a peer, in bytes: requests that a peer sends ahead stay in the
-    /// kernel.
+    /// What one read takes from a peer, in bytes; what it sends ahead stays in the kernel.
     package var readByteCountMax = 8 * 1024
     /// Bytes of answers that wait in one connection before the next request is read.
     package var unreadByteCountMax = 32 * 1024
 
     package init() {}
 
-    /// How long the answer of a route may take.
     func timeout(of route: Route) -> Duration {
         if route.makesPlan { return planTimeout }
         return route.hasLargeAnswer ? largeAnswerTimeout : answerTimeout
     }
 
-    /// Connections that one uid may have open on one socket.
     var connectionsPerUIDMax: Int { max(1, connectionsMax / uidShare) }
 
     /// Connections of one socket that all uids but root share.

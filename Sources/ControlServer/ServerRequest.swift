@@ -2,11 +2,7 @@ import Control
 
 /// One complete request that passed every check of the connection.
 struct ServerRequest: Sendable {
-    let match: Router.Match
-    let query: Substring
-    let idempotencyKey: String?
-    /// Empty but for a route that takes a raw body.
-    let fields: [String: String]
+    let head: CheckedHead
     let body: [UInt8]
 }
 

@@ -31,7 +31,6 @@ final class UnservedStreams: Sendable {
         }
     }
 
-    /// Somebody reads the connection now and will finish it.
     func beginServing(_ stream: Stream) {
         _ = state.withLock { $0.streams.removeValue(forKey: ObjectIdentifier(stream.channel)) }
     }

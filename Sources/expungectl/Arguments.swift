@@ -1,36 +1,27 @@
-import ArgumentParser
+package import ArgumentParser
 import Control
 import Lifecycle
 
-/// The identifier of a request on the command line.
-struct RequestArgument: ExpressibleByArgument {
+extension RequestID: ExpressibleByArgument {
     /// Also what a user reads below a text that is none.
     static let help: ArgumentHelp = "The request's id, as expungectl list shows it."
-
-    let id: RequestID
-
-    init?(argument: String) {
-        guard let id = RequestID(argument) else { return nil }
-        self.id = id
-    }
 }
 
-/// A user id on the command line, or `-` for the first line of standard input.
-struct UserArgument: ExpressibleByArgument {
+extension IdentityID: ExpressibleByArgument {}
+
+/// A user id, or `-` for the first line of standard input.
+extension UserID: ExpressibleByArgument {
     /// Also what a user reads below a text that is none.
     static let help: ArgumentHelp =
         "The application's id of the user, 1 to 255 bytes, or - to read it."
 
-    let user: UserID
-
-    init?(argument: String) {
-        let text = argument == "-" ? InputFile.firstLine() : argument
-        guard let text, let user = UserID(text) else { return nil }
-        self.user = user
+    package init?(argument: String) {
+        guard let text = argument == "-" ? InputFile.firstLine() : argument else { return nil }
+        self.init(text)
     }
 }
 
-/// The configured name of a provider or target on the command line.
+/// The configured name of a provider or target, or the name of a hold.
 struct NameArgument: ExpressibleByArgument {
     let name: String
 
@@ -40,28 +31,26 @@ struct NameArgument: ExpressibleByArgument {
     }
 }
 
-/// A state on the command line.
-struct StateArgument: ExpressibleByArgument {
-    let state: WireState
-
-    init?(argument: String) {
-        guard let state = WireState(rawValue: argument) else { return nil }
-        self.state = state
+extension ProviderName: ExpressibleByArgument {
+    package init?(argument: String) {
+        guard let name = PathText.componentName(argument) else { return nil }
+        self.init(name)
     }
-
-    static var allValueStrings: [String] { WireState.allCases.map(\.rawValue) }
 }
 
-/// A kind of credential on the command line.
-struct CredentialKindArgument: ExpressibleByArgument {
-    let kind: CredentialKind
-
-    init?(argument: String) {
-        guard let kind = CredentialKind(rawValue: argument) else { return nil }
-        self.kind = kind
+extension TargetName: ExpressibleByArgument {
+    package init?(argument: String) {
+        guard let name = PathText.componentName(argument) else { return nil }
+        self.init(name)
     }
+}
 
-    static var allValueStrings: [String] { CredentialKind.allCases.map(\.rawValue) }
+extension WireState: ExpressibleByArgument {
+    package static var defaultCompletionKind: CompletionKind { .default }
+}
+
+extension CredentialKind: ExpressibleByArgument {
+    package static var defaultCompletionKind: CompletionKind { .default }
 }
 
 /// A header field on the command line: `NAME: VALUE`.

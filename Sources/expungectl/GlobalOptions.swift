@@ -32,19 +32,35 @@ struct GlobalOptions: ParsableArguments {
         return try await ControlClient.with(socketPath: socket, limits: limits, body)
     }
 
-    /// Prints a value: its JSON for programs, `text` for people.
-    func print(_ value: some Encodable, _ text: @autoclosure () -> String) throws {
-        guard json else { return Console.write(text()) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        Console.write(String(decoding: try encoder.encode(value), as: UTF8.self))
+    func call<Answer>(_ call: ControlCall<Answer>) async throws -> Answer {
+        try await withClient { try await $0.call(call) }
     }
 
-    /// Prints a value on one line, for a stream of them.
-    func printLine(_ value: some Encodable, _ text: @autoclosure () -> String) throws {
+    /// Makes a call and prints its answer.
+    @discardableResult
+    func show<Answer: Encodable>(
+        _ call: ControlCall<Answer>,
+        _ text: (Answer) -> String
+    ) async throws -> Answer {
+        let answer = try await self.call(call)
+        try print(answer, text(answer))
+        return answer
+    }
+
+    /// Makes a call of which one request is the answer, and prints its line.
+    func show(_ call: ControlCall<WireRequest>) async throws {
+        try await show(call) { RequestReport.list([$0]) }
+    }
+
+    /// Prints a value: its JSON for programs, on one line in a stream of them, `text` for people.
+    func print(
+        _ value: some Encodable,
+        _ text: @autoclosure () -> String,
+        _ layout: JSONEncoder.OutputFormatting = .prettyPrinted
+    ) throws {
         guard json else { return Console.write(text()) }
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting = layout.union([.sortedKeys, .withoutEscapingSlashes])
         Console.write(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 }

@@ -1,10 +1,10 @@
+import ArgumentParser
 import Control
 import Glibc
 import Lifecycle
 
 /// Why a file, or what is piped in, cannot be used.
 struct InputFileError: Error, CustomStringConvertible {
-    /// What is wrong with it.
     enum Kind: String {
         case unreadable
         case empty
@@ -22,11 +22,7 @@ enum InputFile {
     /// A user id has at most 255 bytes; a carriage return may follow.
     private static let lineByteCountMax = 256
 
-    /// Reads one secret, without a newline at its end.
-    ///
-    /// - Parameter path: A file, or `-` for standard input.
-    /// - Returns: The secret, 1 to 8192 bytes.
-    /// - Throws: ``InputFileError``.
+    /// Reads one secret of 1 to 8192 bytes, without a newline at its end.
     static func secret(_ path: String) throws(InputFileError) -> Secret {
         var bytes = try bytes(path, countMax: ControlLimits.secretByteCountMax + 2)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
@@ -35,13 +31,14 @@ enum InputFile {
         return Secret(bytes)
     }
 
-    /// Reads a whole file.
-    ///
-    /// - Parameters:
-    ///   - path: A file, or `-` for standard input.
-    ///   - countMax: The most bytes that it may have.
-    /// - Returns: The bytes; may be none.
-    /// - Throws: ``InputFileError``.
+    /// Refuses two secrets from standard input.
+    static func requireOneFromInput(_ paths: [String?]) throws {
+        guard paths.count(where: { $0 == "-" }) <= 1 else {
+            throw ValidationError("only one secret can come from standard input")
+        }
+    }
+
+    /// Reads a whole file of at most `countMax` bytes, or standard input for `-`.
     static func bytes(_ path: String, countMax: Int) throws(InputFileError) -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw InputFileError(kind: .unreadable, path: path) }
@@ -62,7 +59,7 @@ enum InputFile {
 
     /// Reads the first line of standard input and leaves what follows to ``secret(_:)``.
     ///
-    /// - Returns: The line without its end; `nil` when it is not UTF-8 or longer than any user id.
+    /// Returns `nil` when the line is not UTF-8 or longer than any user id.
     static func firstLine() -> String? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0

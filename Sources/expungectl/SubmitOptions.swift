@@ -34,12 +34,12 @@ struct SubmitOptions: ParsableArguments {
     func submit(
         _ kind: RequestKind,
         user: UserID,
-        providers: [String],
+        providers: [ProviderName],
         _ global: GlobalOptions
     ) async throws {
         var members = try option.map(Self.member)
         if !providers.isEmpty {
-            members.append(.init("providers", .array(providers.map { .string($0) })))
+            members.append(.init("providers", .array(providers.map { .string($0.rawValue) })))
         }
         let options: RequestOptions
         do {
@@ -47,18 +47,15 @@ struct SubmitOptions: ParsableArguments {
         } catch {
             throw ValidationError(error.detail)
         }
-        let submission = Submission(kind: kind, user: user, options: options)
+        let submission = WireSubmission(kind: kind, user: user, options: options)
         let key = idempotencyKey ?? Self.freshKey()
         let timeout = wait ? Self.waitReconnectTimeout : .seconds(2)
         let request = try await global.withClient(reconnectTimeout: timeout) { client in
-            let request = try await client.submit(submission, idempotencyKey: key)
+            let request = try await client.call(.submit(submission, idempotencyKey: key))
             guard wait else { return request }
             return try await client.waitForEnd(request.id, onChange: Self.narrate(global))
         }
-        try global.print(
-            request,
-            wait ? RequestReport.full(request) : request.id.description
-        )
+        try global.print(request, wait ? RequestReport.full(request) : request.id.description)
         if wait, let code = Self.endCode(request) { throw code }
     }
 

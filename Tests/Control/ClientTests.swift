@@ -18,60 +18,72 @@ extension ControlSuite {
                     var signIn = ReauthorizeInput(provider: ProviderName("apple"))
                     signIn.idToken = Secret("token")
                     #expect(
-                        try await client.reauthorize(id, with: signIn).state == .known(.revoking)
+                        try await client.call(.reauthorize(id, with: signIn)).state
+                            == .known(.revoking)
                     )
-                    #expect(try await client.receipt(id)["rows"] == .integer(16))
+                    #expect(try await client.call(.receipt(id))["rows"] == .integer(16))
                     let credential = CredentialInput(kind: .refreshToken, secret: Secret("abc"))
-                    let stored = try await client.putCredential(
-                        credential,
-                        user: user,
-                        provider: ProviderName("apple")
+                    let stored = try await client.call(
+                        .putCredential(
+                            credential,
+                            user: user,
+                            provider: ProviderName("apple")
+                        )
                     )
                     #expect(stored.identityID == identity)
                     let notification = NotificationInput(body: [0x7b, 0xff], fields: ["x-y": "z"])
                     #expect(
-                        try await client.takeNotification(
-                            notification,
-                            provider: ProviderName("apple")
+                        try await client.call(
+                            .takeNotification(
+                                notification,
+                                provider: ProviderName("apple")
+                            )
                         )
                             == Samples.notification
                     )
-                    let status = try await client.notificationStatus(
-                        "c0de",
-                        provider: ProviderName("meta")
+                    let status = try await client.call(
+                        .notificationStatus(
+                            "c0de",
+                            provider: ProviderName("meta")
+                        )
                     )
                     #expect(status == Samples.notificationStatus)
-                    #expect(try await client.identities(of: user).items == [Samples.identity])
-                    try await client.forgetIdentity(identity, of: user)
-                    #expect(try await client.holdUser(user, reason: "case-7").isHeld)
-                    #expect(try await !client.releaseUser(user).isHeld)
-                    #expect(try await client.providers().items.count == 1)
-                    #expect(try await client.targets().items.count == 1)
+                    #expect(
+                        try await client.call(.identities(of: user)).items == [Samples.identity]
+                    )
+                    try await client.call(.forgetIdentity(identity, of: user))
+                    #expect(try await client.call(.holdUser(user, reason: "case-7")).isHeld)
+                    #expect(try await !client.call(.releaseUser(user)).isHeld)
+                    #expect(try await client.call(.providers).items.count == 1)
+                    #expect(try await client.call(.targets).items.count == 1)
                     for action in ComponentAction.allCases {
-                        _ = try await client.control(action, provider: ProviderName("apple"))
-                        _ = try await client.control(action, target: TargetName("app-db"))
+                        _ = try await client.call(.control(action, provider: ProviderName("apple")))
+                        _ = try await client.call(.control(action, target: TargetName("app-db")))
                     }
-                    #expect(try await client.setIntake(isPaused: true).isIntakePaused)
-                    #expect(try await !client.setIntake(isPaused: false).isIntakePaused)
-                    #expect(try await client.holds().items == [Samples.hold])
+                    #expect(try await client.call(.setIntake(isPaused: true)).isIntakePaused)
+                    #expect(try await !client.call(.setIntake(isPaused: false)).isIntakePaused)
+                    #expect(try await client.call(.holds).items == [Samples.hold])
                     let hold = HoldInput(
                         target: TargetName("app-db"),
                         rows: Samples.heldRows,
                         reason: "case 7"
                     )
-                    #expect(try await client.placeHold("case-7", hold) == Samples.hold)
-                    #expect(try await client.liftHold("case-7") == Samples.hold)
+                    #expect(try await client.call(.placeHold("case-7", hold)) == Samples.hold)
+                    #expect(try await client.call(.liftHold("case-7")) == Samples.hold)
                     let few = OverrideInput(count: 7)
-                    #expect(try await client.overrideGuard(few) == Samples.guardState)
-                    #expect(try await client.reload().changed == ["requests.deadline"])
-                    #expect(try await client.startReplay(Samples.replayOrder) == client.replay())
-                    #expect(try await client.ledger() == client.acceptRollback())
-                    #expect(try await client.ledgerEntries(from: 0).next == 1)
-                    #expect(try await client.verifyLedger() == Samples.damagedLedger)
-                    #expect(try await client.vault() == Samples.vault)
-                    #expect(try await client.rotateVault() == Samples.vault)
-                    #expect(try await client.status() == Samples.status)
-                    #expect(try await client.metrics().hasSuffix("# EOF\n"))
+                    #expect(try await client.call(.overrideGuard(few)) == Samples.guardState)
+                    #expect(try await client.call(.reload).changed == ["requests.deadline"])
+                    #expect(
+                        try await client.call(.startReplay(Samples.replayOrder))
+                            == client.call(.replay)
+                    )
+                    #expect(try await client.call(.ledger) == client.call(.acceptRollback))
+                    #expect(try await client.call(.ledgerEntries(from: 0)).next == 1)
+                    #expect(try await client.call(.verifyLedger) == Samples.damagedLedger)
+                    #expect(try await client.call(.vault) == Samples.vault)
+                    #expect(try await client.call(.rotateVault) == Samples.vault)
+                    #expect(try await client.call(.status) == Samples.status)
+                    #expect(try await client.call(.metrics).hasSuffix("# EOF\n"))
                 }
             }
             let called = Set(backend.calls.map(\.operation))
@@ -81,20 +93,20 @@ extension ControlSuite {
 
         private static func callRequests(_ client: ControlClient, _ user: UserID) async throws {
             let id = Samples.requestID
-            let submission = Submission(kind: .deleteAccount, user: user)
+            let submission = WireSubmission(kind: .deleteAccount, user: user)
             #expect(
-                try await client.submit(submission, idempotencyKey: "k")
+                try await client.call(.submit(submission, idempotencyKey: "k"))
                     == Samples.request()
             )
-            #expect(try await client.list(RequestFilter()).nextCursor == "c2")
-            #expect(try await client.show(id) == Samples.fullRequest)
+            #expect(try await client.call(.list(WireRequestFilter())).nextCursor == "c2")
+            #expect(try await client.call(.show(id)) == Samples.fullRequest)
             let actions: [RequestAction] = [
                 .cancel, .retry, .hold(reason: nil), .release, .approve(plan: "h"),
                 .abandon(reason: "r", provider: nil),
             ]
-            for action in actions { _ = try await client.act(action, on: id) }
-            #expect(try await client.makePlan(for: user) == Samples.dryRun)
-            #expect(try await client.plan(of: id) == Samples.plan)
+            for action in actions { _ = try await client.call(.act(action, on: id)) }
+            #expect(try await client.call(.makePlan(for: user)) == Samples.dryRun)
+            #expect(try await client.call(.plan(of: id)) == Samples.plan)
         }
 
         @Test func `a problem arrives with its code`() async throws {
@@ -102,7 +114,7 @@ extension ControlSuite {
             try await TestServer.run(backend) { server in
                 try await ControlClient.with(socketPath: server.submitPath) { client in
                     let error = await #expect(throws: ControlClientError.self) {
-                        try await client.show(Samples.requestID)
+                        try await client.call(.show(Samples.requestID))
                     }
                     #expect(error?.problem?.code == .known(.requestNotFound))
                 }
@@ -119,7 +131,7 @@ extension ControlSuite {
                     limits: limits
                 ) { client in
                     let error = await #expect(throws: ControlClientError.self) {
-                        try await client.status()
+                        try await client.call(.status)
                     }
                     #expect(error?.kind == .unreachable)
                 }
@@ -146,8 +158,8 @@ extension ControlSuite {
                 defer { release.finish() }
                 try await ControlClient.with(socketPath: server.controlPath, limits: limits) {
                     let user = try #require(UserID("u"))
-                    let submission = Submission(kind: .deleteAccount, user: user)
-                    let request = try await $0.submit(submission, idempotencyKey: "k")
+                    let submission = WireSubmission(kind: .deleteAccount, user: user)
+                    let request = try await $0.call(.submit(submission, idempotencyKey: "k"))
                     #expect(request == Samples.request())
                 }
             }

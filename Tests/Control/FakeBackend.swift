@@ -75,7 +75,7 @@ final class FakeBackend: ControlBackend {
     }
 
     func submit(
-        _ submission: Submission,
+        _ submission: WireSubmission,
         idempotencyKey: String?,
         caller: Caller
     )
@@ -91,7 +91,7 @@ final class FakeBackend: ControlBackend {
     }
 
     func list(
-        _ filter: RequestFilter,
+        _ filter: WireRequestFilter,
         caller: Caller
     ) async throws(ControlProblem)
         -> WireList<WireRequest>

@@ -56,7 +56,7 @@ extension ControlSuite {
             field: String
         ) {
             let problem = #expect(throws: ControlProblem.self) {
-                try Submission(body: Array(body.utf8))
+                try WireSubmission(body: Array(body.utf8))
             }
             #expect(problem?.code == code)
             #expect(problem?.errors.first?.field == field)
@@ -73,7 +73,7 @@ extension ControlSuite {
             ]
             for body in bodies {
                 let problem = #expect(throws: ControlProblem.self) {
-                    try Submission(body: Array(body.utf8))
+                    try WireSubmission(body: Array(body.utf8))
                 }
                 #expect(!"\(String(describing: problem))".contains(canary))
             }
@@ -86,8 +86,8 @@ extension ControlSuite {
             options.reason = "user_request"
             options.accountCreatedAt = Samples.time
             let user = try #require(UserID("ü/../ \u{202E}'; --"))
-            let submission = Submission(kind: .revokeTokens, user: user, options: options)
-            #expect(try Submission(body: submission.body) == submission)
+            let submission = WireSubmission(kind: .revokeTokens, user: user, options: options)
+            #expect(try WireSubmission(body: submission.body) == submission)
 
             var credential = CredentialInput(kind: .authorizationCode, secret: Secret("s\"1"))
             credential.rawNonce = Secret("n")
@@ -97,12 +97,12 @@ extension ControlSuite {
             #expect(read.rawNonce?.exposeText() == "n")
             #expect(read.subject == "sub" && read.codeVerifier == nil)
 
-            var filter = RequestFilter(limit: 7)
+            var filter = WireRequestFilter(limit: 7)
             filter.user = user
             filter.state = .parked
             filter.provider = ProviderName("apple")
             filter.cursor = "a=b&c"
-            #expect(try RequestFilter(query: filter.query[...]) == filter)
+            #expect(try WireRequestFilter(query: filter.query[...]) == filter)
         }
 
         @Test(arguments: [
@@ -110,7 +110,7 @@ extension ControlSuite {
             "user_id=", "user_id", "cursor=%zz", "&",
         ])
         func `a query at fault is refused`(_ query: String) {
-            #expect(throws: ControlProblem.self) { try RequestFilter(query: query[...]) }
+            #expect(throws: ControlProblem.self) { try WireRequestFilter(query: query[...]) }
         }
 
         @Test func `a sign-in needs an id token or a code`() {

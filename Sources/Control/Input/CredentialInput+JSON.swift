@@ -3,7 +3,7 @@ import Lifecycle
 
 extension CredentialInput: WireInput {
     package static let fields: [WireField] = [
-        .required("kind", .choice(CredentialKind.allCases.map(\.rawValue)), "What it is."),
+        .required("kind", .choice(of: CredentialKind.self), "What it is."),
         .required("secret", .secret, "The credential, 1 to 8192 bytes."),
         .optional("client_id", .text, "Required when the provider has several."),
         .optional("subject", .text, "The provider's id of the user, if known."),
@@ -13,9 +13,6 @@ extension CredentialInput: WireInput {
     ]
 
     /// Reads a body.
-    ///
-    /// - Parameter body: The bytes of the body.
-    /// - Throws: ``ControlProblem`` that names the first field at fault.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
         guard let kind = CredentialKind(rawValue: try object.requiredText("kind")) else {
@@ -32,10 +29,9 @@ extension CredentialInput: WireInput {
         rawNonce = try object.secret("raw_nonce")
     }
 
-    /// The body that ``init(body:)`` reads; it holds the secrets in the clear.
+    /// Holds the secrets in the clear.
     package var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.member("kind", kind.rawValue)
             writer.member("secret", secret.exposeText())
             writer.member("client_id", clientID)
@@ -44,6 +40,5 @@ extension CredentialInput: WireInput {
             writer.member("code_verifier", codeVerifier?.exposeText())
             writer.member("raw_nonce", rawNonce?.exposeText())
         }
-        return writer.bytes
     }
 }

@@ -3,9 +3,6 @@ package struct EmptyInput: WireInput {
     package static let fields: [WireField] = []
 
     /// Reads a body.
-    ///
-    /// - Parameter body: The bytes of the body; may be empty.
-    /// - Throws: ``ControlProblem`` with `unknown_field` when it says anything.
     package init(body: [UInt8]) throws(ControlProblem) {
         _ = try InputObject(body: body, fields: Self.fields)
     }

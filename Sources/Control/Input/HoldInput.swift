@@ -28,15 +28,10 @@ package struct HoldInput: WireInput, Hashable {
     ]
 
     /// Reads a body.
-    ///
-    /// - Parameter body: The bytes of the body.
-    /// - Throws: ``ControlProblem`` that names the first field at fault.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
-        guard let name = PathText.componentName(try object.requiredText("target")) else {
-            throw object.problem("target", "is not the name of a target", .unknownTarget)
-        }
-        target = TargetName(name)
+        guard let target = try object.target("target") else { throw object.missing("target") }
+        self.target = target
         reason = try object.text("reason", byteCountMax: ControlLimits.reasonByteCountMax)
         let table = try object.text("table")
         var texts: [String] = []
@@ -56,27 +51,19 @@ package struct HoldInput: WireInput, Hashable {
         }
     }
 
-    /// The body that ``init(body:)`` reads.
     package var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.member("target", target.rawValue)
             writer.member("table", rows?.table)
-            if rows != nil {
-                writer.name("where")
-                writer.array(Self.texts(of: rows)) { writer, text in writer.string(text) }
-            }
+            writer.member("where", rows.map(Self.texts(of:)))
             writer.member("reason", reason)
         }
-        return writer.bytes
     }
 
-    /// Makes a filter of texts such as `status=disputed`.
+    /// Makes a filter of 1 to 32 texts such as `status=disputed`; those of one column are its
+    /// values.
     ///
-    /// - Parameters:
-    ///   - table: The table.
-    ///   - texts: 1 to 32 of them; those of one column are its values.
-    /// - Returns: The filter, or `nil` when a text has no column or control characters.
+    /// Returns `nil` when a text has no column, is too long, or has control characters.
     package static func filter(of table: String, _ texts: [String]) -> RowFilter? {
         guard (1...ControlLimits.conditionsMax).contains(texts.count) else { return nil }
         var conditions: [RowFilter.Condition] = []
@@ -95,9 +82,8 @@ package struct HoldInput: WireInput, Hashable {
         return RowFilter(table: table, conditions: conditions)
     }
 
-    /// The texts that ``filter(of:_:)`` makes a filter of.
-    static func texts(of filter: RowFilter?) -> [String] {
-        (filter?.conditions ?? []).flatMap { condition in
+    static func texts(of filter: RowFilter) -> [String] {
+        filter.conditions.flatMap { condition in
             condition.values.map { "\(condition.column)=\($0)" }
         }
     }

@@ -9,20 +9,13 @@ struct InputObject {
     private let prefix: String
     private let malformed: ControlProblem.Code
 
-    /// Reads a body.
-    ///
-    /// - Parameters:
-    ///   - body: The bytes of the body; empty reads as an object without members.
-    ///   - fields: The only names that may occur.
-    /// - Throws: ``ControlProblem`` with `malformed_json` or `unknown_field`.
+    /// Reads a body, in which only `fields` may occur; empty reads as an object without members.
     init(body: [UInt8], fields: [WireField]) throws(ControlProblem) {
-        guard !body.isEmpty else {
-            (members, prefix, malformed) = ([], "", .malformedField)
-            return
-        }
         let value: JSONValue
         do {
-            value = try JSONReader.read(body, depthMax: ControlLimits.jsonDepthMax)
+            value =
+                body.isEmpty
+                ? .object([]) : try JSONReader.read(body, depthMax: ControlLimits.jsonDepthMax)
         } catch {
             throw ControlProblem(
                 .malformedJSON,
@@ -32,34 +25,20 @@ struct InputObject {
         guard case .object(let members) = value else {
             throw ControlProblem(.malformedJSON, "the body must be one JSON object")
         }
-        self.members = members
-        prefix = ""
-        malformed = .malformedField
-        try check(fields, unknown: .unknownField)
+        try self.init(members, in: "", fields: fields)
     }
 
-    /// Reads the options of a request.
-    init(options members: [JSONValue.Member], fields: [WireField]) throws(ControlProblem) {
-        self.members = members
-        prefix = "options."
-        malformed = .malformedOption
-        try check(fields, unknown: .unknownOption)
-    }
-
-    /// Reads any other object inside another one.
+    /// Reads members; `prefix` stands before their names in errors.
     init(
-        members: [JSONValue.Member],
-        of parent: String,
-        malformed: ControlProblem.Code,
+        _ members: [JSONValue.Member],
+        in prefix: String,
+        malformed: ControlProblem.Code = .malformedField,
+        unknown: ControlProblem.Code = .unknownField,
         fields: [WireField]
     ) throws(ControlProblem) {
         self.members = members
-        prefix = parent + "."
+        self.prefix = prefix
         self.malformed = malformed
-        try check(fields, unknown: .unknownField)
-    }
-
-    private func check(_ fields: [WireField], unknown: ControlProblem.Code) throws(ControlProblem) {
         for member in members where !fields.contains(where: { $0.name == member.name }) {
             let name = Self.printable(member.name)
             throw ControlProblem(
@@ -84,31 +63,39 @@ struct InputObject {
         _ name: String,
         _ message: String,
         _ code: ControlProblem.Code? = nil
-    )
-        -> ControlProblem
-    {
-        ControlProblem(
-            code ?? malformed,
-            "'\(prefix)\(name)' \(message)",
-            errors: [.init(field: prefix + name, message: message)]
-        )
+    ) -> ControlProblem {
+        ControlProblem(code ?? malformed, field: prefix + name, message)
+    }
+
+    func missing(_ name: String) -> ControlProblem {
+        problem(name, "is missing", .missingField)
     }
 
     /// A member; `null` counts as absent.
     func value(_ name: String) -> JSONValue? {
-        guard let value = members.first(where: { $0.name == name })?.value, value != .null else {
-            return nil
-        }
+        let value = members.first { $0.name == name }?.value
+        return value == .null ? nil : value
+    }
+
+    func required(_ name: String) throws(ControlProblem) -> JSONValue {
+        guard let value = value(name) else { throw missing(name) }
         return value
+    }
+
+    /// The members of an object, or `nil` when absent.
+    func members(_ name: String) throws(ControlProblem) -> [JSONValue.Member]? {
+        switch value(name) {
+        case nil: return nil
+        case .object(let members)?: return members
+        default: throw problem(name, "must be an object")
+        }
     }
 
     /// A text of 1 to `byteCountMax` bytes without control characters, or `nil` when absent.
     func text(
         _ name: String,
         byteCountMax: Int = ControlLimits.textByteCountMax
-    )
-        throws(ControlProblem) -> String?
-    {
+    ) throws(ControlProblem) -> String? {
         guard let value = value(name) else { return nil }
         guard let text = value.string else { throw problem(name, "must be a string") }
         guard (1...byteCountMax).contains(text.utf8.count) else {
@@ -120,16 +107,8 @@ struct InputObject {
         return text
     }
 
-    /// Like ``text(_:byteCountMax:)``, but it must be there.
-    func requiredText(
-        _ name: String,
-        byteCountMax: Int = ControlLimits.textByteCountMax
-    )
-        throws(ControlProblem) -> String
-    {
-        guard let text = try text(name, byteCountMax: byteCountMax) else {
-            throw problem(name, "is missing", .missingField)
-        }
+    func requiredText(_ name: String) throws(ControlProblem) -> String {
+        guard let text = try text(name) else { throw missing(name) }
         return text
     }
 
@@ -138,12 +117,30 @@ struct InputObject {
         try text(name, byteCountMax: ControlLimits.secretByteCountMax).map { Secret($0) }
     }
 
-    /// A configured name, or `nil` when absent.
-    func providerName(_ name: String) throws(ControlProblem) -> ProviderName? {
+    /// The name of a provider, or `nil` when absent.
+    func provider(_ name: String) throws(ControlProblem) -> ProviderName? {
+        try componentName(name, "provider", .unknownProvider).map { ProviderName($0) }
+    }
+
+    func requiredProvider(_ name: String) throws(ControlProblem) -> ProviderName {
+        guard let provider = try provider(name) else { throw missing(name) }
+        return provider
+    }
+
+    /// The name of a target, or `nil` when absent.
+    func target(_ name: String) throws(ControlProblem) -> TargetName? {
+        try componentName(name, "target", .unknownTarget).map { TargetName($0) }
+    }
+
+    private func componentName(
+        _ name: String,
+        _ noun: String,
+        _ unknown: ControlProblem.Code
+    ) throws(ControlProblem) -> String? {
         guard let text = try text(name) else { return nil }
-        guard let provider = PathText.componentName(text) else {
-            throw problem(name, "is not the name of a provider", .unknownProvider)
+        guard let component = PathText.componentName(text) else {
+            throw problem(name, "is not the name of a \(noun)", unknown)
         }
-        return ProviderName(provider)
+        return component
     }
 }

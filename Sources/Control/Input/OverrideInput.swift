@@ -17,9 +17,6 @@ package struct OverrideInput: WireInput, Hashable {
     ]
 
     /// Reads a body.
-    ///
-    /// - Parameter body: The bytes of the body; may be empty.
-    /// - Throws: ``ControlProblem`` that names the field at fault.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
         switch object.value("count") {
@@ -30,10 +27,5 @@ package struct OverrideInput: WireInput, Hashable {
         }
     }
 
-    /// The body that ``init(body:)`` reads.
-    package var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in writer.member("count", count.map { Int64($0) }) }
-        return writer.bytes
-    }
+    package var body: [UInt8] { JSONWriter.object { $0.member("count", count) } }
 }

@@ -12,28 +12,13 @@ package struct PlanInput: WireInput, Hashable {
     ]
 
     /// Reads a body.
-    ///
-    /// - Parameter body: The bytes of the body.
-    /// - Throws: ``ControlProblem`` with `missing_field` or `malformed_user_id`.
     package init(body: [UInt8]) throws(ControlProblem) {
-        let object = try InputObject(body: body, fields: Self.fields)
-        guard let value = object.value("user_id") else {
-            throw ControlProblem(
-                .missingField,
-                "'user_id' is missing",
-                errors: [.init(field: "user_id", message: "is missing")]
-            )
-        }
+        let value = try InputObject(body: body, fields: Self.fields).required("user_id")
         guard let user = value.string.flatMap({ UserID($0) }) else {
             throw ControlProblem(.malformedUserID)
         }
         self.user = user
     }
 
-    /// The body that ``init(body:)`` reads.
-    package var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in writer.member("user_id", user.exposeText()) }
-        return writer.bytes
-    }
+    package var body: [UInt8] { JSONWriter.object { $0.member("user_id", user.exposeText()) } }
 }

@@ -13,15 +13,9 @@ extension ReauthorizeInput: WireInput {
     ]
 
     /// Reads a body.
-    ///
-    /// - Parameter body: The bytes of the body.
-    /// - Throws: ``ControlProblem`` that names the first field at fault.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
-        guard let provider = try object.providerName("provider") else {
-            throw object.problem("provider", "is missing", .missingField)
-        }
-        self.init(provider: provider)
+        self.init(provider: try object.requiredProvider("provider"))
         clientID = try object.text("client_id")
         idToken = try object.secret("id_token")
         rawNonce = try object.secret("raw_nonce")
@@ -33,10 +27,9 @@ extension ReauthorizeInput: WireInput {
         }
     }
 
-    /// The body that ``init(body:)`` reads; it holds the secrets in the clear.
+    /// Holds the secrets in the clear.
     package var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.member("provider", provider.rawValue)
             writer.member("client_id", clientID)
             writer.member("id_token", idToken?.exposeText())
@@ -45,6 +38,5 @@ extension ReauthorizeInput: WireInput {
             writer.member("redirect_uri", redirectURI)
             writer.member("code_verifier", codeVerifier?.exposeText())
         }
-        return writer.bytes
     }
 }

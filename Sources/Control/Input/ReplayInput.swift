@@ -5,16 +5,15 @@ package import Lifecycle
 package struct ReplayInput: WireInput, Hashable {
     /// Erasures from then on are repeated: the time of the backup that was restored, or earlier.
     package var since: WallTime
-    /// One target alone; all without it.
     package var target: TargetName?
-    /// Only tell what would be erased; with ``copy``, erase in that copy.
+    /// Erase nothing, or only in ``copy``.
     package var isDrill = false
     /// Where a copy of the target's store is, for a drill: a path, the name or number of a database
     /// or bucket beside the store's, or what the operator's own program calls it.
     package var copy: String?
-    /// When the store was restored, for stores that date what they have by that, or not at all.
+    /// For a store that dates its data by the restoration, or not at all.
     package var restoredAt: WallTime?
-    /// The caller's own name for this replay; the same again means the same one, not another.
+    /// The caller's own name for this replay.
     package var id: String?
 
     package init(since: WallTime, target: TargetName? = nil) {
@@ -40,21 +39,13 @@ package struct ReplayInput: WireInput, Hashable {
     ]
 
     /// Reads a body.
-    ///
-    /// - Parameter body: The bytes of the body.
-    /// - Throws: ``ControlProblem`` that names the first field at fault.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
         guard let since = WallTime(rfc3339: try object.requiredText("since")) else {
             throw object.problem("since", "must be a time such as 2026-11-21T08:00:00Z")
         }
         self.since = since
-        if let text = try object.text("target") {
-            guard let name = PathText.componentName(text) else {
-                throw object.problem("target", "is not the name of a target", .unknownTarget)
-            }
-            target = TargetName(name)
-        }
+        target = try object.target("target")
         switch object.value("drill") {
         case nil: break
         case .bool(let claim)?: isDrill = claim
@@ -76,20 +67,14 @@ package struct ReplayInput: WireInput, Hashable {
         id = try object.text("id", byteCountMax: 64)
     }
 
-    /// The body that ``init(body:)`` reads.
     package var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.member("since", since.rfc3339)
             writer.member("target", target?.rawValue)
-            if isDrill {
-                writer.name("drill")
-                writer.value(.bool(true))
-            }
+            writer.member("drill", isDrill ? true : nil)
             writer.member("restored_at", restoredAt?.rfc3339)
             writer.member("copy", copy)
             writer.member("id", id)
         }
-        return writer.bytes
     }
 }

@@ -4,7 +4,6 @@ package import Lifecycle
 package struct RequestOptions: Sendable, Hashable {
     /// Lengthens the grace period; a shorter one than configured has no effect.
     package var grace: Duration?
-    /// Only these providers; `revoke_tokens` only.
     package var providers: [ProviderName]?
     /// A code such as `user_request`: 1 to 64 of `a-z 0-9 _ -`, never free text.
     package var reason: String?

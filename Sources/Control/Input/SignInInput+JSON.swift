@@ -10,24 +10,12 @@ extension SignInInput: WireObject {
     ]
 
     /// Reads the `sign_in` of a request.
-    ///
-    /// - Parameter members: The members as they came.
-    /// - Throws: ``ControlProblem`` that names the first field at fault.
     init(members: [JSONValue.Member]) throws(ControlProblem) {
-        let object = try InputObject(
-            members: members,
-            of: "sign_in",
-            malformed: .malformedField,
-            fields: Self.fields
-        )
-        guard let provider = try object.providerName("provider") else {
-            throw object.problem("provider", "is missing", .missingField)
-        }
-        guard let idToken = try object.secret("id_token") else {
-            throw object.problem("id_token", "is missing", .missingField)
-        }
+        let object = try InputObject(members, in: "sign_in.", fields: Self.fields)
+        let provider = try object.requiredProvider("provider")
+        guard let idToken = try object.secret("id_token") else { throw object.missing("id_token") }
         guard let rawNonce = try object.secret("raw_nonce") else {
-            throw object.problem("raw_nonce", "is missing", .missingField)
+            throw object.missing("raw_nonce")
         }
         self.init(
             provider: provider,

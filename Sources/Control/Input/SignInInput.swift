@@ -5,7 +5,6 @@ package struct SignInInput: Sendable, Hashable {
     package var provider: ProviderName
     package var clientID: String?
     package var idToken: Secret
-    /// The nonce before it was hashed.
     package var rawNonce: Secret
 
     package init(
@@ -26,7 +25,6 @@ package struct SignInInput: Sendable, Hashable {
             && left.idToken.isEqual(to: right.idToken) && left.rawNonce.isEqual(to: right.rawNonce)
     }
 
-    /// Leaves the secrets out.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(provider)
         hasher.combine(clientID)

@@ -4,25 +4,19 @@ package import Encoding
 package enum OpenAPIDocument {
     /// The whole document (https://spec.openapis.org/oas/v3.1.0).
     package static var value: JSONValue {
-        object([
-            ("openapi", .string("3.1.0")),
-            (
-                "info",
-                object([
-                    ("title", .string("expunged control API")),
-                    ("version", .string("1")),
-                    (
-                        "description",
-                        .string(
-                            "HTTP/1.1 and JSON over the Unix sockets /run/expunged/submit.sock and "
-                                + "/run/expunged/control.sock. The role comes from the socket."
-                        )
-                    ),
-                ])
-            ),
-            ("paths", paths),
-            ("components", object([("schemas", schemas)])),
-        ])
+        [
+            "openapi": "3.1.0",
+            "info": [
+                "title": "expunged control API",
+                "version": "1",
+                "description": .string(
+                    "HTTP/1.1 and JSON over the Unix sockets /run/expunged/submit.sock and "
+                        + "/run/expunged/control.sock. The role comes from the socket."
+                ),
+            ],
+            "paths": paths,
+            "components": ["schemas": schemas],
+        ]
     }
 
     private static func object(_ members: [(String, JSONValue)]) -> JSONValue {
@@ -30,7 +24,7 @@ package enum OpenAPIDocument {
     }
 
     private static func reference(_ name: String) -> JSONValue {
-        object([("$ref", .string("#/components/schemas/\(name)"))])
+        ["$ref": .string("#/components/schemas/\(name)")]
     }
 
     private static var paths: JSONValue {
@@ -57,84 +51,65 @@ package enum OpenAPIDocument {
         let parameters = parameters(route)
         if !parameters.isEmpty { members.append(("parameters", .array(parameters))) }
         if let input = route.input, !input.fields.isEmpty {
-            let content = content("application/json", reference(input.schemaName))
             let isRequired = input.fields.contains { $0.isRequired }
-            members.append(
-                ("requestBody", object([("required", .bool(isRequired)), ("content", content)]))
-            )
+            let content = content("application/json", reference(input.schemaName))
+            members.append(("requestBody", ["required": .bool(isRequired), "content": content]))
         }
         if route.takesRawBody {
-            let content = content("*/*", object([("type", .string("string"))]))
-            members.append(
-                ("requestBody", object([("required", .bool(true)), ("content", content)]))
-            )
+            let content = content("*/*", text)
+            members.append(("requestBody", ["required": true, "content": content]))
         }
         members.append(("responses", responses(route)))
         return object(members)
     }
 
+    private static let text: JSONValue = ["type": "string"]
+
     private static func parameters(_ route: Route) -> [JSONValue] {
-        let path = route.parameterNames.map { name in
-            object([
-                ("name", .string(name)), ("in", .string("path")), ("required", .bool(true)),
-                ("schema", object([("type", .string("string"))])),
-            ])
+        let path = route.parameterNames.map { name -> JSONValue in
+            ["name": .string(name), "in": "path", "required": true, "schema": text]
         }
-        let query = route.queryFields.map { field in
-            object([
-                ("name", .string(field.name)), ("in", .string("query")),
-                ("description", .string(field.summary)), ("schema", schema(field.type)),
-            ])
+        let query = route.queryFields.map { field -> JSONValue in
+            [
+                "name": .string(field.name), "in": "query",
+                "description": .string(field.summary), "schema": schema(field.type),
+            ]
         }
         if route.takesRawBody { return path + query + forwardedFields }
         guard route.takesIdempotencyKey else { return path + query }
-        let key = object([
-            ("name", .string("Idempotency-Key")), ("in", .string("header")),
-            (
-                "description",
-                .string("1 to 255 visible characters; the same key, the same request.")
-            ),
-            ("schema", object([("type", .string("string")), ("maxLength", .integer(255))])),
-        ])
+        let key: JSONValue = [
+            "name": "Idempotency-Key", "in": "header",
+            "description": "1 to 255 visible characters; the same key, the same request.",
+            "schema": ["type": "string", "maxLength": .integer(255)],
+        ]
         return path + query + [key]
     }
 
     /// What the web server hands on besides the body.
     private static var forwardedFields: [JSONValue] {
         NotificationInput.fieldNames.filter { $0 != "content-type" && $0 != "authorization" }.map {
-            object([
-                ("name", .string($0)), ("in", .string("header")),
-                ("description", .string("As the provider sent it; see the guide.")),
-                ("schema", object([("type", .string("string"))])),
-            ])
+            [
+                "name": .string($0), "in": "header",
+                "description": "As the provider sent it; see the guide.", "schema": text,
+            ]
         }
     }
 
     private static func content(_ type: String, _ schema: JSONValue) -> JSONValue {
-        object([(type, object([("schema", schema)]))])
+        object([(type, ["schema": schema])])
     }
 
     private static func responses(_ route: Route) -> JSONValue {
+        let answer: JSONValue? =
+            switch route.answer {
+            case .object(let type), .document(let type):
+                content("application/json", reference(type.schemaName))
+            case .events: content("text/event-stream", reference(WireEvent.schemaName))
+            case .metrics: content("application/openmetrics-text", text)
+            case .nothing: nil
+            }
         var success: [(String, JSONValue)] = [("description", .string(route.summary))]
-        switch route.answer {
-        case .object(let type):
-            success.append(("content", content("application/json", reference(type.schemaName))))
-        case .document(let type):
-            success.append(("content", content("application/json", reference(type.schemaName))))
-        case .events(let type):
-            success.append(("content", content("text/event-stream", reference(type.schemaName))))
-        case .metrics:
-            success.append(
-                (
-                    "content",
-                    content(
-                        "application/openmetrics-text",
-                        object([("type", .string("string"))])
-                    )
-                )
-            )
-        case .nothing: break
-        }
+        if let answer { success.append(("content", answer)) }
         let problem = content("application/problem+json", reference(WireProblem.schemaName))
         let bodyProblems: [ControlProblem.Code] =
             route.input == nil
@@ -145,11 +120,9 @@ package enum OpenAPIDocument {
             ]
         let codes = route.problems + bodyProblems + Route.commonProblems
         let failures = Dictionary(grouping: codes, by: \.status).sorted { $0.key < $1.key }
-            .map { status, codes in
+            .map { status, codes -> (String, JSONValue) in
                 let names = codes.map(\.rawValue).sorted().joined(separator: ", ")
-                return (
-                    "\(status)", object([("description", .string(names)), ("content", problem)])
-                )
+                return ("\(status)", ["description": .string(names), "content": problem])
             }
         return object([("\(route.successStatus)", object(success))] + failures)
     }
@@ -157,13 +130,17 @@ package enum OpenAPIDocument {
 
 extension OpenAPIDocument {
     /// Every documented object, sorted by name.
-    package static let types: [any WireObject.Type] = wireTypes + ReceiptFields.types
+    package static let types =
+        (wireTypes.map {
+            WireSchema(schemaName: $0.schemaName, fields: $0.fields)
+        } + ReceiptFields.parts).sorted { $0.schemaName < $1.schemaName }
 
     private static let wireTypes: [any WireObject.Type] = [
         ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self, HoldInput.self,
         OverrideInput.self, PlanInput.self, ReasonInput.self, ReauthorizeInput.self,
         RequestOptions.self, SignInInput.self,
-        Submission.self, WireEvent.self, WireGuard.self, WireHealth.self, WireHold.self,
+        WireSubmission.self, ReceiptFields.self, WireEvent.self, WireGuard.self, WireHealth.self,
+        WireHold.self,
         WireIdentity.self, WireKeyRotation.self, WireLedger.self, WireLedgerEntries.self,
         WireLedgerFinding.self, WireList<WireHealth>.self, WireList<WireHold>.self,
         WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,
@@ -177,7 +154,7 @@ extension OpenAPIDocument {
 
     private static var schemas: JSONValue {
         object(
-            types.sorted { $0.schemaName < $1.schemaName }.map { type in
+            types.map { type in
                 let properties = type.fields.map { field in (field.name, property(field)) }
                 let required = type.fields.filter(\.isRequired).map { JSONValue.string($0.name) }
                 var members: [(String, JSONValue)] = [("type", .string("object"))]
@@ -195,29 +172,18 @@ extension OpenAPIDocument {
 
     private static func schema(_ type: WireFieldType) -> JSONValue {
         switch type {
-        case .text: object([("type", .string("string"))])
-        case .time: object([("type", .string("string")), ("format", .string("date-time"))])
-        case .uuid: object([("type", .string("string")), ("format", .string("uuid"))])
-        case .secret:
-            object([
-                ("type", .string("string")), ("format", .string("password")),
-                ("writeOnly", .bool(true)),
-            ])
-        case .integer: object([("type", .string("integer")), ("format", .string("int64"))])
-        case .boolean: object([("type", .string("boolean"))])
+        case .text: text
+        case .time: ["type": "string", "format": "date-time"]
+        case .uuid: ["type": "string", "format": "uuid"]
+        case .secret: ["type": "string", "format": "password", "writeOnly": true]
+        case .integer: ["type": "integer", "format": "int64"]
+        case .boolean: ["type": "boolean"]
         case .choice(let values):
             // Not `enum`: a newer daemon may say more, and readers must not refuse it.
-            object([
-                ("type", .string("string")),
-                ("examples", .array(values.map { JSONValue.string($0) })),
-            ])
+            ["type": "string", "examples": .array(values.map { JSONValue.string($0) })]
         case .object(let name): reference(name)
-        case .list(let item): object([("type", .string("array")), ("items", schema(item))])
-        case .counts:
-            object([
-                ("type", .string("object")),
-                ("additionalProperties", object([("type", .string("integer"))])),
-            ])
+        case .list(let item): ["type": "array", "items": schema(item)]
+        case .counts: ["type": "object", "additionalProperties": ["type": "integer"]]
         }
     }
 }

@@ -2,11 +2,8 @@ import Encoding
 
 /// Text inside a path or a query (RFC 3986).
 package enum PathText {
-    /// Decodes one segment or query part strictly.
-    ///
-    /// - Parameter text: The raw characters, without `/`, `?`, `&` or `=`.
-    /// - Returns: The text; `nil` for a broken escape, a character that RFC 3986 §3.3 does not
-    ///   allow, or bytes that are not UTF-8.
+    /// Decodes one segment or query part; `nil` for a broken escape, a character that RFC 3986 §3.3
+    /// does not allow, or bytes that are not UTF-8.
     package static func decode(_ text: Substring) -> String? {
         // `pchar` without `+`, which some read as a space.
         PercentEncoding.decode(text.utf8) {

@@ -1,15 +1,25 @@
 /// Rows of the route table; what a handler takes and gives is what the row documents.
+///
+/// The role is the operator's unless a row says otherwise.
 extension Route {
     /// A row that takes no body and answers with one object.
     static func get<Answer: WireObject & Encodable>(
         _ operation: Operation,
         _ pattern: String,
-        _ role: ControlRole,
         _ summary: String,
+        role: ControlRole = .operator,
         problems: [ControlProblem.Code] = [],
         _ handle: @escaping @Sendable (RouteCall) async throws(ControlProblem) -> Answer
     ) -> Route {
-        bare(operation, .get, pattern, role, summary, .object(Answer.self), problems: problems) {
+        bare(
+            operation,
+            .get,
+            pattern,
+            summary,
+            .object(Answer.self),
+            role: role,
+            problems: problems
+        ) {
             call throws(ControlProblem) in try .object(try await handle(call))
         }
     }
@@ -21,23 +31,39 @@ extension Route {
         _ summary: String,
         problems: [ControlProblem.Code] = [],
         _ handle:
-            @escaping @Sendable (RouteCall) async throws(ControlProblem) -> AsyncStream<
-                WireEvent
-            >
+            @escaping @Sendable (RouteCall) async throws(ControlProblem) -> AsyncStream<WireEvent>
     ) -> Route {
-        let answer = Answer.events(WireEvent.self)
-        return bare(operation, .get, pattern, .operator, summary, answer, problems: problems) {
+        bare(operation, .get, pattern, summary, .events, problems: problems) {
             call throws(ControlProblem) in .events(try await handle(call))
         }
+    }
+
+    /// A row that does something and takes nothing.
+    static func verb<Answer: WireObject & Encodable>(
+        _ operation: Operation,
+        _ pattern: String,
+        _ summary: String,
+        status: Int = 200,
+        problems: [ControlProblem.Code] = [],
+        _ handle: @escaping @Sendable (RouteCall) async throws(ControlProblem) -> Answer
+    ) -> Route {
+        post(
+            operation,
+            pattern,
+            summary,
+            EmptyInput.self,
+            status: status,
+            problems: problems
+        ) { call, _ throws(ControlProblem) in try await handle(call) }
     }
 
     /// A row that takes one object and answers with one object.
     static func post<Input: WireInput, Answer: WireObject & Encodable>(
         _ operation: Operation,
         _ pattern: String,
-        _ role: ControlRole,
         _ summary: String,
         _: Input.Type,
+        role: ControlRole = .operator,
         method: Method = .post,
         status: Int = 200,
         problems: [ControlProblem.Code] = [],
@@ -68,9 +94,9 @@ extension Route {
         _ operation: Operation,
         _ method: Method,
         _ pattern: String,
-        _ role: ControlRole,
         _ summary: String,
         _ answer: Answer,
+        role: ControlRole = .operator,
         status: Int = 200,
         problems: [ControlProblem.Code] = [],
         _ handle: @escaping Handler

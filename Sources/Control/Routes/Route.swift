@@ -2,7 +2,6 @@ import Encoding
 
 /// One row of the route table: the single source for server, client, OpenAPI and api(7).
 package struct Route: Sendable {
-    /// The methods that the API uses.
     package enum Method: String, Sendable, CaseIterable {
         case delete = "DELETE"
         case get = "GET"
@@ -16,8 +15,8 @@ package struct Route: Sendable {
         case object(any WireObject.Type)
         /// A JSON document with these members; it may be large.
         case document(any WireObject.Type)
-        /// Server-sent events, each with one JSON object.
-        case events(any WireObject.Type)
+        /// Server-sent events, each with one ``WireEvent``.
+        case events
         /// OpenMetrics text.
         case metrics
         case nothing
@@ -38,9 +37,7 @@ package struct Route: Sendable {
     /// Reads the input and asks the backend; throws before it asks when the input is malformed.
     package let handle: Handler
 
-    /// Answers one call.
-    package typealias Handler =
-        @Sendable (RouteCall) async throws(ControlProblem) -> RouteReply
+    package typealias Handler = @Sendable (RouteCall) async throws(ControlProblem) -> RouteReply
 
     /// Whether `Idempotency-Key` means something here.
     package var takesIdempotencyKey: Bool { operation == .submitRequest }
@@ -60,8 +57,9 @@ package struct Route: Sendable {
         }
     }
 
-    /// The query parameters that it takes, with their meaning.
-    package var queryFields: [WireField] { operation == .listRequests ? RequestFilter.fields : [] }
+    package var queryFields: [WireField] {
+        operation == .listRequests ? WireRequestFilter.fields : []
+    }
 
     /// The names of the parameters of the path, in order.
     package var parameterNames: [String] {
@@ -76,10 +74,7 @@ package struct Route: Sendable {
         .tooManyConnections, .unavailable,
     ]
 
-    /// The path with its parameters filled in and encoded.
-    ///
-    /// - Parameter values: One per parameter, in order.
-    /// - Returns: The path.
+    /// The path with its parameters filled in order, and encoded.
     package func path(_ values: [String]) -> String {
         var values = values[...]
         return pattern.split(separator: "/", omittingEmptySubsequences: false).map { segment in

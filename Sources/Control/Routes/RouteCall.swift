@@ -46,9 +46,7 @@ package struct RouteCall: Sendable {
         }
     }
 
-    /// The configured name at one place of the path.
-    ///
-    /// - Throws: `unknown` when it cannot be a name.
+    /// The configured name at one place of the path; throws `unknown` when it cannot be a name.
     func name(
         at index: Int = 0,
         else unknown: ControlProblem.Code

@@ -21,8 +21,7 @@ package enum RouteReply: Sendable {
         case let request as WireRequest: request.write(to: &writer)
         case let page as WireList<WireRequest>:
             writer.object { writer in
-                writer.name("items")
-                writer.array(page.items) { writer, request in request.write(to: &writer) }
+                writer.member("items", page.items) { writer, item in item.write(to: &writer) }
                 writer.member("next_cursor", page.nextCursor)
             }
         default: return .json(try encode(object), location: location)

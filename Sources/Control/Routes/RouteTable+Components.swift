@@ -3,13 +3,12 @@ import Lifecycle
 /// Providers and targets, what providers report, holds on targets, and replays into them.
 extension RouteTable {
     static let holds: [Route] = [
-        .get(.listHolds, "/v1/holds", .operator, "The holds on targets, the oldest first.") {
+        .get(.listHolds, "/v1/holds", "The holds on targets, the oldest first.") {
             call throws(ControlProblem) in try await call.backend.holds(caller: call.caller)
         },
         .post(
             .holdTarget,
             "/v1/holds/{name}",
-            .operator,
             "Let nothing be purged from a target, or not these rows, until it is released.",
             HoldInput.self,
             method: .put,
@@ -23,14 +22,13 @@ extension RouteTable {
             }
             return try await call.backend.placeHold(name, input, caller: call.caller)
         },
-        .post(
+        .verb(
             .liftHold,
             "/v1/holds/{name}/release",
-            .operator,
             "Lift a hold on a target.",
-            EmptyInput.self,
             problems: [.holdNotFound]
-        ) { call, _ throws(ControlProblem) in
+        ) {
+            call throws(ControlProblem) in
             try await call.backend.liftHold(call.name(else: .holdNotFound), caller: call.caller)
         },
     ]
@@ -40,9 +38,9 @@ extension RouteTable {
             .takeNotification,
             .post,
             "/v1/notifications/{provider}",
-            .submit,
             "Hand on what a provider sent to the web server; answered when it is durable.",
             .object(WireNotification.self),
+            role: .submit,
             problems: [.bodyTooLarge, .notificationsOff, .unknownProvider]
         ) { call throws(ControlProblem) in
             let input = NotificationInput(body: call.body, fields: call.fields)
@@ -58,8 +56,8 @@ extension RouteTable {
         .get(
             .notificationStatus,
             "/v1/notifications/{provider}/status/{code}",
-            .submit,
             "Where the erasure behind a confirmation code stands, for the status page.",
+            role: .submit,
             problems: [.notificationNotFound, .unknownProvider]
         ) { call throws(ControlProblem) in
             let provider = ProviderName(try call.name(else: .unknownProvider))
@@ -73,73 +71,68 @@ extension RouteTable {
 
     static let providers: [Route] =
         [
-            .get(.listProviders, "/v1/providers", .operator, "Health of every provider.") {
+            .get(.listProviders, "/v1/providers", "Health of every provider.") {
                 call throws(ControlProblem) in
                 try await call.backend.providers(caller: call.caller)
             }
         ]
-        + actions(
-            "provider",
-            [(.checkProvider, .check), (.pauseProvider, .pause), (.resumeProvider, .resume)],
-            .unknownProvider
-        ) { call, action, name throws(ControlProblem) in
+        + actions("provider", \.providerOperation, .unknownProvider) {
+            call,
+            action,
+            name throws(ControlProblem) in
             let provider = ProviderName(name)
             return try await call.backend.control(action, provider: provider, caller: call.caller)
         }
 
     static let targets: [Route] =
         [
-            .get(.listTargets, "/v1/targets", .operator, "Health of every target.") {
+            .get(.listTargets, "/v1/targets", "Health of every target.") {
                 call throws(ControlProblem) in
                 try await call.backend.targets(caller: call.caller)
             }
         ]
-        + actions(
-            "target",
-            [(.checkTarget, .check), (.pauseTarget, .pause), (.resumeTarget, .resume)],
-            .unknownTarget
-        ) { call, action, name throws(ControlProblem) in
+        + actions("target", \.targetOperation, .unknownTarget) {
+            call,
+            action,
+            name throws(ControlProblem) in
             let target = TargetName(name)
             return try await call.backend.control(action, target: target, caller: call.caller)
         }
 
     private static func actions(
         _ word: String,
-        _ rows: [(Operation, ComponentAction)],
+        _ operation: (ComponentAction) -> Operation,
         _ unknown: ControlProblem.Code,
         _ control:
             @escaping @Sendable (RouteCall, ComponentAction, String)
             async throws(ControlProblem) -> WireHealth
     ) -> [Route] {
-        rows.map { operation, action in
+        ComponentAction.allCases.map { action in
             let summary =
                 switch action {
                 case .check: "Ask one \(word) now whether it works."
                 case .pause: "Start no new work at one \(word)."
                 case .resume: "Start work at one \(word) again."
                 }
-            return .post(
-                operation,
+            return .verb(
+                operation(action),
                 "/v1/\(word)s/{name}/\(action.rawValue)",
-                .operator,
                 summary,
-                EmptyInput.self,
                 problems: [unknown]
-            ) { call, _ throws(ControlProblem) in
+            ) { call throws(ControlProblem) in
                 try await control(call, action, call.name(else: unknown))
             }
         }
     }
 
     static let replay: [Route] = [
-        .get(.showReplay, "/v1/replay", .operator, "The replay that runs, or ran last.") {
+        .get(.showReplay, "/v1/replay", "The replay that runs, or ran last.") {
             call throws(ControlProblem) in
             try await call.backend.replay(caller: call.caller)
         },
         .post(
             .startReplay,
             "/v1/replay",
-            .operator,
             "Repeat erasures in stores that were restored from a backup.",
             ReplayInput.self,
             status: 202,

@@ -1,18 +1,16 @@
 /// The daemon as a whole: configuration, guard, intake, ledger and vault.
 extension RouteTable {
     static let daemon: [Route] = [
-        .bare(.metrics, .get, "/metrics", .operator, "Metrics as OpenMetrics text.", .metrics) {
+        .bare(.metrics, .get, "/metrics", "Metrics as OpenMetrics text.", .metrics) {
             call throws(ControlProblem) in
             .metrics(Array(try await call.backend.metrics(caller: call.caller).utf8))
         },
-        .post(
+        .verb(
             .reloadConfiguration,
             "/v1/configuration/reload",
-            .operator,
             "Read the configuration again, as systemctl reload does.",
-            EmptyInput.self,
             problems: [.configurationInvalid]
-        ) { call, _ throws(ControlProblem) in try await call.backend.reload(caller: call.caller) },
+        ) { call throws(ControlProblem) in try await call.backend.reload(caller: call.caller) },
         .watch(.watchAll, "/v1/events", "Live changes of everything.") {
             call throws(ControlProblem) in
             try await call.backend.events(nil, caller: call.caller)
@@ -20,7 +18,6 @@ extension RouteTable {
         .post(
             .overrideGuard,
             "/v1/guard/override",
-            .operator,
             "Open the mass-deletion guard once, counted and expiring.",
             OverrideInput.self,
             problems: [.wrongState]
@@ -30,44 +27,31 @@ extension RouteTable {
     ]
 
     static let intake: [Route] = [
-        .post(
-            .pauseIntake,
-            "/v1/intake/pause",
-            .operator,
-            "Stop taking requests.",
-            EmptyInput.self
-        ) { call, _ throws(ControlProblem) in
+        .verb(.pauseIntake, "/v1/intake/pause", "Stop taking requests.") {
+            call throws(ControlProblem) in
             try await call.backend.setIntake(isPaused: true, caller: call.caller)
         },
-        .post(
-            .resumeIntake,
-            "/v1/intake/resume",
-            .operator,
-            "Take requests again.",
-            EmptyInput.self
-        ) { call, _ throws(ControlProblem) in
+        .verb(.resumeIntake, "/v1/intake/resume", "Take requests again.") {
+            call throws(ControlProblem) in
             try await call.backend.setIntake(isPaused: false, caller: call.caller)
         },
     ]
 
     static let ledger: [Route] = [
-        .get(.showLedger, "/v1/ledger", .operator, "The ledger's key, size and last checkpoint.") {
+        .get(.showLedger, "/v1/ledger", "The ledger's key, size and last checkpoint.") {
             call throws(ControlProblem) in try await call.backend.ledger(caller: call.caller)
         },
-        .post(
+        .verb(
             .acceptRollback,
             "/v1/ledger/accept-rollback",
-            .operator,
             "Go on with a state that is older than its checkpoints, or was changed.",
-            EmptyInput.self,
             problems: [.wrongState]
-        ) { call, _ throws(ControlProblem) in
+        ) { call throws(ControlProblem) in
             try await call.backend.acceptRollback(caller: call.caller)
         },
         .get(
             .ledgerEntries,
             "/v1/ledger/entries/{from}",
-            .operator,
             "A page of entries, from the one with this index.",
             problems: [.malformedField]
         ) { call throws(ControlProblem) in
@@ -76,30 +60,23 @@ extension RouteTable {
             }
             return try await call.backend.ledgerEntries(from: from, caller: call.caller)
         },
-        .post(
-            .verifyLedger,
-            "/v1/ledger/verify",
-            .operator,
-            "Compare every entry with every checkpoint.",
-            EmptyInput.self
-        ) { call, _ throws(ControlProblem) in
+        .verb(.verifyLedger, "/v1/ledger/verify", "Compare every entry with every checkpoint.") {
+            call throws(ControlProblem) in
             try await call.backend.verifyLedger(caller: call.caller)
         },
     ]
 
     static let vault: [Route] = [
-        .get(.showVault, "/v1/vault", .operator, "The vault's keys, and how far a rotation is.") {
+        .get(.showVault, "/v1/vault", "The vault's keys, and how far a rotation is.") {
             call throws(ControlProblem) in try await call.backend.vault(caller: call.caller)
         },
-        .post(
+        .verb(
             .rotateVault,
             "/v1/vault/rotate",
-            .operator,
             "Wrap every user's data key under the active vault key.",
-            EmptyInput.self,
             status: 202,
             problems: [.vaultSealed]
-        ) { call, _ throws(ControlProblem) in
+        ) { call throws(ControlProblem) in
             try await call.backend.rotateVault(caller: call.caller)
         },
     ]

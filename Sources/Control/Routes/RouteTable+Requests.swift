@@ -6,7 +6,6 @@ extension RouteTable {
         .post(
             .makePlan,
             "/v1/plans",
-            .operator,
             "What deleting a user would do, and how much of it; nothing is done.",
             PlanInput.self,
             problems: [.malformedUserID, .missingField]
@@ -19,18 +18,18 @@ extension RouteTable {
         .get(
             .listRequests,
             "/v1/requests",
-            .submit,
             "List requests, newest first.",
+            role: .submit,
             problems: [.malformedQuery]
         ) { call throws(ControlProblem) in
-            try await call.backend.list(RequestFilter(query: call.query), caller: call.caller)
+            try await call.backend.list(WireRequestFilter(query: call.query), caller: call.caller)
         },
         .post(
             .submitRequest,
             "/v1/requests",
-            .submit,
             "Hand in a request; answered when it is durable.",
-            Submission.self,
+            WireSubmission.self,
+            role: .submit,
             status: 202,
             problems: [
                 .alreadyErased, .alreadyOpen, .clientIDRequired, .freshSignInRequired,
@@ -51,8 +50,8 @@ extension RouteTable {
         .get(
             .showRequest,
             "/v1/requests/{id}",
-            .submit,
             "One request with its identities and steps.",
+            role: .submit,
             problems: [.requestNotFound]
         ) { call throws(ControlProblem) in
             try await call.backend.show(call.requestID, caller: call.caller)
@@ -60,35 +59,29 @@ extension RouteTable {
         action(
             .abandonRequest,
             "abandon",
-            .operator,
             "Give up on revoking; needs a reason.",
             ReasonInput.self,
-            [.missingField, .unknownProvider]
+            problems: [.missingField, .unknownProvider]
         ) { input throws(ControlProblem) in
             guard let reason = input.reason else {
-                throw ControlProblem(
-                    .missingField,
-                    "'reason' is missing",
-                    errors: [.init(field: "reason", message: "is missing")]
-                )
+                throw ControlProblem(.missingField, field: "reason", "is missing")
             }
             return .abandon(reason: reason, provider: input.provider)
         },
         action(
             .approveRequest,
             "approve",
-            .operator,
             "Approve the plan with this hash; the submitter may not.",
             ApproveInput.self,
-            [.missingField, .operatorUnknown, .planChanged, .sameOperator]
+            problems: [.missingField, .operatorUnknown, .planChanged, .sameOperator]
         ) { input in .approve(plan: input.plan) },
         action(
             .cancelRequest,
             "cancel",
-            .submit,
             "Stop it while nothing irreversible was decided.",
             EmptyInput.self,
-            [.tooLate]
+            role: .submit,
+            problems: [.tooLate]
         ) { _ in .cancel },
         .watch(
             .watchRequest,
@@ -101,14 +94,12 @@ extension RouteTable {
         action(
             .holdRequest,
             "hold",
-            .operator,
             "Stop before the next step until it is released.",
             ReasonInput.self
         ) { input in .hold(reason: input.reason) },
         .get(
             .showPlan,
             "/v1/requests/{id}/plan",
-            .operator,
             "The plan that was made last, and how it differs from the one before.",
             problems: [.requestNotFound, .wrongState]
         ) { call throws(ControlProblem) in
@@ -117,9 +108,9 @@ extension RouteTable {
         .post(
             .reauthorizeRequest,
             "/v1/requests/{id}/reauthorize",
-            .submit,
             "Bring a fresh sign-in to a request that waits for one.",
             ReauthorizeInput.self,
+            role: .submit,
             problems: [
                 .clientIDRequired, .malformedIDToken, .missingField, .reauthorizationRefused,
                 .requestNotFound, .subjectMismatch, .unknownClientID, .unknownProvider,
@@ -132,51 +123,45 @@ extension RouteTable {
             .showReceipt,
             .get,
             "/v1/requests/{id}/receipt",
-            .submit,
             """
             The proof for one request. Its configuration says whose words those on kept data, \
             cutoffs, backups and links are: at_completion, or in_force (now) where an earlier \
             version ended it.
             """,
             .document(ReceiptFields.self),
+            role: .submit,
             problems: [.requestNotFound, .wrongState]
         ) { call throws(ControlProblem) in
             .json(
                 try await call.backend.receipt(call.requestID, caller: call.caller).canonicalBytes
             )
         },
-        action(.releaseRequest, "release", .operator, "Lift a hold.", EmptyInput.self) { _ in
-            .release
+        action(.releaseRequest, "release", "Lift a hold.", EmptyInput.self) { _ in .release },
+        action(.retryRequest, "retry", "Try again now whatever waits.", EmptyInput.self) { _ in
+            .retry
         },
-        action(
-            .retryRequest,
-            "retry",
-            .operator,
-            "Try again now whatever waits.",
-            EmptyInput.self
-        ) { _ in .retry },
-        .get(.status, "/v1/status", .submit, "State of the service.") {
+        .get(.status, "/v1/status", "State of the service.", role: .submit) {
             call throws(ControlProblem) in
             try await call.backend.status(caller: call.caller)
         },
     ]
 
-    /// A verb that is done to one request and answers with it.
+    /// A verb that is done to one request and answers with it; its name ends the path.
     private static func action<Input: WireInput>(
         _ operation: Operation,
         _ verb: String,
-        _ role: ControlRole,
         _ summary: String,
         _ input: Input.Type,
-        _ problems: [ControlProblem.Code] = [],
+        role: ControlRole = .operator,
+        problems: [ControlProblem.Code] = [],
         _ action: @escaping @Sendable (Input) throws(ControlProblem) -> RequestAction
     ) -> Route {
         .post(
             operation,
             "/v1/requests/{id}/\(verb)",
-            role,
             summary,
             input,
+            role: role,
             problems: (problems + [.requestNotFound, .wrongState]).sorted {
                 $0.rawValue < $1.rawValue
             }

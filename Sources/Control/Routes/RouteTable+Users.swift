@@ -6,7 +6,6 @@ extension RouteTable {
         .post(
             .holdUser,
             "/v1/users/{user_id}/hold",
-            .operator,
             "Put a legal hold on a user.",
             ReasonInput.self,
             problems: [.malformedUserID]
@@ -22,8 +21,8 @@ extension RouteTable {
         .get(
             .listIdentities,
             "/v1/users/{user_id}/identities",
-            .submit,
             "A user's identities, never secrets.",
+            role: .submit,
             problems: [.malformedUserID]
         ) { call throws(ControlProblem) in
             try await call.backend.identities(of: call.user, caller: call.caller)
@@ -32,7 +31,6 @@ extension RouteTable {
             .forgetIdentity,
             .delete,
             "/v1/users/{user_id}/identities/{identity}",
-            .operator,
             "Destroy the credentials of the identity with this id, without revoking them.",
             .nothing,
             status: 204,
@@ -48,9 +46,9 @@ extension RouteTable {
         .post(
             .putCredential,
             "/v1/users/{user_id}/identities/{identity}",
-            .submit,
             "Seal a credential for the provider of this name.",
             CredentialInput.self,
+            role: .submit,
             method: .put,
             status: 202,
             problems: [
@@ -66,14 +64,12 @@ extension RouteTable {
                 caller: call.caller
             )
         },
-        .post(
+        .verb(
             .releaseUser,
             "/v1/users/{user_id}/release",
-            .operator,
             "Lift the legal hold on a user; holds on single requests stay.",
-            EmptyInput.self,
             problems: [.holdNotFound, .malformedUserID]
-        ) { call, _ throws(ControlProblem) in
+        ) { call throws(ControlProblem) in
             try await call.backend.setHold(false, user: call.user, reason: nil, caller: call.caller)
         },
     ]

@@ -1,6 +1,5 @@
 /// Every route of the control API with its handler, sorted by path and then by method.
 package enum RouteTable {
-    /// The rows.
     package static let routes: [Route] =
         daemon + holds + intake + ledger + notifications + plans + providers + replay + requests
         + targets + users + vault

@@ -21,12 +21,8 @@ package struct Router: Sendable {
         )
     }
 
-    /// Finds the route.
+    /// Finds the route of a raw path without its query.
     ///
-    /// - Parameters:
-    ///   - method: The request's method.
-    ///   - path: The raw path, without the query.
-    /// - Returns: The route and its parameters.
     /// - Throws: ``ControlProblem`` with `route_not_found`, `method_not_allowed` or, for a
     ///   parameter that cannot be decoded, `malformed_user_id` or `route_not_found`.
     package func match(method: String, path: Substring) throws(ControlProblem) -> Match {
@@ -59,9 +55,7 @@ package struct Router: Sendable {
     private static func values(
         _ entry: Entry,
         _ segments: [Substring]
-    ) throws(ControlProblem)
-        -> [String]
-    {
+    ) throws(ControlProblem) -> [String] {
         var values: [String] = []
         for (name, segment) in zip(entry.segments, segments) where name.hasPrefix("{") {
             guard let value = PathText.decode(segment), !value.isEmpty else {

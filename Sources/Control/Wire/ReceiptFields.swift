@@ -7,16 +7,10 @@ import Lifecycle
 package struct ReceiptFields: WireObject {
     package static let schemaName = "Receipt"
 
-    /// All objects that a receipt is made of.
-    static let types: [any WireObject.Type] = [
-        ReceiptFields.self, Approval.self, Identity.self, Target.self, Table.self, Copy.self,
-        NotErased.self, Note.self, Recheck.self, Found.self, Ledger.self, Entry.self,
-    ]
-
     package static let fields: [WireField] = [
         .required("request_id", .uuid, "The request."),
         .required("summary", .text, "All of it in a few sentences."),
-        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "The kind of request."),
+        .required("kind", .choice(of: RequestKind.self), "The kind of request."),
         .required("state", .text, "Always `completed`."),
         .required("created_at", .time, "When the request was made."),
         .required("accepted_at", .time, "When it was accepted, durably."),
@@ -45,136 +39,118 @@ package struct ReceiptFields: WireObject {
         .optional("ledger", .object("ReceiptLedger"), "What proves it; absent until signed."),
     ]
 
-    /// Which plan was carried out, and who wanted that.
-    enum Approval: WireObject {
-        static let schemaName = "ReceiptApproval"
-        static let fields: [WireField] = [
-            .required("plan", .text, "The hash of the plan."),
-            .required("at", .time, "When it was approved."),
-            .required("uid", .integer, "The operator's login uid."),
-            .optional("first_at", .time, "When the first of two operators approved it."),
-            .optional("first_uid", .integer, "The login uid of the first of two."),
-        ]
-    }
-
-    /// One link to a provider.
-    enum Identity: WireObject {
-        static let schemaName = "ReceiptIdentity"
-        static let fields: [WireField] = [
-            .required("identity_id", .uuid, "Names the identity."),
-            .required("provider", .text, "The provider's configured name."),
-            .required("client_id", .text, "The client id of its credentials."),
-            .optional(
-                "verdict",
-                .choice(Verdict.allCases.map(\.rawValue)),
-                "How its revocation ended."
-            ),
-            .optional("revoked", .boolean, "Whether the link is cut."),
-            .optional("evidence", .text, "What happened, and who said so."),
-            .optional("not_held", .object("Unheld"), "What the provider may still honor."),
-            .optional("decided_at", .time, "When the verdict was final."),
-            .optional("user_action", .object("UserAction"), "What the user can do by hand."),
-        ]
-    }
-
-    /// One store.
-    enum Target: WireObject {
-        static let schemaName = "ReceiptTarget"
-        static let fields: [WireField] = [
-            .required("target", .text, "The store's configured name."),
-            .required("verified", .boolean, "Whether it was counted again after the purge."),
-            .optional("verified_at", .time, "When it was counted again."),
-            .optional("not_looked_for", .text, "Why the store was not searched."),
-            .optional("counts", .text, "`at_least` where a purge was cut off."),
-            .required("tables", .list(.object("ReceiptTable")), "What was done in each table."),
-            .optional("backups_kept_until", .time, "When its last backup ends."),
-            .optional(
-                "residual_copies",
-                .list(.object("ReceiptCopy")),
-                "Copies that it keeps itself."
-            ),
-            .optional("erasure_horizon", .time, "After that no copy of it is left."),
-        ]
-    }
-
-    /// One table, folder, prefix or key of a store.
-    enum Table: WireObject {
-        static let schemaName = "ReceiptTable"
-        static let fields: [WireField] = [
-            .required("table", .text, "Its name."),
-            .required("action", .text, "What was done there."),
-            .required("rows", .integer, "Rows, files or objects with which it was done."),
-            .required("newer_rows", .integer, "Those that are newer, and were left."),
-            .required("cutoff", .text, "What is newer than this was left; or `none`."),
-        ]
-    }
-
-    /// A copy that a store keeps of what it deleted.
-    enum Copy: WireObject {
-        static let schemaName = "ReceiptCopy"
-        static let fields: [WireField] = [
-            .required("what", .text, "What keeps it."),
-            .optional("until", .time, "Until when; absent if unknown."),
-        ]
-    }
-
-    /// Something that stays.
-    enum NotErased: WireObject {
-        static let schemaName = "ReceiptNotErased"
-        static let fields: [WireField] = [
-            .required("target", .text, "The store's configured name."),
-            .required("table", .text, "The table, folder, prefix or key."),
-            .required("rows", .integer, "How many stay."),
-            .required("reason", .text, "Why."),
-        ]
-    }
-
-    /// A decision of an operator.
-    enum Note: WireObject {
-        static let schemaName = "ReceiptNote"
-        static let fields: [WireField] = [
-            .required("uid", .integer, "The operator's uid."),
-            .required("reason", .text, "The reason that the operator gave."),
-        ]
-    }
-
-    /// One look at the stores after the end.
-    enum Recheck: WireObject {
-        static let schemaName = "ReceiptRecheck"
-        static let fields: [WireField] = [
-            .required("at", .time, "When."),
-            .required("outcome", .text, "The result."),
-            .required("found", .list(.object("ReceiptFound")), "The stores with data."),
-            .required("not_configured", .list(.text), "Stores that are not configured any more."),
-        ]
-    }
-
-    /// A store in which a recheck found data.
-    enum Found: WireObject {
-        static let schemaName = "ReceiptFound"
-        static let fields: [WireField] = [
-            .required("target", .text, "The store's configured name."),
-            .required("rows", .integer, "How much was found."),
-        ]
-    }
-
-    /// What proves a receipt.
-    enum Ledger: WireObject {
-        static let schemaName = "ReceiptLedger"
-        static let fields: [WireField] = [
-            .required("key", .text, "The verifier key."),
-            .required("checkpoint", .text, "The signed note over size and root."),
-            .required("entries", .list(.object("ReceiptEntry")), "The request's entries."),
-        ]
-    }
-
-    /// One entry of the ledger, and the proof that it is in the tree.
-    enum Entry: WireObject {
-        static let schemaName = "ReceiptEntry"
-        static let fields: [WireField] = [
-            .required("index", .integer, "Its place in the ledger."),
-            .required("entry", .text, "The entry itself."),
-            .required("proof", .list(.text), "Hashes up to the root, in base64."),
-        ]
-    }
+    /// The objects inside a receipt.
+    static let parts: [WireSchema] = [
+        WireSchema(
+            schemaName: "ReceiptApproval",
+            fields: [
+                .required("plan", .text, "The hash of the plan."),
+                .required("at", .time, "When it was approved."),
+                .required("uid", .integer, "The operator's login uid."),
+                .optional("first_at", .time, "When the first of two operators approved it."),
+                .optional("first_uid", .integer, "The login uid of the first of two."),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptIdentity",
+            fields: [
+                .required("identity_id", .uuid, "Names the identity."),
+                .required("provider", .text, "The provider's configured name."),
+                .required("client_id", .text, "The client id of its credentials."),
+                .optional("verdict", .choice(of: Verdict.self), "How its revocation ended."),
+                .optional("revoked", .boolean, "Whether the link is cut."),
+                .optional("evidence", .text, "What happened, and who said so."),
+                .optional("not_held", .object("Unheld"), "What the provider may still honor."),
+                .optional("decided_at", .time, "When the verdict was final."),
+                .optional("user_action", .object("UserAction"), "What the user can do by hand."),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptTarget",
+            fields: [
+                .required("target", .text, "The store's configured name."),
+                .required("verified", .boolean, "Whether it was counted again after the purge."),
+                .optional("verified_at", .time, "When it was counted again."),
+                .optional("not_looked_for", .text, "Why the store was not searched."),
+                .optional("counts", .text, "`at_least` where a purge was cut off."),
+                .required("tables", .list(.object("ReceiptTable")), "What was done in each table."),
+                .optional("backups_kept_until", .time, "When its last backup ends."),
+                .optional(
+                    "residual_copies",
+                    .list(.object("ReceiptCopy")),
+                    "Copies that it keeps itself."
+                ),
+                .optional("erasure_horizon", .time, "After that no copy of it is left."),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptTable",
+            fields: [
+                .required("table", .text, "Its name."),
+                .required("action", .text, "What was done there."),
+                .required("rows", .integer, "Rows, files or objects with which it was done."),
+                .required("newer_rows", .integer, "Those that are newer, and were left."),
+                .required("cutoff", .text, "What is newer than this was left; or `none`."),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptCopy",
+            fields: [
+                .required("what", .text, "What keeps it."),
+                .optional("until", .time, "Until when; absent if unknown."),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptNotErased",
+            fields: [
+                .required("target", .text, "The store's configured name."),
+                .required("table", .text, "The table, folder, prefix or key."),
+                .required("rows", .integer, "How many stay."),
+                .required("reason", .text, "Why."),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptNote",
+            fields: [
+                .required("uid", .integer, "The operator's uid."),
+                .required("reason", .text, "The reason that the operator gave."),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptRecheck",
+            fields: [
+                .required("at", .time, "When."),
+                .required("outcome", .text, "The result."),
+                .required("found", .list(.object("ReceiptFound")), "The stores with data."),
+                .required(
+                    "not_configured",
+                    .list(.text),
+                    "Stores that are not configured any more."
+                ),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptFound",
+            fields: [
+                .required("target", .text, "The store's configured name."),
+                .required("rows", .integer, "How much was found."),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptLedger",
+            fields: [
+                .required("key", .text, "The verifier key."),
+                .required("checkpoint", .text, "The signed note over size and root."),
+                .required("entries", .list(.object("ReceiptEntry")), "The request's entries."),
+            ]
+        ),
+        WireSchema(
+            schemaName: "ReceiptEntry",
+            fields: [
+                .required("index", .integer, "Its place in the ledger."),
+                .required("entry", .text, "The entry itself."),
+                .required("proof", .list(.text), "Hashes up to the root, in base64."),
+            ]
+        ),
+    ]
 }

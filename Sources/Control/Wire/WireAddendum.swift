@@ -40,7 +40,7 @@ package struct WireAddendum: WireObject, Codable, Hashable {
         .required("provider", .text, "The provider's configured name."),
         .required(
             "verdict",
-            .choice(Verdict.allCases.map(\.rawValue)),
+            .choice(of: Verdict.self),
             "What the verdict would be with this knowledge."
         ),
         .required("event", .text, "The provider's notification, or `credential_refused`."),

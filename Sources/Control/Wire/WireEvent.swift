@@ -14,7 +14,6 @@ package enum EventKind: String, Sendable, CaseIterable {
 
 /// One live change.
 package struct WireEvent: WireObject, Codable, Hashable {
-    /// Rises by at least one with every event of one run of the daemon.
     package var sequence: Int64
     package var kind: WireValue<EventKind>
     package var at: WallTime
@@ -41,7 +40,7 @@ package struct WireEvent: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("sequence", .integer, "Rises with every event of one run of the service."),
-        .required("kind", .choice(EventKind.allCases.map(\.rawValue)), "What it is about."),
+        .required("kind", .choice(of: EventKind.self), "What it is about."),
         .required("at", .time, "When it happened."),
         .optional("request_id", .uuid, "The request, if it is about one."),
         .optional("state", .text, "The state of the request, step, provider or target after it."),
@@ -49,7 +48,7 @@ package struct WireEvent: WireObject, Codable, Hashable {
         .optional("provider", .text, "The provider, if it is about one."),
         .optional("target", .text, "The target, if it is about one."),
         .optional("step", .text, "The step, if it is about one."),
-        .optional("verdict", .choice(Verdict.allCases.map(\.rawValue)), "The identity's verdict."),
+        .optional("verdict", .choice(of: Verdict.self), "The identity's verdict."),
         .optional("attempt", .integer, "The attempt that it was."),
     ]
 }

@@ -10,6 +10,12 @@ package indirect enum WireFieldType: Sendable, Hashable {
     case object(String)
     case list(WireFieldType)
     case counts
+
+    static func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        of type: Choice.Type
+    ) -> WireFieldType {
+        .choice(type.allCases.map(\.rawValue))
+    }
 }
 
 /// One field of a JSON object of the API: name, type, whether it is always there, and what it says.
@@ -19,7 +25,6 @@ package struct WireField: Sendable, Hashable {
     package let isRequired: Bool
     package let summary: String
 
-    /// A field that is always there.
     static func required(_ name: String, _ type: WireFieldType, _ summary: String) -> WireField {
         WireField(name: name, type: type, isRequired: true, summary: summary)
     }
@@ -30,20 +35,23 @@ package struct WireField: Sendable, Hashable {
     }
 }
 
+/// The name and the fields of a JSON object in the OpenAPI document.
+package struct WireSchema: Sendable {
+    package let schemaName: String
+    let fields: [WireField]
+}
+
 /// A JSON object of the API with its documented fields.
 package protocol WireObject: Sendable {
     /// Its fields in the order of the documentation; a test holds them against what is encoded.
     static var fields: [WireField] { get }
 
-    /// Its name in the OpenAPI document.
     static var schemaName: String { get }
 }
 
 /// A JSON object of the API that comes in as the body of a request.
 package protocol WireInput: WireObject {
-    /// Reads a body.
-    ///
-    /// - Throws: ``ControlProblem`` that names the first field at fault.
+    /// Reads a body; the error names the first field at fault.
     init(body: [UInt8]) throws(ControlProblem)
 }
 

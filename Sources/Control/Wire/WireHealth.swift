@@ -16,7 +16,6 @@ package enum HealthState: String, Sendable, CaseIterable {
 /// Health of one provider or target.
 package struct WireHealth: WireObject, Codable, Hashable {
     package var name: String
-    /// Its configured kind, such as `apple` or `sqlite`.
     package var kind: String
     package var state: WireValue<HealthState>
     package var detail: String?
@@ -27,13 +26,9 @@ package struct WireHealth: WireObject, Codable, Hashable {
     package var lastSuccessAt: WallTime?
     package var lastFailureAt: WallTime?
     package var lastError: String?
-    /// What a check found; empty when all is well.
     package var findings: [String]
-    /// What looks like user data and has no rule; absent unless a target was just checked.
     package var uncovered: [String]?
-    /// Where only a part was looked through for that.
     package var sampled: [String]?
-    /// What to know about a target that stops nothing; absent unless it was just checked.
     package var advice: [String]?
 
     package init(name: String, kind: String, state: HealthState) {
@@ -58,7 +53,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
     package static let fields: [WireField] = [
         .required("name", .text, "Its configured name."),
         .required("kind", .text, "Its configured kind."),
-        .required("state", .choice(HealthState.allCases.map(\.rawValue)), "Whether it takes work."),
+        .required("state", .choice(of: HealthState.self), "Whether it takes work."),
         .optional("detail", .text, "Why it does not."),
         .required("in_flight", .integer, "Actions running there now."),
         .required("concurrency", .integer, "The most that may run there at once."),
@@ -68,11 +63,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
         .optional("last_failure_at", .time, "When it last did not."),
         .optional("last_error", .text, "A code: why not."),
         .required("findings", .list(.text), "What a check found wrong."),
-        .optional(
-            "uncovered",
-            .list(.text),
-            "After a check of a target: its unmapped data."
-        ),
+        .optional("uncovered", .list(.text), "After a check of a target: its unmapped data."),
         .optional(
             "sampled",
             .list(.text),

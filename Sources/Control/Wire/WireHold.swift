@@ -4,20 +4,17 @@ package import Lifecycle
 package struct WireHold: WireObject, Codable, Hashable {
     package var name: String
     package var target: String
-    /// The table with held rows; absent when all of the target is held.
     package var table: String?
-    /// Which rows, as `COLUMN=VALUE`.
     package var conditions: [String]
     package var reason: String?
     package var since: WallTime
-    /// Login uid of the operator who placed it.
     package var uid: Int64
 
     package init(_ hold: TargetHold) {
         name = hold.name
         target = hold.target.rawValue
         table = hold.rows?.table
-        conditions = HoldInput.texts(of: hold.rows)
+        conditions = hold.rows.map(HoldInput.texts(of:)) ?? []
         reason = hold.reason
         since = hold.since
         uid = Int64(hold.uid)

@@ -59,14 +59,10 @@ package struct WireIdentity: WireObject, Codable, Hashable {
         .required("identity_id", .uuid, "Names the identity."),
         .required("provider", .text, "The provider's configured name."),
         .optional("client_id", .text, "The client id that the credentials were issued to."),
-        .optional(
-            "verdict",
-            .choice(Verdict.allCases.map(\.rawValue)),
-            "How its revocation ended."
-        ),
+        .optional("verdict", .choice(of: Verdict.self), "How its revocation ended."),
         .required(
             "state",
-            .choice(CredentialState.allCases.map(\.rawValue)),
+            .choice(of: CredentialState.self),
             "Whether its credentials can be used."
         ),
         .optional("credential_count", .integer, "How many credentials are stored."),
@@ -75,30 +71,4 @@ package struct WireIdentity: WireObject, Codable, Hashable {
         .optional("not_held", .object("Unheld"), "What the provider may honor and is not held."),
         .optional("updated_at", .time, "When it last changed."),
     ]
-}
-
-extension IdentityID: Codable {
-    /// Reads the text form.
-    ///
-    /// - Parameter decoder: Positioned at the string.
-    /// - Throws: `DecodingError` when it is no identifier.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let id = IdentityID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "no identity id"
-            )
-        }
-        self = id
-    }
-
-    /// Writes the text form.
-    ///
-    /// - Parameter encoder: Positioned at the value.
-    /// - Throws: Whatever the encoder throws.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
 }

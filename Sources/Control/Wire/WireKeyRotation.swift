@@ -13,7 +13,6 @@ package enum KeyRotationState: String, Sendable, CaseIterable {
 package struct WireKeyRotation: WireObject, Codable, Hashable {
     package var state: WireValue<KeyRotationState>
     package var rewrapped: Int
-    /// Data keys that are damaged and stay as they are.
     package var unreadable: Int
     package var startedAt: WallTime?
     package var endedAt: WallTime?
@@ -32,7 +31,7 @@ package struct WireKeyRotation: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("state", .choice(KeyRotationState.allCases.map(\.rawValue)), "How far it is."),
+        .required("state", .choice(of: KeyRotationState.self), "How far it is."),
         .required("rewrapped", .integer, "Data keys wrapped since it started or resumed."),
         .required("unreadable", .integer, "Damaged data keys; they stay as they are."),
         .optional("started_at", .time, "When it started, or went on after a restart."),

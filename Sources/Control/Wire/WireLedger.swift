@@ -2,20 +2,14 @@ package import Lifecycle
 
 /// The ledger: its key, its size, and whether it agrees with what was signed.
 package struct WireLedger: WireObject, Codable, Hashable {
-    /// The public key of the checkpoints.
     package var key: String
     package var state: WireValue<LedgerState>
-    /// Entries, signed or not.
     package var entries: Int
-    /// Entries that the last checkpoint covers.
     package var covered: Int
-    /// The last checkpoint that is valid.
     package var checkpoint: String?
     package var checkpointAt: WallTime?
-    /// Only after a verification: notes of the checkpoint file that were compared.
     package var checkpoints: Int?
     package var findings: [WireLedgerFinding]
-    /// All findings, also those that are not listed.
     package var findingCount: Int
 
     package init(key: String, state: LedgerState, entries: Int) {
@@ -37,7 +31,7 @@ package struct WireLedger: WireObject, Codable, Hashable {
         .required("key", .text, "The public key that signs, as a C2SP verifier key."),
         .required(
             "state",
-            .choice(LedgerState.allCases.map(\.rawValue)),
+            .choice(of: LedgerState.self),
             "Whether it agrees with its checkpoints."
         ),
         .required("entries", .integer, "Entries, signed or not."),

@@ -1,10 +1,7 @@
 /// A page of the ledger, for an export.
 package struct WireLedgerEntries: WireObject, Codable, Hashable {
-    /// The index of the first entry.
     package var from: Int
-    /// The entries as they were hashed: each is one line of JSON.
     package var entries: [String]
-    /// Where the next page begins; absent on the last one.
     package var next: Int?
 
     package init(from: Int, entries: [String], next: Int?) {

@@ -3,14 +3,12 @@ package enum LedgerState: String, Sendable, CaseIterable {
     case sound
     /// Entries that were signed are not there: an old copy was put back.
     case rolledBack = "rolled_back"
-    /// Something was changed.
     case damaged
 }
 
 /// One thing that a verification found.
 package struct WireLedgerFinding: WireObject, Codable, Hashable {
     package var kind: String
-    /// The entry or the size that it is about; for a bad note its place in the file.
     package var position: Int
 
     package init(kind: String, position: Int) {

@@ -1,7 +1,6 @@
 /// One page of a list.
 package struct WireList<Item: WireObject & Codable>: WireObject, Codable {
     package var items: [Item]
-    /// Names the next page; absent on the last one.
     package var nextCursor: String?
 
     package init(_ items: [Item], nextCursor: String? = nil) {
@@ -14,10 +13,8 @@ package struct WireList<Item: WireObject & Codable>: WireObject, Codable {
         case nextCursor = "next_cursor"
     }
 
-    /// The name of the item with `List` after it.
     package static var schemaName: String { "\(Item.schemaName)List" }
 
-    /// The items and where the next page starts.
     package static var fields: [WireField] {
         [
             .required("items", .list(.object(Item.schemaName)), "The items of this page."),

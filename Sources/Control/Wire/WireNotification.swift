@@ -3,11 +3,9 @@ package import Lifecycle
 /// What the web server answers the provider, and what the notification did.
 package struct WireNotification: WireObject, Codable, Hashable {
     package var status: Int
-    /// Left out when there is no body.
     package var contentType: String?
     package var body: String
     package var effect: WireValue<NotificationEffect>
-    /// Why it was refused, as a code.
     package var reason: String?
     package var requestID: RequestID?
 
@@ -37,11 +35,7 @@ package struct WireNotification: WireObject, Codable, Hashable {
         .required("status", .integer, "The status to answer the provider with."),
         .optional("content_type", .text, "The type of the body; left out when there is none."),
         .required("body", .text, "The body to answer the provider with; may be empty."),
-        .required(
-            "effect",
-            .choice(NotificationEffect.allCases.map(\.rawValue)),
-            "What the notification did."
-        ),
+        .required("effect", .choice(of: NotificationEffect.self), "What the notification did."),
         .optional("reason", .text, "Why it was refused, as a code."),
         .optional("request_id", .uuid, "The request that it made, joined or closed."),
     ]

@@ -14,7 +14,6 @@ package struct WireNotificationStatus: WireObject, Codable, Hashable {
 
     package var confirmationCode: String
     package var state: WireValue<State>
-    /// For the user.
     package var text: String
     package var receivedAt: WallTime
     package var completedAt: WallTime?
@@ -42,7 +41,7 @@ package struct WireNotificationStatus: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("confirmation_code", .text, "The confirmation code."),
-        .required("state", .choice(State.allCases.map(\.rawValue)), "Where it stands."),
+        .required("state", .choice(of: State.self), "Where it stands."),
         .required("text", .text, "What the status page says to the user."),
         .required("received_at", .time, "When the provider's notification came."),
         .optional("completed_at", .time, "When everything was erased and verified."),

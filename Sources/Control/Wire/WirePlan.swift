@@ -10,7 +10,6 @@ package enum PlanState: String, Sendable, CaseIterable {
 
 /// What deleting one account would do, everywhere.
 package struct WirePlan: WireObject, Codable, Hashable {
-    /// What stands for the whole plan; `approve` takes it.
     package var hash: String
     package var state: WireValue<PlanState>
     package var requestID: RequestID?
@@ -41,11 +40,7 @@ package struct WirePlan: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("hash", .text, "Stands for the whole plan; `approve` takes it."),
-        .required(
-            "state",
-            .choice(PlanState.allCases.map(\.rawValue)),
-            "Whether it is approved, or has to be."
-        ),
+        .required("state", .choice(of: PlanState.self), "Whether it is approved, or has to be."),
         .optional("request_id", .uuid, "The request that it is the plan of; not in a dry run."),
         .optional("approved_at", .time, "When it was approved."),
         .optional("approved_by", .integer, "The login uid of who approved it."),

@@ -43,7 +43,7 @@ package struct WirePlanChange: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("kind", .choice(Kind.allCases.map(\.rawValue)), "How it differs."),
+        .required("kind", .choice(of: Kind.self), "How it differs."),
         .optional("provider", .text, "An identity at this provider."),
         .optional("target", .text, "A store."),
         .optional("name", .text, "The table of the store, or the client id at the provider."),

@@ -30,7 +30,7 @@ package struct WirePlanItem: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("name", .text, "As on the receipt."),
-        .required("action", .choice(PlanItem.Action.allCases.map(\.rawValue)), "What is done."),
+        .required("action", .choice(of: PlanItem.Action.self), "What is done."),
         .required("count", .integer, "Rows, files or objects of the user."),
         .required("or_more", .boolean, "The program says that there may be more."),
         .required("newer", .integer, "Newer than the request: left alone."),

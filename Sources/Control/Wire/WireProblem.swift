@@ -23,7 +23,7 @@ package struct WireProblem: WireObject, Codable, Hashable {
         .required("title", .text, "The same sentence for every problem of this code."),
         .required("status", .integer, "The HTTP status."),
         .required("detail", .text, "What happened this time; never a value that was sent."),
-        .required("code", .choice(ControlProblem.Code.allCases.map(\.rawValue)), "Stable."),
+        .required("code", .choice(of: ControlProblem.Code.self), "Stable."),
         .optional("errors", .list(.object("ProblemDetail")), "More than one fact."),
     ]
 }
@@ -38,19 +38,14 @@ extension ControlProblem.Detail: WireObject {
 }
 
 extension WireProblem {
-    /// Writes the problem as a JSON object.
-    ///
-    /// - Parameter writer: Receives it.
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("type", type)
             writer.member("title", title)
-            writer.member("status", Int64(status))
+            writer.member("status", status)
             writer.member("detail", detail)
             writer.member("code", code.description)
-            guard let errors else { return }
-            writer.name("errors")
-            writer.array(errors) { writer, error in
+            writer.member("errors", errors) { writer, error in
                 writer.object { writer in
                     writer.member("field", error.field)
                     writer.member("message", error.message)

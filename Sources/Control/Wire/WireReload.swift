@@ -5,7 +5,6 @@ package struct WireReload: WireObject, Codable, Hashable {
     package var reloadedAt: WallTime
     /// Keys that changed and are in force; a section that is new or gone is named as a whole.
     package var changed: [String]
-    /// Keys that changed and need a restart.
     package var needRestart: [String]
 
     package init(reloadedAt: WallTime, changed: [String] = [], needRestart: [String] = []) {

@@ -14,9 +14,7 @@ package struct WireReplay: WireObject, Codable, Hashable {
     package var id: String?
     package var isDrill: Bool
     package var since: WallTime?
-    /// Erasures that are repeated.
     package var tombstones: Int
-    /// Open deletions that purge again what they had purged.
     package var reopened: Int
     package var targets: [WireReplayTarget]
 
@@ -34,7 +32,7 @@ package struct WireReplay: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("state", .choice(ReplayState.allCases.map(\.rawValue)), "How far it is."),
+        .required("state", .choice(of: ReplayState.self), "How far it is."),
         .optional("id", .text, "What its caller named it."),
         .required("drill", .boolean, "Whether the stores themselves were left alone."),
         .optional("since", .time, "Erasures from then on are repeated."),

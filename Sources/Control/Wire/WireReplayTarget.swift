@@ -1,17 +1,11 @@
 /// What a replay did at one target.
 package struct WireReplayTarget: WireObject, Codable, Hashable {
     package var name: String
-    /// Erased users, or ids by which the store knew them, of which something was there again.
     package var found: Int
-    /// Of these, erased again and verified; in a drill without a copy none.
     package var erased: Int
     package var rows: Int
-    /// Rows or files of erased users that were left alone, since the store dates them after the
-    /// erasure or not at all.
     package var newer: Int
-    /// Why it is not complete.
     package var error: String?
-    /// The same in words, where a code says too little.
     package var detail: String?
 
     package init(name: String) {

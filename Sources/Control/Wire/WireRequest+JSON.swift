@@ -3,9 +3,6 @@ import Lifecycle
 
 /// The same JSON as the synthesized encoding, by hand: every submission answers with it.
 extension WireRequest {
-    /// Writes the request as a JSON object.
-    ///
-    /// - Parameter writer: Receives it.
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("id", id.description)
@@ -13,27 +10,16 @@ extension WireRequest {
             writer.member("user_id", userID)
             writer.member("state", state.description)
             writer.member("detail", detail)
-            if let heldBy {
-                writer.name("held_by")
-                writer.array(heldBy) { writer, name in writer.string(name) }
-            }
+            writer.member("held_by", heldBy)
             writer.member("created_at", createdAt.rfc3339)
             writer.member("updated_at", updatedAt.rfc3339)
             writer.member("accepted_at", acceptedAt?.rfc3339)
             writer.member("deadline_at", deadlineAt?.rfc3339)
             writer.member("next_at", nextAt?.rfc3339)
-            writer.name("identities")
-            writer.array(identities) { writer, identity in identity.write(to: &writer) }
-            writer.name("steps")
-            writer.array(steps) { writer, step in step.write(to: &writer) }
-            if let forgotten {
-                writer.name("forgotten")
-                writer.array(forgotten) { writer, item in item.write(to: &writer) }
-            }
-            if let addenda {
-                writer.name("addenda")
-                writer.array(addenda) { writer, item in item.write(to: &writer) }
-            }
+            writer.member("identities", identities) { writer, item in item.write(to: &writer) }
+            writer.member("steps", steps) { writer, item in item.write(to: &writer) }
+            writer.member("forgotten", forgotten) { writer, item in item.write(to: &writer) }
+            writer.member("addenda", addenda) { writer, item in item.write(to: &writer) }
         }
     }
 }
@@ -46,11 +32,8 @@ extension WireIdentity {
             writer.member("client_id", clientID)
             writer.member("verdict", verdict?.description)
             writer.member("state", state.description)
-            writer.member("credential_count", credentialCount.map(Int64.init))
-            if let isSubjectFirstSeen {
-                writer.name("subject_first_seen")
-                writer.value(.bool(isSubjectFirstSeen))
-            }
+            writer.member("credential_count", credentialCount)
+            writer.member("subject_first_seen", isSubjectFirstSeen)
             if let userAction {
                 writer.name("user_action")
                 writer.object { writer in
@@ -61,8 +44,8 @@ extension WireIdentity {
             if let unheld {
                 writer.name("not_held")
                 writer.object { writer in
-                    writer.member("lost_codes", Int64(unheld.lostCodes))
-                    writer.member("refused_credentials", Int64(unheld.refusedCredentials))
+                    writer.member("lost_codes", unheld.lostCodes)
+                    writer.member("refused_credentials", unheld.refusedCredentials)
                 }
             }
             writer.member("updated_at", updatedAt?.rfc3339)
@@ -75,7 +58,7 @@ extension WireForgotten {
         writer.object { writer in
             writer.member("provider", provider)
             writer.member("at", at.rfc3339)
-            writer.member("uid", Int64(uid))
+            writer.member("uid", uid)
         }
     }
 }
@@ -102,7 +85,7 @@ extension WireStep {
             writer.member("provider", provider)
             writer.member("target", target)
             writer.member("state", state.description)
-            writer.member("attempts", Int64(attempts))
+            writer.member("attempts", attempts)
             writer.member("verdict", verdict)
             writer.member("last_error", lastError)
             writer.member("obstacle", obstacle)

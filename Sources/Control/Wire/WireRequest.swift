@@ -49,9 +49,9 @@ package struct WireRequest: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("id", .uuid, "Names the request; the spool's `request_id`."),
-        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "The kind of request."),
+        .required("kind", .choice(of: RequestKind.self), "The kind of request."),
         .required("user_id", .text, "The application's user id, or `erased:…` afterwards."),
-        .required("state", .choice(WireState.allCases.map(\.rawValue)), "Where it stands."),
+        .required("state", .choice(of: WireState.self), "Where it stands."),
         .optional("detail", .text, "Why it is parked or rejected."),
         .optional(
             "held_by",
@@ -80,27 +80,4 @@ package struct WireRequest: WireObject, Codable, Hashable {
             "What became known of verdicts after the end; not in lists."
         ),
     ]
-}
-
-extension RequestID: Codable {
-    /// Reads the text form.
-    ///
-    /// - Parameter decoder: Positioned at the string.
-    /// - Throws: `DecodingError` when it is no identifier.
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let id = RequestID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no request id")
-        }
-        self = id
-    }
-
-    /// Writes the text form.
-    ///
-    /// - Parameter encoder: Positioned at the value.
-    /// - Throws: Whatever the encoder throws.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
 }

@@ -7,14 +7,10 @@ package enum DaemonState: String, Sendable, CaseIterable {
 
 /// The mass-deletion guard.
 package struct WireGuard: WireObject, Codable, Hashable {
-    /// Whether deletions may start purging now.
     package var isOpen: Bool
-    /// Purges that started within the last hour.
     package var deletionsLastHour: Int
     package var deletionsPerHourMax: Int
-    /// Requests parked because of it.
     package var waiting: Int
-    /// What is left of an override, and until when.
     package var overrideRemaining: Int?
     package var overrideExpiresAt: WallTime?
 
@@ -54,7 +50,6 @@ package struct WireStatus: WireObject, Codable, Hashable {
     package var guardState: WireGuard
     /// Open and recently ended requests by wire state.
     package var requests: [String: Int]
-    /// Parked requests by reason.
     package var parked: [String: Int]
     package var oldestOpenAt: WallTime?
     /// Codes of what an operator should look at, such as `spool_quarantined`.
@@ -83,7 +78,7 @@ package struct WireStatus: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("version", .text, "The daemon's version."),
-        .required("state", .choice(DaemonState.allCases.map(\.rawValue)), "How far it is."),
+        .required("state", .choice(of: DaemonState.self), "How far it is."),
         .required("started_at", .time, "When this run started."),
         .required("intake_paused", .boolean, "Whether new work is refused."),
         .required("vault_sealed", .boolean, "Whether the vault key is missing."),

@@ -65,10 +65,10 @@ package struct WireStep: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("name", .text, "The step, such as `revoke PROVIDER`."),
-        .required("kind", .choice(StepKind.allCases.map(\.rawValue)), "What it does."),
+        .required("kind", .choice(of: StepKind.self), "What it does."),
         .optional("provider", .text, "The provider it works at."),
         .optional("target", .text, "The target it works at."),
-        .required("state", .choice(StepState.allCases.map(\.rawValue)), "How far it is."),
+        .required("state", .choice(of: StepState.self), "How far it is."),
         .required("attempts", .integer, "Attempts so far."),
         .optional("verdict", .text, "What it found or did."),
         .optional("last_error", .text, "A code: why the last attempt failed."),

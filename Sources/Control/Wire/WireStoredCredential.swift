@@ -19,7 +19,7 @@ package struct WireStoredCredential: WireObject, Codable, Hashable {
         .required("identity_id", .uuid, "The identity that it joined."),
         .required(
             "state",
-            .choice(CredentialState.allCases.map(\.rawValue)),
+            .choice(of: CredentialState.self),
             "Whether it can be used, as far as is known."
         ),
     ]

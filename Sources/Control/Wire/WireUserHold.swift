@@ -4,7 +4,6 @@ package import Lifecycle
 package struct WireUserHold: WireObject, Codable, Hashable {
     package var isHeld: Bool
     package var since: WallTime?
-    /// The user's open requests, which it stops.
     package var requestIDs: [RequestID]
 
     package init(isHeld: Bool, since: WallTime? = nil, requestIDs: [RequestID] = []) {

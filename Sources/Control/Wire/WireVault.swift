@@ -2,7 +2,6 @@
 package struct WireVault: WireObject, Codable, Hashable {
     package var isSealed: Bool
     package var activeKeyID: String?
-    /// Data keys that the active key has wrapped so far, and how many it may.
     package var wraps: Int
     package var wrapsMax: Int
     package var keys: [WireVaultKey]

@@ -23,7 +23,7 @@ package struct WireVaultKey: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("id", .text, "The key's id, as --generate-vault-key printed it."),
-        .required("state", .choice(VaultKeyState.allCases.map(\.rawValue)), "What it is for."),
+        .required("state", .choice(of: VaultKeyState.self), "What it is for."),
         .required("users", .integer, "Users' data keys and cases that need it; at 0 nothing does."),
     ]
 }

@@ -19,8 +19,7 @@ struct Ledger: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let ledger = try await global.withClient { try await $0.ledger() }
-            try global.print(ledger, LedgerReport.text(ledger))
+            try await global.show(.ledger, LedgerReport.text)
         }
     }
 
@@ -61,12 +60,12 @@ struct Ledger: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let ledger: WireLedger
-            if let compared = try offline() {
-                ledger = compared
-            } else {
-                ledger = try await global.withClient { try await $0.verifyLedger() }
-            }
+            let ledger =
+                if let compared = try offline() {
+                    compared
+                } else {
+                    try await global.call(.verifyLedger)
+                }
             try global.print(ledger, LedgerReport.text(ledger))
             guard ledger.state.known == .sound else { throw EndCode.damaged }
         }
@@ -109,7 +108,7 @@ struct Ledger: AsyncParsableCommand {
             try await global.withClient { client in
                 var index: Int? = 0
                 while let from = index {
-                    let page = try await client.ledgerEntries(from: from)
+                    let page = try await client.call(.ledgerEntries(from: from))
                     if !page.entries.isEmpty {
                         Console.write(page.entries.joined(separator: "\n"))
                     }
@@ -127,8 +126,7 @@ struct Ledger: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let ledger = try await global.withClient { try await $0.acceptRollback() }
-            try global.print(ledger, LedgerReport.text(ledger))
+            try await global.show(.acceptRollback, LedgerReport.text)
         }
     }
 }

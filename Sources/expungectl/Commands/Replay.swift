@@ -25,18 +25,14 @@ struct Replay: AsyncParsableCommand {
         var since: String?
         @Option(help: "A file with such times and targets.", completion: .file())
         var sinceFile: String?
-        @Option(help: "Only this target.")
-        var target: NameArgument?
-        @Flag(help: "Only count; with --copy, erase in that copy.")
-        var drill = false
+        @Option(help: "Only this target.") var target: TargetName?
+        @Flag(help: "Only count; with --copy, erase in that copy.") var drill = false
         @Option(
             help: "With --drill and --target: a copy of the store, as a path, database or bucket.",
             completion: .file()
         )
         var copy: String?
-        @Option(
-            help: "With --target: the end of the restoration; see expungectl(1)."
-        )
+        @Option(help: "With --target: the end of the restoration; see expungectl(1).")
         var restoredAt: String?
         @OptionGroup var global: GlobalOptions
 
@@ -79,7 +75,7 @@ struct Replay: AsyncParsableCommand {
             guard let time = since.flatMap({ WallTime(rfc3339: $0) }) else {
                 throw ValidationError("--since must be such as 2026-11-21T08:00:00Z")
             }
-            var order = ReplayInput(since: time, target: target.map { TargetName($0.name) })
+            var order = ReplayInput(since: time, target: target)
             order.restoredAt = try restoration()
             order.copy = copy
             return [order]
@@ -109,8 +105,7 @@ struct Replay: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let replay = try await global.withClient { try await $0.replay() }
-            try global.print(replay, ReplayReport.text(replay))
+            try await global.show(.replay, ReplayReport.text)
         }
     }
 }

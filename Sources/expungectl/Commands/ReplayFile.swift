@@ -36,9 +36,9 @@ struct ReplayFile {
 
     private static func order(_ words: [String]) -> ReplayInput? {
         guard words.count <= 3, let since = WallTime(rfc3339: words[0]) else { return nil }
-        let target = words.count > 1 ? NameArgument(argument: words[1]) : nil
+        let target = words.count > 1 ? TargetName(argument: words[1]) : nil
         guard words.count == 1 || target != nil else { return nil }
-        var order = ReplayInput(since: since, target: target.map { TargetName($0.name) })
+        var order = ReplayInput(since: since, target: target)
         if words.count > 2 {
             guard let time = WallTime(rfc3339: words[2]) else { return nil }
             order.restoredAt = time

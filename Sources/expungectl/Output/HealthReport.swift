@@ -7,21 +7,14 @@ enum HealthReport {
     static func list(_ items: [WireHealth]) -> String {
         var table = Table("NAME", "KIND", "STATE", "IN FLIGHT", "WAITING", "NEXT TRY", "LAST ERROR")
         for item in items {
-            table.add(
-                item.name,
-                item.kind,
-                item.detail.map { "\(item.state) (\($0))" } ?? "\(item.state)",
-                "\(item.inFlight)/\(item.concurrency)",
-                "\(item.waiting)",
-                item.retryAt?.rfc3339,
-                item.lastError
-            )
+            let state = item.detail.map { "\(item.state) (\($0))" } ?? "\(item.state)"
+            table.add([
+                item.name, item.kind, state, "\(item.inFlight)/\(item.concurrency)",
+                "\(item.waiting)", item.retryAt?.rfc3339, item.lastError,
+            ])
         }
         return table.text
     }
-
-    /// One provider or target with what a check found.
-    static func one(_ item: WireHealth) -> String { checked([item]) }
 
     /// Providers or targets with what a check found, a line each.
     static func checked(_ items: [WireHealth]) -> String {

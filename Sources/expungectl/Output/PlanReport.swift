@@ -35,27 +35,18 @@ enum PlanReport {
 
     private static func targets(_ plan: WirePlan) -> String {
         guard !plan.targets.isEmpty else { return "no target is configured: nothing to erase" }
-        var table = Table(
-            "TARGET",
-            "ITEM",
-            "ACTION",
-            "COUNT",
-            "NEWER",
-            "UNDATED",
-            "KEPT BECAUSE"
-        )
+        var table = Table([
+            "TARGET", "ITEM", "ACTION", "COUNT", "NEWER", "UNDATED", "KEPT BECAUSE",
+        ])
         for target in plan.targets {
             if !target.isKnown { table.add(target.name, nil, nil, "unknown", nil, nil, nil) }
             for item in target.items {
-                table.add(
-                    target.name,
-                    item.name,
-                    item.action,
+                table.add([
+                    target.name, item.name, item.action,
                     item.isBounded ? "\(item.count) or more" : "\(item.count)",
-                    "\(item.newer)",
-                    item.hasNoTimestamps ? "all, no cutoff" : "\(item.undated)",
-                    item.reason
-                )
+                    "\(item.newer)", item.hasNoTimestamps ? "all, no cutoff" : "\(item.undated)",
+                    item.reason,
+                ])
             }
         }
         return table.text
@@ -73,14 +64,12 @@ enum PlanReport {
     private static func changes(_ changes: [WirePlanChange]) -> String {
         var table = Table("CHANGE", "WHERE", "ITEM", "ACTION", "WAS", "NOW")
         for change in changes {
-            table.add(
-                change.kind.description,
-                change.target ?? change.provider,
-                change.rule ?? change.name,
-                change.action,
+            table.add([
+                change.kind.description, change.target ?? change.provider,
+                change.rule ?? change.name, change.action,
                 change.ruleWas ?? change.was.map { "\($0)" },
-                change.ruleNow ?? change.now.map { "\($0)" }
-            )
+                change.ruleNow ?? change.now.map { "\($0)" },
+            ])
         }
         return table.text
     }

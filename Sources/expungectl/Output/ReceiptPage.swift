@@ -70,7 +70,7 @@ struct ReceiptPage {
         }
         return section("Links to providers")
             + table(["Provider", "Revoked", "Verdict", "Evidence", "Decided"], rows)
-            + abandoned + forgotten + addenda
+            + note("abandoned", "Abandoned") + forgotten + addenda
     }
 
     private func revoked(_ identity: JSONValue) -> String {
@@ -100,10 +100,10 @@ struct ReceiptPage {
         }.joined()
     }
 
-    private var abandoned: String {
-        guard let note = receipt["abandoned"] else { return "" }
-        return "<p class=\"no\">Abandoned by uid \(field("uid", of: note)): "
-            + "\(field("reason", of: note))</p>"
+    private func note(_ name: String, _ verb: String) -> String {
+        guard let note = receipt[name] else { return "" }
+        let uid = field("uid", of: note)
+        return "<p class=\"no\">\(verb) by uid \(uid): \(field("reason", of: note))</p>"
     }
 
     private var targets: String {
@@ -175,15 +175,10 @@ struct ReceiptPage {
             ]
         }
         let next = receipt["next_recheck_at"].map { "Next: \(text($0))." }
+        let ended = note("rechecks_abandoned", "Ended")
         return section("Looked at again")
             + table(["When", "Outcome", "Found", "Not configured any more"], rows)
-            + "<p>\(next ?? "No further look is due.")</p>\n" + rechecksAbandoned
-    }
-
-    private var rechecksAbandoned: String {
-        guard let note = receipt["rechecks_abandoned"] else { return "" }
-        return "<p class=\"no\">Ended by uid \(field("uid", of: note)): "
-            + "\(field("reason", of: note))</p>\n"
+            + "<p>\(next ?? "No further look is due.")</p>\n" + (ended.isEmpty ? "" : ended + "\n")
     }
 
     private var ledger: String {

@@ -12,14 +12,11 @@ enum ReplayReport {
         guard !replay.targets.isEmpty else { return facts.text }
         var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "LEFT", "CAUSE")
         for target in replay.targets {
-            targets.add(
-                target.name,
-                "\(target.found)",
-                "\(target.erased)",
-                "\(target.rows)",
+            targets.add([
+                target.name, "\(target.found)", "\(target.erased)", "\(target.rows)",
                 "\(target.newer)",
-                [target.error, target.detail].compactMap(\.self).joined(separator: ": ")
-            )
+                [target.error, target.detail].compactMap(\.self).joined(separator: ": "),
+            ])
         }
         return facts.text + "\n" + targets.text
     }

@@ -8,7 +8,6 @@ enum RequestReport {
         request.detail.map { "\(request.state) (\($0))" } ?? "\(request.state)"
     }
 
-    /// Everything about one request.
     static func full(_ request: WireRequest) -> String {
         var facts = Table("request", request.id.description)
         facts.add("kind", request.kind.description)
@@ -35,58 +34,39 @@ enum RequestReport {
         return parts.joined(separator: "\n\n")
     }
 
-    /// A table of requests.
     static func list(_ requests: [WireRequest]) -> String {
         var table = Table("ID", "KIND", "USER", "STATE", "UPDATED")
         for request in requests {
-            table.add(
-                request.id.description,
-                request.kind.description,
-                request.userID,
-                state(request),
-                request.updatedAt.rfc3339
-            )
+            table.add([
+                request.id.description, request.kind.description, request.userID, state(request),
+                request.updatedAt.rfc3339,
+            ])
         }
         return table.text
     }
 
-    /// A table of identities.
     static func identities(_ identities: [WireIdentity]) -> String {
         var table = Table("IDENTITY", "PROVIDER", "CLIENT", "STATE", "VERDICT")
         for identity in identities {
-            table.add(
-                identity.identityID.description,
-                identity.provider,
-                identity.clientID,
-                identity.state.description,
-                identity.verdict?.description
-            )
+            table.add([
+                identity.identityID.description, identity.provider, identity.clientID,
+                identity.state.description, identity.verdict?.description,
+            ])
         }
         return table.text
     }
 
     private static func steps(_ steps: [WireStep]) -> String {
-        var table = Table(
-            "STEP",
-            "STATE",
-            "ATTEMPTS",
-            "VERDICT",
-            "STARTED",
-            "TOOK",
-            "NEXT TRY",
-            "LAST ERROR"
-        )
+        var table = Table([
+            "STEP", "STATE", "ATTEMPTS", "VERDICT", "STARTED", "TOOK", "NEXT TRY", "LAST ERROR",
+        ])
         for step in steps {
-            table.add(
-                step.name,
-                step.state.description,
-                "\(step.attempts)",
-                step.verdict,
-                step.startedAt?.rfc3339,
-                step.durationMilliseconds.map { "\($0) ms" },
+            table.add([
+                step.name, step.state.description, "\(step.attempts)", step.verdict,
+                step.startedAt?.rfc3339, step.durationMilliseconds.map { "\($0) ms" },
                 step.retryAt?.rfc3339,
-                step.lastError.map { code in step.obstacle.map { "\(code): \($0)" } ?? code }
-            )
+                step.lastError.map { code in step.obstacle.map { "\(code): \($0)" } ?? code },
+            ])
         }
         return table.text
     }

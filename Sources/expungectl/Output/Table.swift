@@ -2,12 +2,13 @@
 struct Table {
     private var rows: [[String]]
 
-    init(_ header: String...) {
-        rows = [header]
-    }
+    init(_ header: String...) { rows = [header] }
 
-    /// Adds one row.
-    mutating func add(_ cells: String?...) {
+    init(_ header: [String]) { rows = [header] }
+
+    mutating func add(_ cells: String?...) { add(cells) }
+
+    mutating func add(_ cells: [String?]) {
         rows.append(cells.map { Self.harmless($0 ?? "-") })
     }
 

@@ -38,7 +38,7 @@ private let check = HeadCheck(router: Router(), role: .operator)
     guard let checked = outcome({ try check.check(head) }) else { return }
     expect(version == .http1_1, "an old version is taken")
     expect(head.headers["host"].count == 1, "a head without its one host is taken")
-    _ = outcome { try RequestFilter(query: checked.query) }
+    _ = outcome { try WireRequestFilter(query: checked.query) }
 }
 
 /// Every body that a route takes; the first byte says which.
@@ -46,7 +46,7 @@ private let check = HeadCheck(router: Router(), role: .operator)
     guard let first = bytes.first else { return }
     let body = Array(bytes.dropFirst())
     switch first % 9 {
-    case 0: _ = outcome { try Submission(body: body) }
+    case 0: _ = outcome { try WireSubmission(body: body) }
     case 1: _ = outcome { try CredentialInput(body: body) }
     case 2: _ = outcome { try ReplayInput(body: body) }
     case 3: _ = outcome { try ReauthorizeInput(body: body) }

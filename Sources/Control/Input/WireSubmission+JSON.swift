@@ -1,28 +1,21 @@
 package import Encoding
 package import Lifecycle
 
-extension Submission: WireInput {
+extension WireSubmission: WireInput {
     package static let fields: [WireField] = [
-        .required("kind", .choice(RequestKind.allCases.map(\.rawValue)), "The kind of request."),
+        .required("kind", .choice(of: RequestKind.self), "The kind of request."),
         .required("user_id", .text, "1 to 255 bytes, without control characters."),
         .optional("options", .object("RequestOptions"), "Never secrets."),
         .optional("sign_in", .object("SignInInput"), "For `require_fresh_sign_in`."),
     ]
 
     /// Reads a body.
-    ///
-    /// - Parameter body: The bytes of the body.
-    /// - Throws: ``ControlProblem`` that names the first field at fault.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
-        let kindText = try object.requiredText("kind")
-        guard let kind = RequestKind(rawValue: kindText) else {
+        guard let kind = RequestKind(rawValue: try object.requiredText("kind")) else {
             throw object.problem("kind", "is not a kind of request", .unknownKind)
         }
-        guard let userValue = object.value("user_id") else {
-            throw object.problem("user_id", "is missing", .missingField)
-        }
-        guard let user = userValue.string.flatMap(UserID.init) else {
+        guard let user = try object.required("user_id").string.flatMap(UserID.init) else {
             throw object.problem(
                 "user_id",
                 "must be a text of 1 to 255 bytes without control characters",
@@ -30,22 +23,16 @@ extension Submission: WireInput {
             )
         }
         self.init(kind: kind, user: user)
-        switch object.value("options") {
-        case nil: break
-        case .object(let members)?: options = try RequestOptions(members: members, kind: kind)
-        default: throw object.problem("options", "must be an object")
+        if let members = try object.members("options") {
+            options = try RequestOptions(members: members, kind: kind)
         }
-        switch object.value("sign_in") {
-        case nil: break
-        case .object(let members)?: signIn = try SignInInput(members: members)
-        default: throw object.problem("sign_in", "must be an object")
+        if let members = try object.members("sign_in") {
+            signIn = try SignInInput(members: members)
         }
     }
 
-    /// The body that ``init(body:)`` reads.
     package var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.member("kind", kind.rawValue)
             writer.member("user_id", user.exposeText())
             writer.name("options")
@@ -55,7 +42,6 @@ extension Submission: WireInput {
                 signIn.write(to: &writer)
             }
         }
-        return writer.bytes
     }
 }
 
@@ -69,13 +55,17 @@ extension RequestOptions: WireObject {
 
     /// Reads the members of an options object; the spool's `options` column has the same rules.
     ///
-    /// - Parameters:
-    ///   - members: The members as they came.
-    ///   - kind: Some options belong to one kind only.
-    /// - Throws: ``ControlProblem`` with `unknown_option` or `malformed_option`.
+    /// - Throws: ``ControlProblem`` with `unknown_option` or `malformed_option`; some options belong
+    ///   to one kind only.
     package init(members: [JSONValue.Member], kind: RequestKind) throws(ControlProblem) {
         self.init()
-        let object = try InputObject(options: members, fields: Self.fields)
+        let object = try InputObject(
+            members,
+            in: "options.",
+            malformed: .malformedOption,
+            unknown: .unknownOption,
+            fields: Self.fields
+        )
         if let value = object.value("grace_s") {
             guard case .integer(let seconds) = value,
                 (0...ControlLimits.graceSecondsMax).contains(seconds)
@@ -117,23 +107,17 @@ extension RequestOptions: WireObject {
         guard case .array(let items) = value,
             (1...ControlLimits.providersPerRequestMax).contains(items.count)
         else { throw object.problem("providers", "must be a list of names") }
-        var names: [ProviderName] = []
-        for item in items {
-            guard let name = item.string.flatMap(PathText.componentName) else {
-                throw object.problem("providers", "must be a list of names")
-            }
-            names.append(ProviderName(name))
+        let names = items.compactMap { $0.string.flatMap(PathText.componentName) }
+        guard names.count == items.count else {
+            throw object.problem("providers", "must be a list of names")
         }
-        return names
+        return names.map { ProviderName($0) }
     }
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("grace_s", grace.map(\.components.seconds))
-            if let providers {
-                writer.name("providers")
-                writer.array(providers) { writer, name in writer.string(name.rawValue) }
-            }
+            writer.member("providers", providers?.map(\.rawValue))
             writer.member("reason", reason)
             writer.member("account_created_at", accountCreatedAt?.rfc3339)
         }

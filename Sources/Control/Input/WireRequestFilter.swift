@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// Which requests a list shows; every part narrows it.
-package struct RequestFilter: Sendable, Hashable {
+package struct WireRequestFilter: Sendable, Hashable {
     package var state: WireState?
     package var user: UserID?
     package var provider: ProviderName?

@@ -15,15 +15,10 @@ struct Notification: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The provider that sent it.")
-    var provider: NameArgument
-    @Option(
-        name: .long,
-        help: ArgumentHelp("A header field that came with it.", valueName: "name: value")
-    )
+    @Argument(help: "The provider that sent it.") var provider: ProviderName
+    @Option(help: ArgumentHelp("A header field that came with it.", valueName: "name: value"))
     var header: [FieldArgument] = []
     @Option(
-        name: .long,
         help: "Header fields, one per line; authorization only here: it is a secret.",
         completion: .file()
     )
@@ -39,10 +34,10 @@ struct Notification: AsyncParsableCommand {
     func run() async throws {
         let body = try InputFile.bytes("-", countMax: ControlLimits.bodyByteCountMax)
         let input = NotificationInput(body: body, fields: try fields())
-        let answer = try await global.withClient { [provider] client in
-            try await client.takeNotification(input, provider: ProviderName(provider.name))
-        }
-        try global.print(answer, Self.text(answer))
+        let answer = try await global.show(
+            .takeNotification(input, provider: provider),
+            Self.text
+        )
         if answer.effect == .known(.refused) { throw EndCode.failure }
     }
 
@@ -68,5 +63,22 @@ struct Notification: AsyncParsableCommand {
         lines.append("effect  \(Table.harmless("\(answer.effect)"))\(reason)")
         if let id = answer.requestID { lines.append("request \(id)") }
         return lines.joined(separator: "\n")
+    }
+}
+
+struct NotificationStatus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notification-status",
+        abstract: "Show the text of the status page for a confirmation code."
+    )
+
+    @Argument(help: "The provider that got the code.") var provider: ProviderName
+    @Argument(help: "The confirmation code.") var code: String
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.show(.notificationStatus(code, provider: provider)) {
+            Table.harmless("\($0.state)") + "\n" + Table.harmless($0.text)
+        }
     }
 }

@@ -1,19 +1,16 @@
 import Encoding
 import Lifecycle
 
-extension RequestFilter: WireObject {
+extension WireRequestFilter: WireObject {
     package static let fields: [WireField] = [
         .optional("cursor", .text, "Where the page before ended."),
         .optional("limit", .integer, "Items of one page, 1 to 1000; 100 when absent."),
         .optional("provider", .text, "Only requests with an identity at this provider."),
-        .optional("state", .choice(WireState.allCases.map(\.rawValue)), "Only this state."),
+        .optional("state", .choice(of: WireState.self), "Only this state."),
         .optional("user_id", .text, "Only this user."),
     ]
 
-    /// Reads a query.
-    ///
-    /// - Parameter query: The raw text after `?`; may be empty.
-    /// - Throws: ``ControlProblem`` with `malformed_query` or a code of the value at fault.
+    /// Reads a query, the raw text after `?`, which may be empty.
     package init(query: Substring) throws(ControlProblem) {
         self.init()
         for (name, value) in try Self.pairs(query) {
@@ -61,7 +58,6 @@ extension RequestFilter: WireObject {
         return pairs
     }
 
-    /// The query that ``init(query:)`` reads.
     package var query: String {
         var parts = ["limit=\(limit)"]
         if let cursor { parts.append("cursor=\(PercentEncoding.encode(cursor))") }

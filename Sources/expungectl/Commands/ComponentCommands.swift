@@ -1,0 +1,136 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Lifecycle
+
+/// What the commands of providers and of targets have in common.
+protocol Component: Sendable {
+    /// One of them, in words.
+    static var noun: String { get }
+    static var list: ControlCall<WireList<WireHealth>> { get }
+    static func control(_ action: ComponentAction, _ name: String) -> ControlCall<WireHealth>
+}
+
+struct Providers: AsyncParsableCommand, Component {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the providers, or pause, resume or check one.",
+        subcommands: [
+            ComponentList<Self>.self, ComponentVerb<Self, PauseVerb>.self,
+            ComponentVerb<Self, ResumeVerb>.self, ComponentVerb<Self, CheckVerb>.self,
+        ],
+        defaultSubcommand: ComponentList<Self>.self
+    )
+    static let noun = "provider"
+    static let list = ControlCall.providers
+
+    static func control(_ action: ComponentAction, _ name: String) -> ControlCall<WireHealth> {
+        .control(action, provider: ProviderName(name))
+    }
+}
+
+struct Targets: AsyncParsableCommand, Component {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the targets, or pause, resume or check one.",
+        subcommands: [
+            ComponentList<Self>.self, ComponentVerb<Self, PauseVerb>.self,
+            ComponentVerb<Self, ResumeVerb>.self, TargetCheck.self,
+        ],
+        defaultSubcommand: ComponentList<Self>.self
+    )
+    static let noun = "target"
+    static let list = ControlCall.targets
+
+    static func control(_ action: ComponentAction, _ name: String) -> ControlCall<WireHealth> {
+        .control(action, target: TargetName(name))
+    }
+}
+
+/// `list`: shows all of them.
+struct ComponentList<Kind: Component>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(commandName: "list", abstract: "Show every \(Kind.noun).")
+    }
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.show(Kind.list) { HealthReport.checked($0.items) }
+    }
+}
+
+/// Something to do with one of them.
+protocol ComponentVerbKind: Sendable {
+    static var action: ComponentAction { get }
+    static var abstract: String { get }
+}
+
+enum PauseVerb: ComponentVerbKind {
+    static let action = ComponentAction.pause
+    static let abstract = "Start no new work there."
+}
+
+enum ResumeVerb: ComponentVerbKind {
+    static let action = ComponentAction.resume
+    static let abstract = "Start work there again."
+}
+
+enum CheckVerb: ComponentVerbKind {
+    static let action = ComponentAction.check
+    static let abstract = "Ask it now whether it works."
+}
+
+/// `pause`, `resume` or `check`: does one thing with one of them.
+struct ComponentVerb<Kind: Component, Verb: ComponentVerbKind>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(commandName: Verb.action.rawValue, abstract: Verb.abstract)
+    }
+
+    @Argument(help: "The \(Kind.noun).") var name: NameArgument
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let health = try await global.show(Kind.control(Verb.action, name.name)) {
+            HealthReport.checked([$0])
+        }
+        if Verb.action != .pause, !health.findings.isEmpty { throw EndCode.failure }
+    }
+}
+
+/// `targets check`: compares the configuration with the live stores, for people and for CI.
+struct TargetCheck: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check it now, and search for unmapped data.",
+        discussion: """
+            The exit status is 1 if a target does not work as configured, and 14 if a table, \
+            column or folder looks like user data and has no rule. Advice, such as a column \
+            without an index, leaves the exit status alone.
+            """
+    )
+
+    @Argument(help: "The target; without it, all.") var name: TargetName?
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let checked = try await global.withClient { client in
+            let names =
+                if let name {
+                    [name]
+                } else {
+                    try await client.call(.targets).items.map { TargetName($0.name) }
+                }
+            var checked: [WireHealth] = []
+            for name in names {
+                checked.append(try await client.call(.control(.check, target: name)))
+            }
+            return checked
+        }
+        if name != nil, let only = checked.first {
+            try global.print(only, HealthReport.checked(checked))
+        } else {
+            try global.print(WireList(checked), HealthReport.checked(checked))
+        }
+        if checked.contains(where: { !$0.findings.isEmpty }) { throw EndCode.failure }
+        if checked.contains(where: { $0.uncovered?.isEmpty == false }) { throw EndCode.uncovered }
+    }
+}

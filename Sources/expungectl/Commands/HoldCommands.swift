@@ -1,0 +1,115 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Lifecycle
+
+struct Hold: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stop a request, everything of a user, or the purge of a target, until released."
+    )
+
+    @Argument(help: RequestID.help) var id: RequestID?
+    @Option(help: "A user (- to read the id) instead of a request: a legal hold.")
+    var user: UserID?
+    @Option(help: "A target: nothing is purged from it; the rest continues.")
+    var target: TargetName?
+    @Option(help: "With --target: only rows of this table that match every --where.")
+    var table: String?
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Rows with this value; for one column, any of its values.",
+            valueName: "column=value"
+        )
+    )
+    var conditions: [String] = []
+    @Option(help: "With --target: the name of the hold (default: TARGET[.TABLE]).")
+    var name: NameArgument?
+    @Option(help: "The reason; no personal data.") var reason: String?
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard [id != nil, user != nil, target != nil].count(where: { $0 }) == 1 else {
+            throw ValidationError("name either a request, a --user or a --target")
+        }
+        guard target != nil || table == nil && conditions.isEmpty && name == nil else {
+            throw ValidationError("--table, --where and --name go with --target")
+        }
+        guard (table == nil) == conditions.isEmpty else {
+            throw ValidationError("--table and --where go together")
+        }
+        if let table, HoldInput.filter(of: table, conditions) == nil {
+            throw ValidationError("--where takes COLUMN=VALUE, at most 32 of them")
+        }
+        if target != nil { _ = try holdName() }
+    }
+
+    func run() async throws {
+        if let id {
+            try await global.show(.act(.hold(reason: reason), on: id))
+        } else if let user {
+            try await global.show(.holdUser(user, reason: reason)) {
+                "held, \($0.requestIDs.count) open requests stopped"
+            }
+        } else if let target {
+            let rows = table.flatMap { HoldInput.filter(of: $0, conditions) }
+            let input = HoldInput(target: target, rows: rows, reason: reason)
+            try await global.show(.placeHold(try holdName(), input)) { Holds.table([$0]) }
+        }
+    }
+
+    private func holdName() throws -> String {
+        let made = [target?.rawValue, table].compactMap(\.self).joined(separator: ".")
+        guard let name = name?.name ?? PathText.componentName(made) else {
+            throw ValidationError("'\(Table.harmless(made))' is no name; give one with --name")
+        }
+        return name
+    }
+}
+
+struct Release: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lift the hold on a request, a user or a target."
+    )
+
+    @Argument(help: RequestID.help) var id: RequestID?
+    @Option(help: "A user (- to read the id) instead of a request.") var user: UserID?
+    @Option(help: "A hold on a target, by its name.") var hold: NameArgument?
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard [id != nil, user != nil, hold != nil].count(where: { $0 }) == 1 else {
+            throw ValidationError("name either a request, a --user or a --hold")
+        }
+    }
+
+    func run() async throws {
+        if let id {
+            try await global.show(.act(.release, on: id))
+        } else if let user {
+            try await global.show(.releaseUser(user)) { $0.isHeld ? "still held" : "released" }
+        } else if let hold {
+            try await global.show(.liftHold(hold.name)) { _ in "released" }
+        }
+    }
+}
+
+struct Holds: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the holds on targets, oldest first."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws { try await global.show(.holds) { Self.table($0.items) } }
+
+    static func table(_ items: [WireHold]) -> String {
+        var table = Table("NAME", "TARGET", "ROWS", "SINCE", "BY UID", "REASON")
+        for item in items {
+            let rows = item.table.map { "\($0) where " + item.conditions.joined(separator: ", ") }
+            let since = item.since.rfc3339
+            table.add(item.name, item.target, rows ?? "all", since, "\(item.uid)", item.reason)
+        }
+        return table.text
+    }
+}

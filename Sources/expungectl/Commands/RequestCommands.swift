@@ -1,0 +1,201 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Encoding
+import FoundationEssentials
+import Lifecycle
+
+struct DeleteAccount: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete-account",
+        abstract: "Revoke a user's tokens at every provider, then erase the user's data."
+    )
+
+    @Argument(help: UserID.help) var user: UserID
+    @OptionGroup var submit: SubmitOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await submit.submit(.deleteAccount, user: user, providers: [], global)
+    }
+}
+
+struct RevokeTokens: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke-tokens",
+        abstract: "Revoke a user's tokens without erasing anything."
+    )
+
+    @Argument(help: UserID.help) var user: UserID
+    @Option(help: "Only this provider; may be given more than once.")
+    var provider: [ProviderName] = []
+    @OptionGroup var submit: SubmitOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await submit.submit(.revokeTokens, user: user, providers: provider, global)
+    }
+}
+
+struct ListRequests: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List requests, newest first."
+    )
+
+    @Option(help: "Only this state.") var state: WireState?
+    @Option(help: "Only requests with an identity at this provider.") var provider: ProviderName?
+    @Option(help: "Only this user.") var user: UserID?
+    @Option(help: "The number of requests, 1 to 1000.") var limit = ControlLimits.listLimitDefault
+    @Option(help: "The cursor of the previous page.") var cursor: String?
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard (1...ControlLimits.listLimitMax).contains(limit) else {
+            throw ValidationError("--limit must be 1 to \(ControlLimits.listLimitMax)")
+        }
+    }
+
+    func run() async throws {
+        var filter = WireRequestFilter(limit: limit)
+        filter.state = state
+        filter.provider = provider
+        filter.user = user
+        filter.cursor = cursor
+        let page = try await global.show(.list(filter)) { RequestReport.list($0.items) }
+        if let next = page.nextCursor, !global.json {
+            Console.writeError("more: expungectl list --cursor \(Table.harmless(next))")
+        }
+    }
+}
+
+struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show one request: identities, verdicts, steps, attempts and times."
+    )
+
+    @Argument(help: RequestID.help) var id: RequestID
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws { try await global.show(.show(id), RequestReport.full) }
+}
+
+struct Plan: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what a deletion would do, with counts, without doing it."
+    )
+
+    @Argument(help: "A user (- to read the id).") var user: UserID?
+    @Option(help: "A request instead of a user: its plan and its changes.")
+    var request: RequestID?
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard (request == nil) != (user == nil) else {
+            throw ValidationError("name either a user or a --request")
+        }
+    }
+
+    func run() async throws {
+        if let request {
+            try await global.show(.plan(of: request), PlanReport.full)
+        } else if let user {
+            try await global.show(.makePlan(for: user), PlanReport.full)
+        }
+    }
+}
+
+struct Approve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Approve the plan of a request, as another person than its submitter."
+    )
+
+    @Argument(help: RequestID.help) var id: RequestID
+    @Option(help: "The hash of the plan that you read.") var plan: String
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws { try await global.show(.act(.approve(plan: plan), on: id)) }
+}
+
+struct Cancel: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Stop a request before its purge.")
+
+    @Argument(help: RequestID.help) var id: RequestID
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws { try await global.show(.act(.cancel, on: id)) }
+}
+
+struct Retry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Try again now, whatever the request waits for."
+    )
+
+    @Argument(help: RequestID.help) var id: RequestID
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws { try await global.show(.act(.retry, on: id)) }
+}
+
+struct Abandon: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Give up a revocation, a store whose key was not found, or the rechecks.",
+        discussion: """
+            What waited for it, such as the purge, begins at once and cannot be undone. The \
+            receipt says abandoned.
+            """
+    )
+
+    @Argument(help: RequestID.help) var id: RequestID
+    @Option(help: "The reason; it stays on the receipt: no personal data.") var reason: String
+    @Option(help: "Give up this provider only.") var provider: ProviderName?
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.show(.act(.abandon(reason: reason, provider: provider), on: id))
+    }
+}
+
+struct Receipt: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the receipt of a completed request, as JSON or as a page."
+    )
+
+    @Argument(help: RequestID.help) var id: RequestID
+    @Flag(help: "Print one page of HTML without scripts.") var html = false
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let receipt = try await global.call(.receipt(id))
+        if html { return Console.write(ReceiptPage(receipt: receipt).html) }
+        // The console adds the newline again.
+        Console.write(String(receipt.indentedText.dropLast()))
+    }
+}
+
+struct Events: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print live changes until the service stops or Ctrl-C."
+    )
+
+    @Argument(help: "One request; without it, everything.") var id: RequestID?
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withClient { client in
+            try await client.follow(id) { event in
+                try global.print(event, Self.line(event), [])
+                return true
+            }
+        }
+    }
+
+    private static func line(_ event: WireEvent) -> String {
+        let parts = [
+            event.at.rfc3339, event.kind.description, event.requestID?.description, event.step,
+            event.provider, event.target, event.state, event.detail,
+            event.verdict?.description, event.attempt.map { "attempt \($0)" },
+        ]
+        return Table.harmless(parts.compactMap { $0 }.joined(separator: "  "))
+    }
+}

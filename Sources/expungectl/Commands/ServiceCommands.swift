@@ -1,0 +1,126 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Lifecycle
+
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show the state of the service.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws { try await global.show(.status, HealthReport.status) }
+}
+
+struct Intake: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stop or start accepting requests.",
+        subcommands: [Pause.self, Resume.self]
+    )
+
+    struct Pause: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Stop accepting requests.")
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws { try await Intake.set(isPaused: true, global) }
+    }
+
+    struct Resume: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Accept requests again.")
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws { try await Intake.set(isPaused: false, global) }
+    }
+
+    private static func set(isPaused: Bool, _ global: GlobalOptions) async throws {
+        try await global.show(.setIntake(isPaused: isPaused)) {
+            $0.isIntakePaused ? "intake paused" : "intake open"
+        }
+    }
+}
+
+struct Guard: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Open the guard against mass deletion.",
+        subcommands: [Override.self]
+    )
+
+    struct Override: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Open the guard once, within an hour, for a number of deletions."
+        )
+
+        @Option(help: "Deletions beyond the limit (default: as many as wait).") var count: Int?
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            guard count.map({ (1...Int(ControlLimits.overrideMax)).contains($0) }) ?? true else {
+                throw ValidationError("--count takes 1 to \(ControlLimits.overrideMax)")
+            }
+        }
+
+        func run() async throws {
+            let input = OverrideInput(count: count)
+            try await global.show(.overrideGuard(input), HealthReport.guardLine)
+        }
+    }
+}
+
+struct Vault: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the vault's keys, or wrap all data keys under the active one.",
+        subcommands: [List.self, Rotate.self],
+        defaultSubcommand: List.self
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the keys, their users, and the progress of a rotation."
+        )
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws { try await global.show(.vault, VaultReport.text) }
+    }
+
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Wrap every user's data key in the background, across restarts."
+        )
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws { try await global.show(.rotateVault, VaultReport.text) }
+    }
+}
+
+struct Reload: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Read the configuration again; a bad one changes nothing."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.show(.reload) { answer in
+            var lines = ["reloaded at \(answer.reloadedAt.rfc3339)"]
+            lines += answer.changed.map { "changed: \(Table.harmless($0))" }
+            lines += answer.needRestart.map { "needs a restart: \(Table.harmless($0))" }
+            return lines.joined(separator: "\n")
+        }
+    }
+}
+
+struct Metrics: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the metrics as OpenMetrics text."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let text = try await global.call(.metrics)
+        Console.write(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+    }
+}
