@@ -1,13 +1,8 @@
 extension LedgerAudit {
     /// Compares an export with a checkpoint file.
     ///
-    /// - Parameters:
-    ///   - entries: One leaf a line, each with a newline after it.
-    ///   - notes: The bytes of the checkpoint file.
-    ///   - key: The key that signed.
-    ///   - isEarlier: Whether the file is older than the export: then nothing is known of entries
-    ///     behind its last checkpoint. Else an export holds none.
-    /// - Returns: The finished audit.
+    /// An export has one leaf a line. A file that is earlier than the export says nothing of entries
+    /// behind its last checkpoint.
     package static func compare(
         entries: [UInt8],
         notes: [UInt8],

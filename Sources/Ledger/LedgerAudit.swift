@@ -11,8 +11,7 @@ package struct LedgerAudit: Sendable {
         case noteOrder = "note_order"
         /// A checkpoint has a root that the leaves do not give: one was edited, removed or moved.
         case rootMismatch = "root_mismatch"
-        /// A checkpoint speaks of leaves that are not there: the end was cut, or an old copy was
-        /// put back.
+        /// A checkpoint speaks of leaves that are not there: the end was cut, or the copy is old.
         case missingLeaves = "missing_leaves"
         /// A leaf that left the machine as a tombstone is another one here.
         case tombstoneMismatch = "tombstone_mismatch"
@@ -31,7 +30,7 @@ package struct LedgerAudit: Sendable {
         case badCheckpointRow = "bad_checkpoint_row"
     }
 
-    /// One thing that is wrong.
+    /// One thing that is wrong, and where.
     package struct Finding: Hashable, Sendable {
         package let kind: Kind
         /// The leaf's index or the ledger's size that the finding is about; the note's place in the
@@ -58,10 +57,8 @@ package struct LedgerAudit: Sendable {
 
     package init(key: NoteKey) { self.key = key }
 
-    /// Takes the next note of the file.
-    ///
-    /// - Returns: How many leaves must have been added before ``settle()``; `nil` when nothing is
-    ///   to be settled.
+    /// Takes the next note of the file, and returns how many leaves must have been added before
+    /// ``settle()``; `nil` when nothing is to be settled.
     package mutating func take(_ note: [UInt8]) -> Int? {
         defer { noteCount += 1 }
         guard let text = String(validating: note, as: UTF8.self), let signed = SignedNote(text),
@@ -102,9 +99,7 @@ package struct LedgerAudit: Sendable {
         return checkpoint.size
     }
 
-    /// Adds the next leaf.
-    ///
-    /// - Returns: The subtrees that are complete with it.
+    /// Adds the next leaf, and returns the subtrees that are complete with it.
     @discardableResult
     package mutating func add(leaf: [UInt8]) -> [MerkleFrontier.Subtree] {
         if let first = tombstones.first, first.index == frontier.size {
@@ -135,7 +130,6 @@ package struct LedgerAudit: Sendable {
         tombstones = []
     }
 
-    /// Notes something that whoever holds the ledger saw.
     package mutating func add(_ kind: Kind, _ position: Int) {
         findingCount += 1
         if findings.count < Self.findingsMax {

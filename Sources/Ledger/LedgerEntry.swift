@@ -14,12 +14,10 @@ package struct LedgerEntry: Hashable, Sendable {
         /// A word of ours or a name from the configuration: letters, digits, `_`, `-`, `.` and
         /// `:`, at most 64.
         case word(String)
-        /// Words in an array.
         case words([String])
         case id(TimeOrderedID)
         /// A keyed hash, or a ``digest(_:)``, as base64url without padding (RFC 4648 §5).
         case hash([UInt8])
-        /// Keyed hashes in an array.
         case hashes([[UInt8]])
     }
 
@@ -35,9 +33,7 @@ package struct LedgerEntry: Hashable, Sendable {
 
     /// Makes an entry; `nil` when a word has other characters or another length.
     ///
-    /// - Parameters:
-    ///   - time: When it happened.
-    ///   - values: Each key once; not ``Key/time``.
+    /// Each key stands once; ``Key/time`` is not among them.
     package init?(at time: WallTime, _ values: KeyValuePairs<Key, Value>) {
         self.init(at: time, Array(values).map { ($0.key, $0.value) })
     }

@@ -13,15 +13,11 @@ package struct MerkleFrontier: Hashable, Sendable {
     }
 
     /// The number of leaves.
-    package private(set) var size: Int
+    package private(set) var size = 0
     /// The roots of the complete subtrees, the largest first.
-    package private(set) var roots: [[UInt8]]
+    package private(set) var roots: [[UInt8]] = []
 
-    /// A tree without leaves.
-    package init() {
-        size = 0
-        roots = []
-    }
+    package init() {}
 
     /// Takes up a stored edge; `nil` when there is not one root per one-bit of `size`.
     package init?(size: Int, roots: [[UInt8]]) {
@@ -32,9 +28,7 @@ package struct MerkleFrontier: Hashable, Sendable {
         self.roots = roots
     }
 
-    /// Adds a leaf.
-    ///
-    /// - Returns: Every subtree that is complete with it, from the leaf itself upwards.
+    /// Adds a leaf, and returns every subtree that is complete with it, from the leaf upwards.
     package mutating func append(_ leafHash: [UInt8]) -> [Subtree] {
         var finished = [Subtree(level: 0, index: size, hash: leafHash)]
         var hash = leafHash

@@ -57,13 +57,8 @@ package struct NoteKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Puts a signature of this key under a text.
-    ///
-    /// - Parameters:
-    ///   - text: With its final newline.
-    ///   - sign: Makes an Ed25519 signature of bytes.
-    /// - Returns: The note.
-    /// - Throws: What `sign` throws.
+    /// Puts an Ed25519 signature of this key under a text that ends with a newline; throws what
+    /// `sign` throws.
     package func note<Failure: Error>(
         _ text: String,
         sign: ([UInt8]) throws(Failure) -> [UInt8]

@@ -9,9 +9,8 @@ package struct NoteSplitter: Sendable {
 
     package init() {}
 
-    /// Takes the next bytes of the file.
-    ///
-    /// - Returns: The notes that are whole with them, without the newline between two.
+    /// Takes the next bytes, and returns the notes that are whole with them, without the newline
+    /// between two.
     package mutating func take(_ bytes: [UInt8]) -> [[UInt8]] {
         rest += bytes
         var notes: [[UInt8]] = []

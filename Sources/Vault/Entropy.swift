@@ -3,10 +3,7 @@ internal import Glibc
 
 /// Where keys and nonces come from.
 package protocol Entropy: Sendable {
-    /// Makes `count` unpredictable bytes.
-    ///
-    /// - Throws: ``Engine/VaultError`` of kind `library` when there are none; nothing is sealed
-    ///   then.
+    /// Makes `count` unpredictable bytes; throws `library` when there are none.
     func bytes(_ count: Int) throws(VaultError) -> [UInt8]
 }
 
@@ -19,13 +16,9 @@ package struct KernelEntropy: Entropy {
     /// What one call of getentropy(3) may ask for.
     private static let byteCountMax = 256
 
-    /// Makes a source; it has no state of its own.
     package init() {}
 
-    /// Makes `count` unpredictable bytes.
-    ///
-    /// - Throws: ``Engine/VaultError`` of kind `library` for more than 256 bytes, or when the
-    ///   kernel refuses.
+    /// Throws `library` also for more than 256 bytes.
     package func bytes(_ count: Int) throws(VaultError) -> [UInt8] {
         guard (0...Self.byteCountMax).contains(count) else { throw VaultError(kind: .library) }
         var bytes = [UInt8](repeating: 0, count: count)

@@ -5,13 +5,9 @@ package import Lifecycle
 package struct HMACSigner: MessageSigner {
     private let mac: HMACSHA256
 
-    /// Always HS256.
     package var algorithm: SigningAlgorithm { .hs256 }
 
-    /// Keys the code once.
-    ///
-    /// - Parameter key: The secret, of any length; a vendor chose it.
-    /// - Throws: ``Engine/VaultError`` of kind `library` when libcrypto fails.
+    /// Keys the code with a secret of any length; throws `library` when libcrypto fails.
     package init(key: Secret) throws(VaultError) { mac = try HMACSHA256(key: key) }
 
     /// Authenticates `message`.

@@ -1,7 +1,11 @@
+internal import Engine
 internal import Glibc
 
 /// One open directory, in which key files are made and read through file descriptors only.
 struct KeyFile: ~Copyable {
+    /// The size of every key that is made here.
+    static let byteCount = 32
+
     private let directory: Int32
     /// For errors: what is being done, and the directory's path.
     private let action: String
@@ -18,16 +22,45 @@ struct KeyFile: ~Copyable {
 
     deinit { _ = Glibc.close(directory) }
 
+    /// Reads a key, and makes it first if there is none and it may be made.
+    ///
+    /// - Returns: The key, which the caller wipes, and whether this call made it; `nil` when there
+    ///   is none.
+    func readOrMake(
+        _ name: String,
+        mayCreate: Bool,
+        entropy: any Entropy
+    ) throws(VaultSetupError) -> (bytes: [UInt8], isNew: Bool)? {
+        // A crash between the steps leaves this name behind.
+        let temporary = ".\(name).new"
+        try remove(temporary)
+        var isNew = false
+        var bytes = try read(name, byteCount: Self.byteCount)
+        if bytes == nil, mayCreate {
+            var key: [UInt8]
+            do throws(VaultError) {
+                key = try entropy.bytes(Self.byteCount)
+            } catch {
+                throw self.error(.library, name, "there is no entropy")
+            }
+            defer { key.wipe() }
+            try create(temporary, key)
+            // Another process may have made it in the meantime.
+            isNew = try rename(temporary, to: name)
+            bytes = try read(name, byteCount: Self.byteCount)
+        }
+        guard let bytes else { return nil }
+        try syncDirectory()
+        return (bytes, isNew)
+    }
+
     /// Reads a file that must be ours: regular, one name, our uid, mode 0600, `byteCount` bytes.
     ///
     /// - Returns: `nil` when there is no such file; the caller wipes the bytes.
     func read(_ name: String, byteCount: Int) throws(VaultSetupError) -> [UInt8]? {
         // O_NONBLOCK: a planted FIFO must not hang the start; the type is checked below.
-        let file = unsafe Glibc.openat(
-            directory,
-            name,
-            O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-        )
+        let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        let file = unsafe Glibc.openat(directory, name, flags)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw systemError(name)
@@ -41,27 +74,18 @@ struct KeyFile: ~Copyable {
         }
         guard count >= 0 else { throw systemError(name) }
         guard count == byteCount else {
-            throw unsafeFile(name, "expected \(byteCount) bytes, not \(count)")
+            throw error(.unsafeFile, name, "expected \(byteCount) bytes, not \(count)")
         }
         return Array(bytes.prefix(byteCount))
     }
 
     /// Makes a file that must not exist, mode 0600; its bytes and its name are durable on return.
     func create(_ name: String, _ bytes: [UInt8]) throws(VaultSetupError) {
-        let file = unsafe Glibc.openat(
-            directory,
-            name,
-            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-            0o600
-        )
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let file = unsafe Glibc.openat(directory, name, flags, 0o600)
         guard file >= 0 else {
             guard errno == EEXIST else { throw systemError(name) }
-            throw VaultSetupError(
-                kind: .exists,
-                action: action,
-                place: path(name),
-                cause: "a key file is never overwritten"
-            )
+            throw error(.exists, name, "a key file is never overwritten")
         }
         defer { _ = Glibc.close(file) }
         do throws(VaultSetupError) {
@@ -109,22 +133,18 @@ extension KeyFile {
         var facts = stat()
         guard unsafe fstat(file, &facts) == 0 else { throw systemError(name) }
         guard facts.st_mode & S_IFMT == S_IFREG, facts.st_nlink == 1 else {
-            throw unsafeFile(name, "expected a regular file with one name")
+            throw error(.unsafeFile, name, "expected a regular file with one name")
         }
         guard facts.st_uid == geteuid() else {
-            throw unsafeFile(name, "expected owner \(geteuid()), not \(facts.st_uid)")
+            throw error(.unsafeFile, name, "expected owner \(geteuid()), not \(facts.st_uid)")
         }
         guard facts.st_mode & 0o7777 == 0o600 else {
             let mode = String(facts.st_mode & 0o7777, radix: 8)
-            throw unsafeFile(name, "expected mode 0600, not 0\(mode)")
+            throw error(.unsafeFile, name, "expected mode 0600, not 0\(mode)")
         }
     }
 
-    private func write(
-        _ bytes: [UInt8],
-        to file: Int32,
-        _ name: String
-    ) throws(VaultSetupError) {
+    private func write(_ bytes: [UInt8], to file: Int32, _ name: String) throws(VaultSetupError) {
         var written = 0
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -139,8 +159,12 @@ extension KeyFile {
 
     private func path(_ name: String) -> String { "\(place)/\(name)" }
 
-    private func unsafeFile(_ name: String, _ cause: String) -> VaultSetupError {
-        VaultSetupError(kind: .unsafeFile, action: action, place: path(name), cause: cause)
+    func error(
+        _ kind: VaultSetupError.Kind,
+        _ name: String,
+        _ cause: String
+    ) -> VaultSetupError {
+        VaultSetupError(kind: kind, action: action, place: path(name), cause: cause)
     }
 
     private func systemError(_ name: String) -> VaultSetupError {

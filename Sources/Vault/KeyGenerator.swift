@@ -4,11 +4,8 @@ internal import Lifecycle
 
 /// Makes a vault key file for `expunged --generate-vault-key FILE`.
 package enum KeyGenerator {
-    /// Writes a new vault key, base64 and a line feed, to a file that must not exist yet.
+    /// Writes a new vault key, base64 and a line feed, to a new file with mode 0600, durable on return.
     ///
-    /// - Parameters:
-    ///   - path: The file, made with mode 0600 and durable on return.
-    ///   - entropy: Makes the key.
     /// - Returns: The key's id, to be shown; not secret.
     /// - Throws: ``VaultSetupError`` when the file exists, cannot be written, or there is no
     ///   entropy.
@@ -20,12 +17,7 @@ package enum KeyGenerator {
         do throws(VaultError) {
             key = try entropy.bytes(VaultKey.byteCount)
         } catch {
-            throw VaultSetupError(
-                kind: .library,
-                action: action,
-                place: path,
-                cause: "there is no entropy"
-            )
+            throw Self.error(.library, path, "there is no entropy")
         }
         var text = Base64.encode(key)
         text.append(UInt8(ascii: "\n"))
@@ -33,12 +25,7 @@ package enum KeyGenerator {
         defer { text.wipe() }
         let (directory, name) = split(path)
         guard !name.isEmpty else {
-            throw VaultSetupError(
-                kind: .system,
-                action: action,
-                place: path,
-                cause: "expected the path of a file"
-            )
+            throw Self.error(.system, path, "expected the path of a file")
         }
         let made = try VaultKey(text: Secret(text), name: path)
         try KeyFile(directory: directory, action: action).create(name, text)
@@ -46,6 +33,14 @@ package enum KeyGenerator {
     }
 
     private static let action = "make vault key"
+
+    private static func error(
+        _ kind: VaultSetupError.Kind,
+        _ path: String,
+        _ cause: String
+    ) -> VaultSetupError {
+        VaultSetupError(kind: kind, action: action, place: path, cause: cause)
+    }
 
     private static func split(_ path: String) -> (directory: String, name: String) {
         guard let slash = path.lastIndex(of: "/") else { return (".", path) }

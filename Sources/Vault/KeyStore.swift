@@ -18,7 +18,7 @@ struct KeyStore: ~Copyable {
     /// certificates.
     private static let objectCountMax = 16
 
-    /// Reads PEM or DER from memory.
+    /// Reads PEM or DER.
     init(memory: Secret) throws(Failure) {
         guard memory.count > 0 else { throw Failure(reason: "it is empty") }
         guard memory.count <= Self.memoryByteCountMax else {
@@ -31,23 +31,13 @@ struct KeyStore: ~Copyable {
                 return nil
             }
             // UI_null: libcrypto would ask the terminal for the password of an encrypted key.
-            return unsafe OSSL_STORE_attach(
-                source,
-                "file",
-                nil,
-                nil,
-                UI_null(),
-                nil,
-                nil,
-                nil,
-                nil
-            )
+            let ui = unsafe UI_null()
+            return unsafe OSSL_STORE_attach(source, "file", nil, nil, ui, nil, nil, nil, nil)
         }
         guard let store = unsafe store else { throw Self.failure("it cannot be read") }
         unsafe self.store = store
     }
 
-    /// Opens a URI.
     init(uri: String) throws(Failure) {
         guard let store = unsafe OSSL_STORE_open(uri, UI_null(), nil, nil, nil) else {
             throw Self.failure("it cannot be opened")

@@ -10,9 +10,8 @@ package struct LedgerKey: Sendable {
     package static let fileName = "ledger.key"
     /// 32 random bytes in base64, like a vault key.
     package static let credentialName = "ledger-key"
-    private static let byteCount = 32
+    private static let byteCount = KeyFile.byteCount
     private static let signatureByteCount = 64
-    private static let temporaryName = ".ledger.key.new"
     private static let action = "load ledger key"
 
     private let key: SharedObject
@@ -21,8 +20,7 @@ package struct LedgerKey: Sendable {
 
     /// Reads the text of the credential.
     ///
-    /// - Parameter text: 32 random bytes in base64; secret.
-    /// - Throws: ``VaultSetupError`` unless it is that.
+    /// - Throws: ``VaultSetupError`` unless it is 32 random bytes in base64.
     package init(text: Secret) throws(VaultSetupError) {
         guard let seed = text.withBytes({ KeyText.decode($0) }), seed.count == Self.byteCount else {
             throw Self.error(.malformed, Self.credentialName, "expected 32 random bytes in base64")
@@ -30,12 +28,10 @@ package struct LedgerKey: Sendable {
         try self.init(seed: seed, place: Self.credentialName)
     }
 
-    /// Reads the key file; makes it if there is none yet.
+    /// Reads the key file of the state directory; makes it if there is none yet.
     ///
-    /// - Parameters:
-    ///   - directory: The state directory.
-    ///   - mayCreate: False when checkpoints were signed with a key before.
-    ///   - entropy: Makes the key.
+    /// It may not be made when checkpoints were signed with a key before.
+    ///
     /// - Throws: ``VaultSetupError`` when the file is not ours and private, is missing although it
     ///   may not be made, or cannot be written durably.
     package init(
@@ -43,24 +39,19 @@ package struct LedgerKey: Sendable {
         mayCreate: Bool,
         entropy: any Entropy = KernelEntropy()
     ) throws(VaultSetupError) {
-        let place = "\(directory)/\(Self.fileName)"
         let files = try KeyFile(directory: directory, action: Self.action)
-        try files.remove(Self.temporaryName)
-        var bytes = try files.read(Self.fileName, byteCount: Self.byteCount)
-        defer { bytes?.wipe() }
-        if bytes == nil, mayCreate {
-            try Self.create(in: files, place, entropy)
-            bytes = try files.read(Self.fileName, byteCount: Self.byteCount)
-        }
-        guard let seed = bytes else {
-            throw Self.error(
+        guard
+            let read = try files.readOrMake(Self.fileName, mayCreate: mayCreate, entropy: entropy)
+        else {
+            throw files.error(
                 .missing,
-                place,
+                Self.fileName,
                 "the ledger was signed with a key; restore \(Self.fileName) from a backup"
             )
         }
-        try files.syncDirectory()
-        try self.init(seed: Secret(seed), place: place)
+        var seed = read.bytes
+        defer { seed.wipe() }
+        try self.init(seed: Secret(seed), place: "\(directory)/\(Self.fileName)")
     }
 
     private init(seed: Secret, place: String) throws(VaultSetupError) {
@@ -87,42 +78,15 @@ package struct LedgerKey: Sendable {
     /// - Returns: 64 bytes.
     /// - Throws: ``Engine/VaultError`` of kind `library` when libcrypto fails.
     package func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] {
-        var signature = [UInt8](repeating: 0, count: Self.signatureByteCount)
-        var count = signature.count
-        guard
-            let context = unsafe SharedObject(
-                EVP_MD_CTX_new(),
-                release: { unsafe EVP_MD_CTX_free($0) }
-            ),
+        guard let context = SharedObject.digestContext(),
             unsafe EVP_DigestSignInit(context.pointer, nil, nil, nil, key.pointer) == 1,
-            unsafe EVP_DigestSign(
-                context.pointer,
-                &signature,
-                &count,
-                message,
-                message.count
-            ) == 1, count == Self.signatureByteCount
+            let signature = context.digestSign(message, byteCountMax: Self.signatureByteCount),
+            signature.count == Self.signatureByteCount
         else {
             ERR_clear_error()
             throw VaultError(kind: .library)
         }
         return signature
-    }
-
-    private static func create(
-        in files: borrowing KeyFile,
-        _ place: String,
-        _ entropy: any Entropy
-    ) throws(VaultSetupError) {
-        var seed: [UInt8]
-        do throws(VaultError) {
-            seed = try entropy.bytes(byteCount)
-        } catch {
-            throw Self.error(.library, place, "there is no entropy")
-        }
-        defer { seed.wipe() }
-        try files.create(temporaryName, seed)
-        _ = try files.rename(temporaryName, to: fileName)
     }
 
     private static func error(

@@ -21,15 +21,11 @@ package final class SealedVault: CredentialVault {
     let entropy: any Entropy
     private let wraps: Mutex<UInt64>
 
-    /// - Parameters:
-    ///   - keyring: `nil` for sealed mode.
-    ///   - wrapsBefore: How many data keys the active vault key has wrapped so far. The caller
-    ///     keeps this number beside the key's id, adds one in the transaction that stores a wrapped
-    ///     key, and never takes one off. A wrap whose transaction failed was seen by nobody and may
-    ///     be forgotten.
-    ///   - lostKeyIDs: Vault keys that are gone for good, as the operator says: what was sealed
-    ///     under them is broken instead of waiting for its key.
-    ///   - entropy: Makes data keys and nonces.
+    /// Without a keyring the vault is sealed.
+    ///
+    /// `wrapsBefore` is how many data keys the active vault key has wrapped so far. The caller keeps
+    /// this number beside the key's id, and adds one in the transaction that stores a wrapped key. What
+    /// was sealed under one of `lostKeyIDs` is broken instead of waiting for its key.
     package init(
         keyring: VaultKeyring?,
         wrapsBefore: UInt64 = 0,
@@ -42,16 +38,13 @@ package final class SealedVault: CredentialVault {
         wraps = Mutex(wrapsBefore)
     }
 
-    /// False in sealed mode.
     package var isOpen: Bool { keyring != nil }
 
-    /// The id of the key that wraps; `nil` in sealed mode.
     package var activeKeyID: String? { keyring?.active.id }
 
-    /// The ids of all loaded keys; none in sealed mode.
     package var keyIDs: [String] { keyring?.ids ?? [] }
 
-    /// How many data keys the active vault key has wrapped, `wrapsBefore` included.
+    /// `wrapsBefore` included.
     package var wrapCount: UInt64 { wraps.withLock { $0 } }
 
     /// Makes a random data key for a user.
@@ -106,9 +99,8 @@ package final class SealedVault: CredentialVault {
         return Secret(bytes)
     }
 
-    /// Wraps a data key anew under the active vault key; values sealed under it stay as they are.
+    /// Wraps a data key anew, unless the active vault key wrapped it; sealed values stay as they are.
     ///
-    /// - Returns: `key` itself when the active key wrapped it already.
     /// - Throws: `sealed`, `unknownKey`, `broken`, `exhausted` or `library`, as the other calls do.
     package func rewrap(_ key: WrappedKey, userHash: [UInt8]) throws(VaultError) -> WrappedKey {
         let keyring = try loadedKeyring()

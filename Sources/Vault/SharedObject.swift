@@ -1,3 +1,5 @@
+internal import COpenSSL
+
 /// Owns one libcrypto object that many threads use at once.
 ///
 /// `@unchecked Sendable`: only objects that are never changed after `init` are put here (a fetched
@@ -16,4 +18,19 @@ final class SharedObject: @unchecked Sendable {
     }
 
     deinit { unsafe release(pointer) }
+}
+
+extension SharedObject {
+    /// A new EVP_MD_CTX.
+    static func digestContext() -> SharedObject? {
+        unsafe SharedObject(EVP_MD_CTX_new(), release: { unsafe EVP_MD_CTX_free($0) })
+    }
+
+    /// Signs with an EVP_MD_CTX that EVP_DigestSignInit(3) prepared.
+    func digestSign(_ message: [UInt8], byteCountMax: Int) -> [UInt8]? {
+        var signature = [UInt8](repeating: 0, count: byteCountMax)
+        var count = byteCountMax
+        let isSigned = unsafe EVP_DigestSign(pointer, &signature, &count, message, message.count)
+        return isSigned == 1 ? Array(signature.prefix(count)) : nil
+    }
 }

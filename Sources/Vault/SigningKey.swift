@@ -22,54 +22,44 @@ package struct SigningKey: MessageSigner {
 
     /// Loads the content of a credential, such as Apple's `.p8` file.
     ///
-    /// - Parameters:
-    ///   - pem: PKCS#8 PEM, not encrypted; or one line, the URI of a key, which may hold a PIN.
-    ///     Secret.
-    ///   - credential: The credential's name, for the error.
-    ///   - algorithm: What the key is for; its type and size must fit.
-    /// - Throws: ``VaultSetupError`` when it is not exactly one private key of the right kind.
+    /// `pem` is PKCS#8 PEM, not encrypted; or one line, the URI of a key, which may hold a PIN.
+    ///
+    /// - Throws: ``VaultSetupError`` when it is not exactly one private key that fits the algorithm.
     package init(
         pem: Secret,
         credential: String,
         algorithm: SigningAlgorithm
     ) throws(VaultSetupError) {
-        try self.init(
-            Self.expecting(algorithm, at: credential) {
-                () throws(KeyStore.Failure) in
-                guard let uri = Self.uri(in: pem) else {
-                    return try KeyStore(memory: pem).loadPrivateKey()
-                }
-                return try KeyStore(uri: uri).loadPrivateKey()
-            },
-            algorithm,
-            place: credential
-        )
+        try self.init(algorithm, place: credential) { () throws(KeyStore.Failure) in
+            guard let uri = Self.uri(in: pem) else { return try KeyStore(memory: pem) }
+            return try KeyStore(uri: uri)
+        }
     }
 
     /// Loads or addresses the key that a URI names.
     ///
-    /// - Parameters:
-    ///   - uri: `file:` or a scheme of an OpenSSL provider that the system's configuration loads.
-    ///     Must hold no PIN: it is named in errors without its query.
-    ///   - algorithm: What the key is for; its type and size must fit.
-    /// - Throws: ``VaultSetupError`` when the URI leads to anything but one private key of the
-    ///   right kind.
+    /// The scheme is `file` or one of an OpenSSL provider that the system's configuration loads. The
+    /// URI must hold no PIN: errors name it without its query.
+    ///
+    /// - Throws: ``VaultSetupError`` when the URI leads to anything but one private key that fits the
+    ///   algorithm.
     package init(uri: String, algorithm: SigningAlgorithm) throws(VaultSetupError) {
-        let place = String(uri.prefix { $0 != "?" })
-        try self.init(
-            Self.expecting(algorithm, at: place) {
-                () throws(KeyStore.Failure) in try KeyStore(uri: uri).loadPrivateKey()
-            },
-            algorithm,
-            place: place
-        )
+        try self.init(algorithm, place: String(uri.prefix { $0 != "?" })) {
+            () throws(KeyStore.Failure) in try KeyStore(uri: uri)
+        }
     }
 
     private init(
-        _ key: SharedObject,
         _ algorithm: SigningAlgorithm,
-        place: String
+        place: String,
+        open: () throws(KeyStore.Failure) -> KeyStore
     ) throws(VaultSetupError) {
+        let key: SharedObject
+        do throws(KeyStore.Failure) {
+            key = try open().loadPrivateKey()
+        } catch {
+            throw Self.error(.malformed, algorithm, at: place, detail: error.reason)
+        }
         guard Self.isSuitable(key, for: algorithm) else {
             throw Self.error(.wrongType, algorithm, at: place)
         }
@@ -106,8 +96,7 @@ package struct SigningKey: MessageSigner {
 }
 
 extension SigningKey {
-    /// 16,384-bit RSA, the largest that libcrypto takes for verifying; more room than any key
-    /// needs.
+    /// 16,384-bit RSA, the largest that libcrypto takes for verifying.
     private static let signatureByteCountMax = 2_048
     /// Longer than any PKCS#11 URI (RFC 7512) that names a key by all that it has.
     private static let uriByteCountMax = 4_096
@@ -118,11 +107,7 @@ extension SigningKey {
 
     /// A token's own implementation need not know how to copy.
     private func context() -> SharedObject? {
-        guard let prepared,
-            let copy = unsafe SharedObject(
-                EVP_MD_CTX_new(),
-                release: { unsafe EVP_MD_CTX_free($0) }
-            ),
+        guard let prepared, let copy = SharedObject.digestContext(),
             unsafe EVP_MD_CTX_copy_ex(copy.pointer, prepared.pointer) == 1
         else {
             ERR_clear_error()
@@ -137,11 +122,7 @@ extension SigningKey {
     ) -> SharedObject? {
         var parameters: OpaquePointer?
         let properties = tokenProvider(of: key).map { "?provider=\($0)" } ?? ""
-        guard
-            let context = unsafe SharedObject(
-                EVP_MD_CTX_new(),
-                release: { unsafe EVP_MD_CTX_free($0) }
-            ),
+        guard let context = SharedObject.digestContext(),
             unsafe EVP_DigestSignInit_ex(
                 context.pointer,
                 &parameters,
@@ -185,18 +166,7 @@ extension SigningKey {
         guard let context = context() else { return nil }
         let size = Int(unsafe EVP_PKEY_get_size(key.pointer))
         guard size > 0, size <= Self.signatureByteCountMax else { return nil }
-        var signature = [UInt8](repeating: 0, count: size)
-        var written = size
-        guard
-            unsafe EVP_DigestSign(
-                context.pointer,
-                &signature,
-                &written,
-                message,
-                message.count
-            ) == 1
-        else { return nil }
-        return Array(signature.prefix(written))
+        return context.digestSign(message, byteCountMax: size)
     }
 
     /// PSS with a salt as long as the digest (RFC 7518 §3.5); MGF1 takes the digest's hash unless
@@ -256,18 +226,6 @@ extension SigningKey {
 }
 
 extension SigningKey {
-    private static func expecting(
-        _ algorithm: SigningAlgorithm,
-        at place: String,
-        load: () throws(KeyStore.Failure) -> SharedObject
-    ) throws(VaultSetupError) -> SharedObject {
-        do throws(KeyStore.Failure) {
-            return try load()
-        } catch {
-            throw Self.error(.malformed, algorithm, at: place, detail: error.reason)
-        }
-    }
-
     private static func error(
         _ kind: VaultSetupError.Kind,
         _ algorithm: SigningAlgorithm,

@@ -13,12 +13,8 @@ package struct VaultKey: Sendable {
     /// Makes the keys of cases out of their random bytes.
     let cases: HMACSHA256
 
-    /// Reads the text of a credential; white space anywhere and a missing `=` at the end are
-    /// allowed.
+    /// Reads a credential; white space anywhere and a missing `=` at the end are allowed.
     ///
-    /// - Parameters:
-    ///   - text: The credential's content; secret.
-    ///   - name: The credential's name, for the error.
     /// - Throws: ``VaultSetupError`` unless it is base64 (RFC 4648 §4) of exactly 32 bytes.
     package init(text: Secret, name: String) throws(VaultSetupError) {
         guard let key = text.withBytes({ KeyText.decode($0) }), key.count == Self.byteCount else {

@@ -3,9 +3,7 @@ package struct VaultKeyring: Sendable {
     package let active: VaultKey
     private let keys: [String: VaultKey]
 
-    /// - Parameters:
-    ///   - active: Wraps all new data keys.
-    ///   - retired: Kept until everything they wrapped is wrapped anew.
+    /// Retired keys are kept until everything they wrapped is wrapped anew.
     package init(active: VaultKey, retired: [VaultKey] = []) {
         self.active = active
         keys = Dictionary((retired + [active]).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
@@ -14,6 +12,5 @@ package struct VaultKeyring: Sendable {
     /// The ids of all keys, sorted.
     package var ids: [String] { keys.keys.sorted() }
 
-    /// The key with this id, if it is loaded.
     package func key(id: String) -> VaultKey? { keys[id] }
 }

@@ -2,7 +2,6 @@
 ///
 /// Says which credential or file and what is expected, never what was found inside it.
 package struct VaultSetupError: Error, Sendable, CustomStringConvertible {
-    /// The closed set of causes.
     package enum Kind: String, Sendable, CaseIterable {
         /// The text or bytes are not a key of the expected form.
         case malformed = "malformed_key"
@@ -12,18 +11,15 @@ package struct VaultSetupError: Error, Sendable, CustomStringConvertible {
         case unsafeFile = "unsafe_key_file"
         /// The file is missing and may not be made now.
         case missing = "missing_key_file"
-        /// The file exists already and is never overwritten.
         case exists = "key_file_exists"
-        /// The operating system refused.
         case system = "system_error"
-        /// libcrypto itself failed.
         case library = "crypto_library"
     }
 
     package let kind: Kind
     /// What was tried, such as `load vault key`.
     package let action: String
-    /// The credential's name or the file's path.
+    /// A credential's name or a file's path.
     package let place: String
     /// What is expected, or what the operating system said.
     package let cause: String

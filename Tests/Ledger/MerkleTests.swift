@@ -52,27 +52,6 @@ struct MerkleTests {
         }
     }
 
-    @Test("every tree is shown to begin every larger one, and a tree with another past is not")
-    func consistency() throws {
-        let tree = KeptTree(leaves: (0..<40).map { [UInt8($0)] })
-        let forged = KeptTree(leaves: (0..<40).map { [UInt8($0 == 3 ? 0xff : $0)] })
-        for size in 0...40 {
-            for old in 0...size {
-                let path = try proof.consistency(from: old, to: size, subtree: tree.subtree)
-                func holds(_ oldRoot: [UInt8], _ path: [[UInt8]]) -> Bool {
-                    proof.isConsistent(
-                        from: (old, oldRoot),
-                        to: (size, tree.roots[size]),
-                        path: path
-                    )
-                }
-                #expect(holds(tree.roots[old], path))
-                #expect(!holds(tree.roots[old], path + [tree.roots[1]]))
-                if old > 3 { #expect(!holds(forged.roots[old], path)) }
-            }
-        }
-    }
-
     @Test("an edge that was stored goes on where it stopped")
     func resuming() throws {
         var tree = KeptTree(leaves: (0..<11).map { [UInt8($0)] })
