@@ -8,7 +8,6 @@ package struct AdapterEnvironment: Sendable {
     /// Reads a systemd credential of a provider or store.
     package typealias CredentialReader =
         @Sendable (_ name: String, _ owner: RemoteOwner) throws -> Secret
-    /// Makes a signer of a private key in PEM form.
     package typealias SignerMaker =
         @Sendable (_ pem: Secret, _ credential: String, SigningAlgorithm) throws
         -> any MessageSigner
@@ -33,16 +32,13 @@ package struct AdapterEnvironment: Sendable {
         self.logger = logger
     }
 
-    /// Reads a credential.
-    ///
-    /// - Throws: Why it cannot be read, in one line.
+    /// Reads a credential; the error says in one line why it cannot be read.
     package func credential(_ name: String, of owner: RemoteOwner) throws -> Secret {
         try readCredential(name, owner)
     }
 
-    /// Reads a credential of one line, without the end of the line.
-    ///
-    /// - Throws: Why it cannot be read, in one line.
+    /// Reads a credential of one line, without the end of the line; throws as
+    /// ``credential(_:of:)`` does.
     package func line(_ name: String, of owner: RemoteOwner) throws -> Secret {
         // The copy is made inside: the lent array is overwritten together with its owner.
         try credential(name, of: owner).withBytes { bytes in

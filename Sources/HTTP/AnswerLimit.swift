@@ -4,17 +4,16 @@ import NIOHTTP1
 /// Ends a call whose answer is mostly not its body: endless informational answers, header fields,
 /// chunk extensions or trailers.
 ///
-/// ``RemoteCall`` bounds the body, and only the body reaches it. One of these counts what comes
-/// before the HTTP decoder, the other one what comes behind it.
+/// ``RemoteCall`` bounds the body, and only the body reaches it. Two handlers count before and behind
+/// the HTTP decoder.
 enum AnswerLimit {
-    /// Informational answers (RFC 9110 §15.2) before the final one; servers send one or two.
+    /// Before the final one (RFC 9110 §15.2); servers send one or two.
     static let informationalMax = 8
     /// Bytes of an answer besides its body: heads of real servers have less than 16 KiB.
     static let besidesBodyMax = 64 * 1024
     /// Bytes on the wire for one byte of the body: a chunk of one byte has six.
     static let wirePerBodyMax = 8
 
-    /// What one connection has received since its last request.
     final class Count {
         var wireByteCount = 0
         var bodyByteCount = 0
@@ -27,7 +26,6 @@ enum AnswerLimit {
         func reset() { (wireByteCount, bodyByteCount, informationalCount) = (0, 0, 0) }
     }
 
-    /// Counts on both sides of the decoder of a connection.
     static func add(to channel: any Channel) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations

@@ -2,9 +2,7 @@ import Encoding
 package import Lifecycle
 
 /// The value of an `Authorization` header (RFC 9110 §11.6.2); redacted in every textual view.
-package struct Authorization: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
+package struct Authorization: Sendable, Redacted {
     private let value: Secret
 
     /// What goes into the header.
@@ -31,14 +29,8 @@ package struct Authorization: Sendable, CustomStringConvertible, CustomDebugStri
 
     /// A client and its secret as OAuth wants them: each form-encoded first (RFC 6749 §2.3.1).
     package static func client(_ clientID: String, _ secret: Secret) -> Authorization {
-        var name: [UInt8] = []
-        PercentEncoding.append(clientID.utf8, to: &name)
         var password: [UInt8] = []
         secret.withBytes { PercentEncoding.append($0, to: &password) }
-        return basic(String(decoding: name, as: UTF8.self), Secret(password))
+        return basic(PercentEncoding.encode(clientID), Secret(password))
     }
-
-    package var description: String { "[redacted]" }
-    package var debugDescription: String { "[redacted]" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }

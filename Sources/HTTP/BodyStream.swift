@@ -4,8 +4,7 @@ package import NIOCore
 package struct BodyStream: Sendable {
     /// Bytes of the body; a longer one ends the call.
     package let max: Int
-    /// Gets the parts in their order, one after the other, each soon after it came: nothing else
-    /// of the client goes on meanwhile.
+    /// Gets the parts in order; nothing else of the client goes on meanwhile.
     package let take: @Sendable (ByteBufferView) -> Void
 
     package init(max: Int, take: @escaping @Sendable (ByteBufferView) -> Void) {

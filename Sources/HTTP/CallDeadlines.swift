@@ -3,9 +3,8 @@ import Synchronization
 
 /// Ends calls that take too long, with one timer for all calls of a client.
 ///
-/// A timer for each call costs as much as its place in the pool: it is made and taken back on
-/// another thread than its own. All calls of a client may take equally long, so one timer looks at
-/// those under way, and none runs while there are none.
+/// A timer for each call costs as much as its place in the pool, since another thread makes it and
+/// takes it back. All calls of a client may take equally long. No timer runs without calls.
 final class CallDeadlines: Sendable {
     /// Names a call that has begun.
     struct Token: Hashable {
@@ -28,20 +27,14 @@ final class CallDeadlines: Sendable {
     private let eventLoop: any EventLoop
     private let state = Mutex(State())
 
-    /// - Parameters:
-    ///   - limit: How long a call may take; it is ended a sixteenth of that too late at most, or a
-    ///     second.
-    ///   - eventLoop: Runs the timer.
+    /// A call is ended a sixteenth of `limit` too late at most, or a second.
     init(limit: TimeAmount, eventLoop: any EventLoop) {
         self.limit = limit
         pause = .milliseconds(min(max(limit.nanoseconds / 1_000_000 / 16, 1), 1000))
         self.eventLoop = eventLoop
     }
 
-    /// Watches a call until ``end(_:)``.
-    ///
-    /// - Parameter fail: Ends the call; called at most once, and never under a lock.
-    /// - Returns: What ``end(_:)`` wants.
+    /// Watches a call until ``end(_:)``; `fail` is called at most once, and never under a lock.
     func begin(_ fail: @escaping @Sendable () -> Void) -> Token {
         let deadline = NIODeadline.now() + limit
         let (token, mustSetTimer) = state.withLock { state in
@@ -55,13 +48,12 @@ final class CallDeadlines: Sendable {
         return token
     }
 
-    /// The call has come on, and may take as long again.
+    /// The call may take as long again.
     func renew(_ token: Token) {
         let deadline = NIODeadline.now() + limit
         state.withLock { $0.calls[token]?.deadline = deadline }
     }
 
-    /// The call has ended by itself.
     func end(_ token: Token) { state.withLock { _ = $0.calls.removeValue(forKey: token) } }
 
     private func setTimer() {

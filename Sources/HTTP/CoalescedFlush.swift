@@ -3,11 +3,9 @@ import NIOSSL
 
 /// Sends in one go what a connection writes during one turn of its event loop.
 ///
-/// async-http-client flushes the head of a request, its body and its end one by one; each of them
-/// would be a system call, a packet and a wake-up of the provider.
-///
-/// It also closes at once: TLS would go on to read and decrypt what the provider sends, until that
-/// has said that it closes, too.
+/// async-http-client flushes the head of a request, its body and its end one by one, each with a
+/// system call and a packet. It also closes at once: TLS would read and decrypt until the provider
+/// closes, too.
 final class CoalescedFlush: ChannelOutboundHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData

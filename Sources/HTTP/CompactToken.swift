@@ -3,13 +3,8 @@ package import Engine
 
 /// The compact form of a signed JWT (RFC 7515 §3.1).
 package enum CompactToken {
-    /// Signs `claims`.
+    /// Signs `claims`; `members` of the header stand beside `alg` and `typ`.
     ///
-    /// - Parameters:
-    ///   - claims: The payload.
-    ///   - members: Header members beside `alg` and `typ`, such as `kid`; plain text.
-    ///   - signer: Holds the key.
-    /// - Returns: Header, payload and signature with dots between them.
     /// - Throws: ``VaultError`` when the key does not sign.
     package static func sign(
         _ claims: JSONBody,

@@ -2,10 +2,10 @@ package import Lifecycle
 
 /// Keeps one value that a provider publishes: fetched when needed, by one caller at a time.
 ///
-/// An actor, since concurrent calls share it. Asking for a newer value fetches it again, but at
-/// most once in a while, so that nobody can turn us against the provider.
+/// Asking for a newer value fetches it again, but at most once per interval, so that nobody can turn
+/// the service against the provider.
 package actor FetchedValue<Value: Sendable> {
-    /// Callers that wait for one fetch; more are told to come back.
+    /// Callers that wait for one fetch.
     private static var waitersMax: Int { 1024 }
 
     /// The least time between two fetches after one that worked.
@@ -23,10 +23,7 @@ package actor FetchedValue<Value: Sendable> {
     private var isFetching = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameters:
-    ///   - lifetime: How long a fetched value is used.
-    ///   - now: The clock.
-    ///   - fetch: Brings the value, or `nil`; bounded in time by itself.
+    /// Uses a fetched value for `lifetime`; `fetch` must be bounded in time by itself.
     package init(
         lifetime: Duration,
         now: @escaping @Sendable () -> WallTime,
@@ -37,9 +34,8 @@ package actor FetchedValue<Value: Sendable> {
         self.fetch = fetch
     }
 
-    /// The value, fetched when there is none or `isEnough` wants a newer one.
-    ///
-    /// - Returns: The newest one there is, which may still not be enough; `nil` when there is none.
+    /// The newest value, fetched when there is none or `isEnough` wants a newer one; it may still not
+    /// be enough.
     package func get(where isEnough: @Sendable (Value) -> Bool = { _ in true }) async -> Value? {
         if let value = current(), isEnough(value) { return value }
         await refresh()

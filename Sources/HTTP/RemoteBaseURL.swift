@@ -14,9 +14,8 @@ package struct RemoteBaseURL: Sendable, Hashable {
     /// `host`, with `:port` unless it is the scheme's own.
     package let authority: String
 
-    /// - Parameters:
-    ///   - text: Absolute https URL; a path in it is kept as a prefix.
-    ///   - settings: Whose permission for plain http counts.
+    /// Reads an absolute URL, whose path is kept as a prefix.
+    ///
     /// - Throws: ``SetupError`` of kind `malformedBaseURL` or `plainHTTP`.
     package init(_ text: String, _ settings: RemoteSettings) throws(SetupError) {
         owner = settings.owner

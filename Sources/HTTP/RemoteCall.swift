@@ -37,14 +37,13 @@ final class RemoteCall: HTTPClientResponseDelegate {
 
     var isStreamed: Bool { stream != nil }
 
-    /// Does something whenever a part of the body has gone to the stream.
     func afterEachPart(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.afterPart = body }
     }
 
     var isSent: Bool { state.withLock { $0.isSent } }
 
-    /// The bytes as a body that marks this call as sent the moment it is asked for.
+    /// A body that marks this call as sent the moment it is asked for.
     func body(_ bytes: [UInt8]) -> HTTPClient.Body {
         let buffer = ByteBuffer(bytes: bytes)
         state.withLock { $0.hasBody = true }

@@ -6,9 +6,8 @@ package import NIOCore
 /// The one way to a provider or a store: https to the hosts of its endpoints, and nothing else.
 ///
 /// No redirects, no proxy (the environment's included), no decompression, no cookies, HTTP/1.1
-/// only, TLS 1.2 or newer with full verification. Bounded: every call has a deadline (one with a
-/// ``BodyStream`` a new one after each part), every answer a largest size, the pool as many
-/// connections as the other side has concurrency.
+/// only, TLS 1.2 or newer with full verification. Every call has a deadline (with a ``BodyStream`` a
+/// new one after each part), every answer a largest size, and the pool a number of connections.
 package final class RemoteClient: Sendable {
     /// How long an unused connection is kept.
     ///
@@ -29,11 +28,8 @@ package final class RemoteClient: Sendable {
 
     /// Prepares the client; no connection is made yet.
     ///
-    /// - Parameters:
-    ///   - settings: Where to connect and how long to wait.
-    ///   - eventLoopGroup: Runs the connections; owned by the caller and shut down after this
-    ///     client.
-    ///   - logger: Gets one debug line when the shutdown was not clean.
+    /// The caller shuts the event loops down, after this client.
+    ///
     /// - Throws: ``SetupError`` when the CA file cannot be used.
     package init(
         _ settings: RemoteSettings,
@@ -54,7 +50,7 @@ package final class RemoteClient: Sendable {
         configuration.connectionPool.idleTimeout = Self.idleTime
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             max(1, settings.concurrency)
-        // Nobody traces here, and what a tracer would get is put together all the same.
+        // What a tracer would get is put together even without one.
         configuration.tracing.tracer = nil
         // The engine has a backoff and a breaker; a second, hidden one would only hide the outage.
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -72,10 +68,7 @@ package final class RemoteClient: Sendable {
         deadlines = CallDeadlines(limit: TimeAmount(settings.timeoutTotal), eventLoop: loop)
     }
 
-    /// Makes one call.
-    ///
-    /// - Parameter request: For an endpoint of this provider.
-    /// - Returns: The answer, or how far the call got; cancelling the task counts as its failure.
+    /// Makes one call; cancelling the task counts as its failure.
     package func send(_ request: RemoteRequest) async -> RemoteOutcome {
         guard !Task.isCancelled else { return .unsent }
         let call = RemoteCall(answerMax: answerMax, stream: request.stream)

@@ -2,8 +2,7 @@ import AsyncHTTPClient
 import Lifecycle
 package import NIOHTTP1
 
-/// One address under a provider's base URL, parsed once; a call can change neither its host nor
-/// its method.
+/// One address under a base URL, parsed once; a call can change neither its host nor its method.
 package struct RemoteEndpoint: Sendable {
     /// Stands in a path for a value that each call brings.
     static let placeholder = "{}"
@@ -31,13 +30,10 @@ package struct RemoteEndpoint: Sendable {
         try self.init(base, path: slash, method: method)
     }
 
-    /// - Parameters:
-    ///   - base: The validated base URL.
-    ///   - path: Empty, or starts with a slash; appended to the path of `base`. Each `{}` is
-    ///     filled by the call.
-    ///   - method: How it is called.
-    ///   - more: Headers beyond the `User-Agent` and `Accept` that every call has; one of these
-    ///     names replaces them.
+    /// The path is empty or starts with a slash; each call fills its placeholders.
+    ///
+    /// More headers come beside the `User-Agent` and `Accept` of every call, or instead of them.
+    ///
     /// - Throws: ``SetupError`` of kind `malformedBaseURL` when the result is not a URL.
     package init(
         _ base: RemoteBaseURL,
@@ -46,10 +42,8 @@ package struct RemoteEndpoint: Sendable {
         headers more: [(String, String)] = []
     ) throws(SetupError) {
         self.method = method
-        pieces = (base.text + path).split(
-            separator: Self.placeholder,
-            omittingEmptySubsequences: false
-        ).map(String.init)
+        pieces = (base.text + path)
+            .split(separator: Self.placeholder, omittingEmptySubsequences: false).map(String.init)
         var headers = HTTPHeaders([("User-Agent", "expunged"), ("Accept", "application/json")])
         for (name, value) in more { headers.replaceOrAdd(name: name, value: value) }
         do {

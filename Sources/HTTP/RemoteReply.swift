@@ -1,9 +1,7 @@
-/// A complete answer of a provider, as far as anything here looks at it.
-///
-/// The body may hold tokens and may echo what was sent, so no textual view shows it.
-package struct RemoteReply: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
+import Encoding
+
+/// A complete answer of a provider; the body may hold tokens and may echo what was sent.
+package struct RemoteReply: Sendable, Redacted {
     package let status: Int
     package let contentType: String?
     package let retryAfter: String?
@@ -22,7 +20,6 @@ package struct RemoteReply: Sendable, CustomStringConvertible, CustomDebugString
     }
 
     package var description: String { "status \(status), \(body.count) bytes" }
-    package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: ["status": status]) }
 }
 

@@ -4,11 +4,7 @@ package import Lifecycle
 import NIOHTTP1
 
 /// One call that is about to be made: an endpoint and everything that goes there.
-///
-/// Holds secrets, so every textual view is redacted.
-package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
+package struct RemoteRequest: Sendable, Redacted {
     /// What goes behind the head.
     package enum Body: Sendable {
         case none
@@ -40,31 +36,21 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
 
     /// A call below an endpoint without placeholders.
     ///
-    /// - Parameters:
-    ///   - endpoint: Where it goes.
-    ///   - encodedSuffix: Begins with a slash; path and query, percent-encoded by the caller, which
-    ///     has signed them as they are.
-    ///   - body: What goes along.
+    /// The suffix begins with a slash; the caller has percent-encoded and signed path and query.
     package init(_ endpoint: RemoteEndpoint, encodedSuffix: String, _ body: Body = .none) {
         precondition(encodedSuffix.hasPrefix("/"), "a suffix must not change the host")
         self.init(endpoint, body)
         self.encodedSuffix = encodedSuffix
     }
 
-    /// A call of an endpoint with placeholders; `nil` for a value that would change the path: an
-    /// empty one, `.` and `..` (RFC 3986 §5.2.4).
+    /// A call of an endpoint with one placeholder for each value, which becomes one path segment.
     ///
-    /// - Parameters:
-    ///   - endpoint: Has as many placeholders as there are values.
-    ///   - values: In their order; percent-encoded as one path segment each.
+    /// Returns `nil` for a value that would change the path: an empty one, `.` and `..` (RFC 3986
+    /// §5.2.4).
     package init?(_ endpoint: RemoteEndpoint, filling values: [Secret]) {
         precondition(endpoint.pieces.count == values.count + 1, "one value per placeholder")
-        for value in values {
-            let isPlain = value.withBytes {
-                !$0.isEmpty && $0 != Array(".".utf8) && $0 != Array("..".utf8)
-            }
-            guard isPlain else { return nil }
-        }
+        let dots: [[UInt8]] = [[], Array(".".utf8), Array("..".utf8)]
+        guard values.allSatisfy({ $0.withBytes { !dots.contains($0) } }) else { return nil }
         self.endpoint = endpoint
         self.values = values
     }
@@ -75,10 +61,8 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
         switch body {
         case .none: break
         case .form(let form):
-            request.headers.replaceOrAdd(
-                name: "Content-Type",
-                value: "application/x-www-form-urlencoded"
-            )
+            let type = "application/x-www-form-urlencoded"
+            request.headers.replaceOrAdd(name: "Content-Type", value: type)
             request.body = call.body(form.bytes)
         case .json(let json):
             request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
@@ -114,8 +98,4 @@ package struct RemoteRequest: Sendable, CustomStringConvertible, CustomDebugStri
             return nil
         }
     }
-
-    package var description: String { "[redacted]" }
-    package var debugDescription: String { "[redacted]" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -7,13 +7,13 @@ package struct RemoteSettings: Sendable {
     package static let answerMaxDefault = 65_536
 
     package let owner: RemoteOwner
-    /// Permits `http://` for a loopback host, and for no other.
+    /// Permits `http://` for a loopback host alone.
     package var allowsPlainLoopback: Bool
     /// Permits connections to private, link-local and loopback addresses (RFC 6890).
     package var allowsPrivateAddresses = true
     /// PEM file of the only roots to trust; `nil` trusts the system's.
     package var caFile: String?
-    /// The most calls at a time; the connection pool is as large.
+    /// Calls at a time; the connection pool is as large.
     package var concurrency: Int
     /// Bytes of an answer's body; a longer answer is dropped unread.
     package var answerMax = RemoteSettings.answerMaxDefault

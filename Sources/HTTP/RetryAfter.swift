@@ -4,8 +4,7 @@ package import Lifecycle
 package enum RetryAfter {
     /// What the header asks for, clamped to 1 s … 24 h; `nil` for text that is neither form.
     ///
-    /// A negative number or a past date asks for nothing, which is the least wait. A number too
-    /// large to count is the longest one.
+    /// A negative number or a past date is the least wait, a number too large to count the longest.
     package static func duration(_ text: String, now: WallTime) -> Duration? {
         let trimmed = text.drop { $0 == " " || $0 == "\t" }
         guard let first = trimmed.utf8.first else { return nil }

@@ -3,7 +3,6 @@ import Lifecycle
 
 /// Exchanges a signed assertion for a token (RFC 7523 §2.1).
 struct AssertionExchange: Sendable {
-    /// What one exchange brought.
     enum Result: Sendable {
         case fetched(ServiceAccountToken)
         case failed(EffectFailure)

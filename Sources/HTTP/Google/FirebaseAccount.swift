@@ -1,19 +1,16 @@
 import Encoding
 package import Lifecycle
 
-/// One account as Firebase tells it.
-///
-/// Holds names of a person, so every textual view is redacted.
-package struct FirebaseAccount: Sendable, CustomStringConvertible, CustomReflectable {
+/// One account as Firebase reports it; it holds names of a person.
+package struct FirebaseAccount: Sendable, Redacted {
     /// One entry of `providerUserInfo`.
-    package struct Link: Sendable, CustomStringConvertible, CustomReflectable {
+    package struct Link: Sendable, Redacted {
         /// Such as `apple.com`, `password` or `oidc.example`.
         package let providerID: String
         /// The provider's own name for the user.
         package let rawID: Secret?
 
         package var description: String { providerID }
-        package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
     /// Personal.
@@ -38,7 +35,4 @@ package struct FirebaseAccount: Sendable, CustomStringConvertible, CustomReflect
         }
         self.links = links
     }
-
-    package var description: String { "[redacted]" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -49,15 +49,8 @@ package struct GoogleAccess: Hashable, Sendable {
         }
     }
 
-    /// Makes a client, and what calls with it and shuts it down.
+    /// Makes a client, and with `body` what calls with it and shuts it down.
     ///
-    /// - Parameters:
-    ///   - owner: Whose client it is.
-    ///   - scopes: What its tokens are for.
-    ///   - environment: Where keys and connections come from.
-    ///   - adjust: Changes the settings of the connection.
-    ///   - body: Makes what calls.
-    /// - Returns: What `body` made.
     /// - Throws: What prevents it, in one line.
     package func open<Made: Sendable>(
         for owner: RemoteOwner,

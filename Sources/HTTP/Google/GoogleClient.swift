@@ -16,12 +16,7 @@ package struct GoogleClient: Sendable {
         self.now = now
     }
 
-    /// Makes one call and reads its answer.
-    ///
-    /// - Parameters:
-    ///   - request: Without authorization.
-    ///   - table: Made by ``table(_:)``.
-    /// - Returns: What the table made of the answer, or why no call was made.
+    /// Authorizes and makes one call, and reads its answer by a table that ``table(_:)`` made.
     package func call(_ request: RemoteRequest, _ table: ReplyTable) async -> ReplyReading {
         let token: Secret
         switch await tokens.token() {

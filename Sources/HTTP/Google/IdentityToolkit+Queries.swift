@@ -40,17 +40,12 @@ extension IdentityToolkit {
             RemoteRequest(queries, .json(body)),
             Self.replies(alsoNone: false)
         )
-        switch reading.meaning {
-        case .failure(let failure): return .failure(failure)
-        case .refused, .unclear: return .failure(.unusable)
-        case .honoured: return Self.found(user, in: reading.json)
-        }
+        if let failure = Self.failure(reading) { return .failure(failure) }
+        return Self.found(user, in: reading.json)
     }
 
-    /// Asks for a page of all accounts ("Method: projects.accounts.batchGet").
-    ///
-    /// - Parameter token: Of the page before; `nil` for the first one.
-    /// - Returns: The page, or why there is none.
+    /// Asks for the page of all accounts behind the one that brought `token` ("Method:
+    /// projects.accounts.batchGet").
     package func list(after token: Secret?) async -> Listing {
         var request = RemoteRequest(listing)
         var query = FormBody()
@@ -60,11 +55,7 @@ extension IdentityToolkit {
         if let token { query.add("nextPageToken", token) }
         request.query = query
         let reading = await client.call(request, Self.replies(alsoNone: false))
-        switch reading.meaning {
-        case .failure(let failure): return .failure(failure)
-        case .refused, .unclear: return .failure(.unusable)
-        case .honoured: break
-        }
+        if let failure = Self.failure(reading) { return .failure(failure) }
         // The last page may have a token, too; what that leads to is empty (firebase-tools,
         // `accountExporter.ts`).
         guard let users = reading.json?["users"] else { return .page([], next: nil) }
@@ -79,9 +70,7 @@ extension IdentityToolkit {
         return .page(ids, next: next.isEmpty ? nil : Secret(next))
     }
 
-    /// Asks the query for an account that cannot be.
-    ///
-    /// - Returns: `nil` when all is well.
+    /// Asks the query for an account that cannot be; `nil` when all is well.
     package func diagnoseQuery() async -> EffectFailure? {
         guard let nobody = Self.nobody else { return nil }
         if case .failure(let failure) = await query(nobody) { return failure }

@@ -29,18 +29,16 @@ package struct IdentityToolkit: Sendable {
         }
     }
 
-    /// What looking a user up brought.
+    /// What looking a user up brought; `none` when there is no such account, or not any more.
     package enum Found: Sendable {
         case account(FirebaseAccount)
-        /// There is no such account, or not any more.
         case none
         case failure(EffectFailure)
     }
 
-    /// What changing or deleting an account brought.
+    /// What changing or deleting an account brought; `none` as in ``Found``.
     package enum Change: Sendable {
         case done
-        /// There is no such account, or not any more.
         case none
         case failure(EffectFailure)
     }
@@ -79,12 +77,9 @@ package struct IdentityToolkit: Sendable {
         delete = try RemoteEndpoint(base, path: path + "delete", method: .POST)
     }
 
-    /// Closes the connections.
     package func shutdown() async { await client.shutdown() }
 
-    /// Looks an account up.
-    ///
-    /// The answer for an unknown id is a 200 without `users`.
+    /// Looks an account up; the answer for an unknown id is a 200 without `users`.
     package func find(_ user: UserID) async -> Found {
         guard Self.mayExist(user) else { return .none }
         var body = JSONBody()
@@ -93,11 +88,7 @@ package struct IdentityToolkit: Sendable {
             RemoteRequest(lookup, .json(body)),
             Self.replies(alsoNone: false)
         )
-        switch reading.meaning {
-        case .failure(let failure): return .failure(failure)
-        case .refused, .unclear: return .failure(.unusable)
-        case .honoured: break
-        }
+        if let failure = Self.failure(reading) { return .failure(failure) }
         guard let users = reading.json?["users"] else { return .none }
         guard let list = users.array, list.count <= 1 else { return .failure(.unusable) }
         guard let first = list.first else { return .none }
@@ -116,7 +107,6 @@ package struct IdentityToolkit: Sendable {
         return await change(update, body)
     }
 
-    /// Deletes an account.
     package func delete(_ user: UserID) async -> Change {
         guard Self.mayExist(user) else { return .none }
         var body = JSONBody()
@@ -124,13 +114,21 @@ package struct IdentityToolkit: Sendable {
         return await change(delete, body)
     }
 
-    /// Asks for an account that cannot be: a harmless call that needs the same permission.
-    ///
-    /// - Returns: `nil` when all is well.
+    /// Asks for an account that cannot be: a harmless call that needs the same permission; `nil` when
+    /// all is well.
     package func diagnose() async -> EffectFailure? {
         guard let nobody = Self.nobody else { return nil }
         if case .failure(let failure) = await find(nobody) { return failure }
         return nil
+    }
+
+    /// Why a question has no answer; `nil` when it has one.
+    static func failure(_ reading: ReplyReading) -> EffectFailure? {
+        switch reading.meaning {
+        case .failure(let failure): failure
+        case .refused, .unclear: .unusable
+        case .honoured: nil
+        }
     }
 
     private func change(_ endpoint: RemoteEndpoint, _ body: JSONBody) async -> Change {

@@ -18,9 +18,6 @@ package struct ServiceAccountKey: Sendable {
 
     /// Reads the content of a key file.
     ///
-    /// - Parameters:
-    ///   - file: JSON; secret.
-    ///   - owner: For the error.
     /// - Throws: ``SetupError`` of kind `malformedServiceAccount` for any other JSON.
     package init(file: Secret, of owner: RemoteOwner) throws(SetupError) {
         guard let json = JSONValue(file.withBytes { Array($0) }),

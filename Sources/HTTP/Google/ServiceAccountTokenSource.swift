@@ -10,7 +10,7 @@ import Synchronization
 /// emulator mode there is no account: Firebase's emulators take the token `owner`, and nothing
 /// else does.
 package final class ServiceAccountTokenSource: Sendable {
-    /// What asking for a token brought.
+    /// A token, or why there is none.
     package enum Answer: Sendable {
         case token(Secret)
         case failure(EffectFailure)
@@ -24,15 +24,8 @@ package final class ServiceAccountTokenSource: Sendable {
     private let notes: FetchNotes
     private let now: @Sendable () -> WallTime
 
-    /// Prepares the source; nothing is fetched yet.
+    /// Prepares the source; the caller shuts the client down.
     ///
-    /// - Parameters:
-    ///   - account: Names the account and where its assertions go.
-    ///   - signer: Holds the account's private key.
-    ///   - scopes: What the token is for, as narrow as the caller's work allows.
-    ///   - client: Makes the calls; owned by the caller.
-    ///   - settings: Whose permission for plain http counts.
-    ///   - now: The clock.
     /// - Throws: ``SetupError`` for a key that does not make RS256, or a token URL that assertions
     ///   must not go to.
     package init(
@@ -74,23 +67,18 @@ package final class ServiceAccountTokenSource: Sendable {
         self.now = now
     }
 
-    /// A token that lives for some minutes more.
-    ///
-    /// - Returns: The token, or why there is none; `.misconfigured` when Google refuses the
-    ///   account or the assertion.
+    /// A token that lives for some minutes more, or why there is none; `.misconfigured` when Google
+    /// refuses the account or the assertion.
     package func token() async -> Answer {
         guard let book else { return .token(Secret("owner")) }
-        let soon = now() + Self.margin
         let rejected = notes.rejected
-        let known = await book.get { token in
-            token.expiresAt > soon && !(rejected.map { token.secret.isEqual(to: $0) } ?? false)
+        let isGood = { @Sendable (token: ServiceAccountToken, time: WallTime) in
+            token.expiresAt > time && rejected.map { token.secret.isEqual(to: $0) } != true
         }
+        let soon = now() + Self.margin
+        let known = await book.get { isGood($0, soon) }
         // One that is nearly over is better than none while Google's token service is down.
-        if let known, known.expiresAt > now(),
-            !(rejected.map { known.secret.isEqual(to: $0) } ?? false)
-        {
-            return .token(known.secret)
-        }
+        if let known, isGood(known, now()) { return .token(known.secret) }
         return .failure(notes.failure)
     }
 

@@ -18,15 +18,13 @@ package struct ReplyRefusal: Hashable, Sendable {
         let isMissing =
             [404, 405, 410].contains(reply.status) && !body.has(.error(Self.tokenErrors))
         isForeign = isPage && ![401, 407].contains(reply.status) || isMissing
-        let isAboutToken =
-            [400, 403, 404, 409, 410, 422].contains(reply.status)
-            || reply.status == 401 && body.json != nil
         guard (200...499).contains(reply.status), ![408, 425, 429].contains(reply.status),
-            isForeign || isAboutToken, reply.retryAfter == nil,
+            isForeign || reply.isAboutCall(body), reply.retryAfter == nil,
             !body.has(.error(ReplyTable.providerErrors))
         else { return nil }
         self.refusal = refusal
     }
+
     /// RFC 6749 §5.2 and RFC 7009 §2.2.1, and what is said of tokens besides.
     private static let tokenErrors: Set<String> = [
         "invalid_request", "invalid_client", "invalid_grant", "invalid_token",

@@ -58,11 +58,9 @@ package struct ReplyTable: Sendable {
     private let rows: [ReplyRow]
     private let otherJSON: Set<String>
 
-    /// The rows of one endpoint; those that hold for every provider are appended.
+    /// The rows in the order in which they are tried, before those that hold for every provider.
     ///
-    /// - Parameters:
-    ///   - rows: In the order in which they are tried.
-    ///   - otherJSON: More media types whose bodies are read as JSON, in lower case.
+    /// `otherJSON` are more media types whose bodies are read as JSON, in lower case.
     package init(_ rows: [ReplyRow], alsoJSON otherJSON: Set<String> = []) {
         self.rows = rows + Self.common
         self.otherJSON = otherJSON
@@ -74,12 +72,7 @@ package struct ReplyTable: Sendable {
         ReplyRow(503, .anything, .failure(.throttled(retryAfter: nil))),
     ]
 
-    /// Classifies how a call ended.
-    ///
-    /// - Parameters:
-    ///   - outcome: What the HTTP client brought.
-    ///   - now: Turns a date in `Retry-After` into a wait.
-    /// - Returns: The meaning, and what else the answer holds.
+    /// Classifies how a call ended; `now` turns a date in `Retry-After` into a wait.
     package func read(_ outcome: RemoteOutcome, now: WallTime) -> ReplyReading {
         switch outcome {
         case .unsent: return ReplyReading(meaning: .failure(.unreachable))
@@ -111,18 +104,13 @@ package struct ReplyTable: Sendable {
 
     /// What an answer means that no row knows.
     ///
-    /// These statuses say that this one call is at fault (RFC 9110 §15.5): the token or the user
-    /// that it names. A page is a proxy's, and 401 without a word is about us. GitHub asks for a
-    /// pause with 403 and `Retry-After`.
+    /// A page is a proxy's. GitHub asks for a pause with 403 and `Retry-After`.
     private static func failure(
         of reply: RemoteReply,
         _ body: ReplyBody,
         now: WallTime
     ) -> EffectFailure {
-        let isAboutCall =
-            [400, 403, 404, 409, 410, 422].contains(reply.status)
-            || reply.status == 401 && body.json != nil
-        guard isAboutCall, body.has(.noPage), !body.has(.error(providerErrors)) else {
+        guard reply.isAboutCall(body), body.has(.noPage), !body.has(.error(providerErrors)) else {
             return .unusable
         }
         let wait = reply.retryAfter.flatMap { RetryAfter.duration($0, now: now) }
@@ -131,4 +119,13 @@ package struct ReplyTable: Sendable {
 
     /// RFC 6749 §4.1.2.1; seen from token endpoints, too.
     static let providerErrors: Set<String> = ["server_error", "temporarily_unavailable"]
+}
+
+extension RemoteReply {
+    /// Whether the status says that this one call is at fault (RFC 9110 §15.5).
+    ///
+    /// That is the token or the user that it names; 401 without a word is about the service.
+    func isAboutCall(_ body: ReplyBody) -> Bool {
+        [400, 403, 404, 409, 410, 422].contains(status) || status == 401 && body.json != nil
+    }
 }

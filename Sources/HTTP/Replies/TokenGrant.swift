@@ -18,9 +18,6 @@ package struct TokenGrant: Sendable {
         self.accessToken = Secret(accessToken)
         refreshToken = json["refresh_token"]?.string.flatMap { $0.isEmpty ? nil : Secret($0) }
         idToken = json["id_token"]?.string.map { Secret($0) }
-        // A year bounds nonsense; vendors' access tokens live for hours.
-        lifetime = json["expires_in"]?.number.flatMap {
-            (0...31_536_000).contains($0) ? .seconds(Int64($0)) : nil
-        }
+        lifetime = json["expires_in"]?.seconds
     }
 }
