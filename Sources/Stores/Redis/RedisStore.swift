@@ -96,7 +96,7 @@ package struct RedisStore: DrillCopying {
         ).atRestart().outsidePlans(),
     ]
 
-    let address: RedisTargetPlan.Address
+    package let address: RedisTargetPlan.Address
     /// `nil` for the system's authorities.
     package let caFile: String?
     package let username: String?

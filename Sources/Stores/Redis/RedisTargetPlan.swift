@@ -1,8 +1,9 @@
 import Lifecycle
 
 /// A Redis server and where a user's data is in it.
-struct RedisTargetPlan: Sendable {
-    enum Address: Hashable, Sendable {
+package struct RedisTargetPlan: Sendable {
+    /// Where the server listens.
+    package enum Address: Hashable, Sendable {
         /// A Unix socket.
         case socket(String)
         /// With TLS unless `isPlain`, which is for loopback alone.
