@@ -32,6 +32,13 @@ package struct RetryPolicy: Hashable, Sendable {
     /// What the service has paused by itself and checks again: an operator who mends it waits
     /// seconds.
     package static let pausedComponent = RetryPolicy(first: .seconds(15), cap: .seconds(960))
+    /// Batches of the spool that the intake refused.
+    package static let intake = RetryPolicy(first: .milliseconds(100), cap: .seconds(5))
+    /// Credentials of the spool that could not be sealed: a few failing calls of getrandom(2) are
+    /// over after a second.
+    package static let postponedRow = RetryPolicy(first: .seconds(1), cap: .seconds(30))
+    /// Documents that an application changes while a store deletes them.
+    package static let changedDocument = RetryPolicy(first: .milliseconds(100), cap: .seconds(4))
     /// A daemon that restarts, for its client: it takes a second.
     package static let restart = RetryPolicy(first: .milliseconds(20), cap: .seconds(1))
 

@@ -13,10 +13,10 @@ final class PauseWatch: Sendable {
     static let operatorReason = StoredPauses.operatorReason
     static let setUpReason = "not_set_up"
     /// Between two checks; the first check of a component comes as soon.
-    static let period = Duration.seconds(15)
+    static let period = RetryPolicy.pausedComponent.delay(failures: 1)
     private static let idlePeriod = Duration.seconds(3600)
     /// Longest pause between two checks of a component that is resumed and paused again.
-    static let pauseMax = Duration.seconds(960)
+    static let pauseMax = RetryPolicy.pausedComponent.delay(failures: .max)
 
     /// How long after a jump of the clock providers that the service paused are resumed.
     ///
@@ -29,7 +29,9 @@ final class PauseWatch: Sendable {
     }
 
     private struct Entry: Sendable {
-        var pause = PauseWatch.period
+        var pause: Duration { RetryPolicy.pausedComponent.delay(failures: relapses + 1) }
+        /// How often it was paused soon after a resume.
+        var relapses = 0
         var dueAt = WallTime.distantPast
         var resumedAt: WallTime?
         var isBusy = false
@@ -152,7 +154,7 @@ final class PauseWatch: Sendable {
                 if let resumedAt = entry.resumedAt {
                     // It did not last: what stops a purge does not show in a check.
                     let didLast = now >= resumedAt + entry.pause * 4
-                    entry.pause = didLast ? Self.period : min(entry.pause * 2, Self.pauseMax)
+                    entry.relapses = didLast ? 0 : entry.relapses + 1
                     entry.dueAt = didLast ? now : resumedAt + entry.pause
                     entry.resumedAt = nil
                 }
@@ -213,7 +215,7 @@ final class PauseWatch: Sendable {
         guard isNew else { return }
         entries.withLock { entries in
             for case .provider(let name) in entries.keys {
-                entries[.provider(name)]?.pause = Self.period
+                entries[.provider(name)]?.relapses = 0
                 entries[.provider(name)]?.dueAt = .distantPast
                 entries[.provider(name)]?.resumedAt = nil
             }

@@ -33,9 +33,6 @@ package enum SpoolLimits {
     static let lockedPause = Duration.milliseconds(250)
     /// How long requests wait for a spool that is damaged, missing or refused.
     package static let unreadablePatience = Duration.seconds(60)
-    /// Before a credential that could not be sealed is offered again: a few failing calls of
-    /// getrandom(2) are over by then.
-    static let postponedPauseMin = Duration.seconds(1)
     /// Between two tries to open a file in failure; an attacker makes events cheaply.
     static let reopenPause = Duration.milliseconds(50)
     /// Commits of the mirror in any second.
@@ -59,9 +56,6 @@ package enum SpoolLimits {
     static let mirrorRowsMax = 2500
     /// Settled credentials that wait for the lock before importing waits, too.
     static let settlementsMax = 2000
-    /// Pauses after the intake refused a batch.
-    static let intakePauseMin = Duration.milliseconds(100)
-    static let intakePauseMax = Duration.seconds(5)
     /// A full rescan may take this share of the time at most: 1 %.
     static let rescanShare = 100
     /// Largest WAL, in bytes that SQLite would read, that is copied back, under an exclusive lock;

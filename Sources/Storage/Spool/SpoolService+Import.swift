@@ -190,7 +190,7 @@ extension SpoolService {
         guard !batch.credentials.isEmpty || !batch.requests.isEmpty || !batch.refused.isEmpty else {
             return true
         }
-        var pause = SpoolPause(from: SpoolLimits.intakePauseMin, to: SpoolLimits.intakePauseMax)
+        var failures = 0
         while true {
             do {
                 let receipts = try await ports.intake.take(batch)
@@ -201,7 +201,8 @@ extension SpoolService {
                 return true
             } catch {
                 // The intake reports its failure; the same rows are offered again.
-                guard await rest(pause.take()) else {
+                failures += 1
+                guard await rest(RetryPolicy.intake.delay(failures: failures)) else {
                     database.rewind()
                     return false
                 }
@@ -235,7 +236,7 @@ extension SpoolService {
             work.withLock { $0.mustRescan = true }
             offerAgain()
         } else if !batch.credentials.isEmpty {
-            work.withLock { $0.postponedPause = SpoolPause.postponed }
+            work.withLock { $0.postponedCount = 0 }
         }
         await follow(batch, known)
         signal()

@@ -59,8 +59,8 @@ package final class SpoolService: Sendable {
         var unreadableSince: Duration?
         /// Whom a read answers once it has passed that credential.
         var goal: (mark: SpoolBarrier.Mark, last: Int64)?
-        /// Before postponed rows are offered again.
-        var postponedPause = SpoolPause.postponed
+        /// How often rows were postponed since some were taken.
+        var postponedCount = 0
     }
 
     let ports: Ports
@@ -154,8 +154,12 @@ package final class SpoolService: Sendable {
             }
             group.addTask {
                 for await _ in self.postponedSignals {
-                    let pause = self.work.withLock { $0.postponedPause.take() }
-                    guard await self.rest(pause) else { return }
+                    let count = self.work.withLock { work in
+                        work.postponedCount += 1
+                        return work.postponedCount
+                    }
+                    let delay = RetryPolicy.postponedRow.delay(failures: count)
+                    guard await self.rest(delay) else { return }
                     self.rescanNow()
                 }
             }

@@ -27,10 +27,9 @@ struct FirestoreSweep: UserSweep {
         var isCut = false
     }
 
-    /// Times that a failed write, or a page of documents that others keep changing, is tried again;
-    /// with rests of 100 ms and twice as long each time it is six seconds.
+    /// Times that a failed write, or a page of documents that others keep changing, is tried again:
+    /// six seconds in all.
     static let retriesMax = 6
-    static let retryRest = Duration.milliseconds(100)
 
     let places: [Place]
     let user: UserID
@@ -127,7 +126,9 @@ struct FirestoreSweep: UserSweep {
                 guard tries <= Self.retriesMax else {
                     throw CallFailure(.throttled(retryAfter: nil))
                 }
-                if tries > 0 { try await walk.rest(Self.retryRest * (1 << (tries - 1))) }
+                if tries > 0 {
+                    try await walk.rest(RetryPolicy.changedDocument.delay(failures: tries))
+                }
                 tries += 1
                 try await walk.rest(ramp.reserve(open.count, at: walk.clock.uptime()))
                 let outcomes = try await database.delete(open)
