@@ -204,7 +204,10 @@ import Testing
         let target = app.target(
             TableRule(table: "t", column: "u", action: .delete, creation: creation)
         )
-        let isDate = await target.inspect(withOutages: true).advice.contains(creation.dayAdvice("t"))
+        let days =
+            "column 'made' of table 't' holds days without a time of day: rows of the day of a"
+            + " request count as newer and stay"
+        let isDate = await target.inspect(withOutages: true).advice.contains(days)
         #expect(isDate == (type == "date"))
         let half = order("x", cutoff: WallTime(unixMilliseconds: 1_748_736_000_500))
         #expect(await target.purge([half]).map(\.text) == ["t delete 1+1"])
