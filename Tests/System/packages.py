@@ -250,6 +250,8 @@ class PackageScenarios:
         self.checks.equal("apt purges", done.returncode, 0)
         destroy = re.search(r"^ *(rm -r .*)$", done.stdout, re.M)
         self.checks.check("it says what it keeps", destroy, done.stdout)
+        with open(os.path.join(self.packages.source, "docs/guides/install.md")) as guide:
+            self.checks.check("and how to destroy it, as the guide does", f"# {destroy.group(1)}\n" in guide.read())
         self.checks.check("the configuration is gone", not self.exists(CONFIGURATION))
         for path in (KEY, STATE, CHECKPOINTS, SPOOL):
             self.checks.check(f"{path} is kept", self.exists(path))
