@@ -118,8 +118,8 @@ package protocol ControlBackend: Sendable {
 
     /// Holds a target, or rows of it; placing the same hold again does no harm.
     ///
-    /// - Throws: `unknown_target`, `filter_refused` when the target cannot leave such rows alone, or
-    ///   `wrong_state` when another hold has that name.
+    /// - Throws: `unknown_target`, `filter_refused` when the target cannot leave such rows alone,
+    ///   or `wrong_state` when another hold has that name.
     func placeHold(
         _ name: String,
         _ input: HoldInput,
@@ -191,8 +191,8 @@ package protocol ControlBackend: Sendable {
     /// Compares every entry with every checkpoint.
     func verifyLedger(caller: Caller) async throws(ControlProblem) -> WireLedger
 
-    /// Goes on with a state that is older than its checkpoints, or was changed; throws `wrong_state`
-    /// when it agrees with them.
+    /// Goes on with a state that is older than its checkpoints, or was changed; throws
+    /// `wrong_state` when it agrees with them.
     func acceptRollback(caller: Caller) async throws(ControlProblem) -> WireLedger
 
     func status(caller: Caller) async throws(ControlProblem) -> WireStatus

@@ -6,9 +6,10 @@ extension ControlClient {
     /// A service that restarted knows of no replay, or shows another one; this one is begun again
     /// then. `order` has an id that no other order has.
     ///
-    /// - Throws: ``ControlClientError``: `unreachable` or `timedOut` when the service stays away for
-    ///   longer than ``ClientLimits/reconnectTimeout``, `interrupted` when it restarts during each
-    ///   of ``ClientLimits/replayStartsMax`` tries, `refused` with `wrong_state` while another runs.
+    /// - Throws: ``ControlClientError``: `unreachable` or `timedOut` when the service stays away
+    ///   for longer than ``ClientLimits/reconnectTimeout``, `interrupted` when it restarts during
+    ///   each of ``ClientLimits/replayStartsMax`` tries, `refused` with `wrong_state` while another
+    ///   runs.
     package func replayToEnd(
         _ order: ReplayInput,
         onRestart: () -> Void = {}

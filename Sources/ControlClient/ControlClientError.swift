@@ -2,6 +2,7 @@ package import Control
 
 /// Why a call of the control API brought no result.
 package struct ControlClientError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong.
     package enum Kind: Sendable, Hashable {
         /// No process listens at the socket, or the connection was lost for too long.
         case unreachable

@@ -9,8 +9,8 @@ struct EventParser {
     private var line: [UInt8] = []
     private var data: [UInt8] = []
 
-    /// Takes the next bytes, cut anywhere, and returns the data of each event that is complete; `nil`
-    /// when a line is too long.
+    /// Takes the next bytes, cut anywhere, and returns the data of each event that is complete;
+    /// `nil` when a line is too long.
     mutating func take(_ bytes: some Sequence<UInt8>) -> [[UInt8]]? {
         var events: [[UInt8]] = []
         for byte in bytes {

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The end of one connection, for whoever waits for it.
 ///
-/// A connection may live for months: a request that waits no more leaves nothing behind. A callback of
-/// the channel would stay.
+/// A connection may live for months: a request that waits no more leaves nothing behind. A callback
+/// of the channel would stay.
 final class ConnectionEnd: Sendable {
     private struct State {
         var hasCome = false

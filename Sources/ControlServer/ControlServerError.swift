@@ -2,6 +2,7 @@ import Glibc
 
 /// Why the control server cannot listen.
 package struct ControlServerError: Error, Sendable, CustomStringConvertible {
+    /// What failed.
     package enum Kind: String, Sendable {
         case pathTooLong = "path too long"
         /// Something that is no socket is in the way; it is never removed.

@@ -28,8 +28,8 @@ package struct ListeningSocket: Sendable {
     /// The socket is never wider open than `mode`, whatever the umask: unix(7) takes the mode of
     /// the unbound socket, masked, and chmod(2) follows.
     ///
-    /// The directory of the path must be ours alone. The caller holds the daemon's lock, so a socket
-    /// found there is stale and is removed.
+    /// The directory of the path must be ours alone. The caller holds the daemon's lock, so a
+    /// socket found there is stale and is removed.
     ///
     /// - Throws: ``ControlServerError`` when the path is unusable or occupied.
     package init(binding path: String, mode: UInt32, role: ControlRole) throws(ControlServerError) {

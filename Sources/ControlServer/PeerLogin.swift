@@ -13,8 +13,8 @@ package enum PeerLogin: Hashable, Sendable {
 
     /// Reads it, and closes `handle`, a pidfd of the process or -1.
     ///
-    /// `error` says why there is none. A kernel that has pidfds gives none of a process that is gone,
-    /// whose number may be another one's by now.
+    /// `error` says why there is none. A kernel that has pidfds gives none of a process that is
+    /// gone, whose number may be another one's by now.
     init(pid: Int32, handle: CInt, error: CInt = ENOPROTOOPT) {
         guard handle >= 0 || error == ENOPROTOOPT else {
             self = .hidden

@@ -4,8 +4,8 @@ import NIOHTTP1
 /// Ends a call whose answer is mostly not its body: endless informational answers, header fields,
 /// chunk extensions or trailers.
 ///
-/// ``RemoteCall`` bounds the body, and only the body reaches it. Two handlers count before and behind
-/// the HTTP decoder.
+/// ``RemoteCall`` bounds the body, and only the body reaches it. Two handlers count before and
+/// behind the HTTP decoder.
 enum AnswerLimit {
     /// Before the final one (RFC 9110 §15.2); servers send one or two.
     static let informationalMax = 8

@@ -2,8 +2,8 @@ package import Lifecycle
 
 /// Keeps one value that a provider publishes: fetched when needed, by one caller at a time.
 ///
-/// Asking for a newer value fetches it again, but at most once per interval, so that nobody can turn
-/// the service against the provider.
+/// Asking for a newer value fetches it again, but at most once per interval, so that nobody can
+/// turn the service against the provider.
 package actor FetchedValue<Value: Sendable> {
     /// Callers that wait for one fetch.
     private static var waitersMax: Int { 1024 }
@@ -34,8 +34,8 @@ package actor FetchedValue<Value: Sendable> {
         self.fetch = fetch
     }
 
-    /// The newest value, fetched when there is none or `isEnough` wants a newer one; it may still not
-    /// be enough.
+    /// The newest value, fetched when there is none or `isEnough` wants a newer one; it may still
+    /// not be enough.
     package func get(where isEnough: @Sendable (Value) -> Bool = { _ in true }) async -> Value? {
         if let value = current(), isEnough(value) { return value }
         await refresh()

@@ -3,9 +3,9 @@ package import Lifecycle
 
 /// Fields of type `application/x-www-form-urlencoded`, encoded while they are added.
 ///
-/// Serves as a body and as the query of a URL. Every byte but the unreserved ones is percent-encoded,
-/// so a CR LF or an `&` inside a token is data, never structure. A form carries tokens and client
-/// secrets.
+/// Serves as a body and as the query of a URL. Every byte but the unreserved ones is
+/// percent-encoded, so a CR LF or an `&` inside a token is data, never structure. A form carries
+/// tokens and client secrets.
 package struct FormBody: Sendable, Redacted {
     package private(set) var bytes: [UInt8] = []
 

@@ -6,8 +6,8 @@ package import NIOCore
 /// The one way to a provider or a store: https to the hosts of its endpoints, and nothing else.
 ///
 /// No redirects, no proxy (the environment's included), no decompression, no cookies, HTTP/1.1
-/// only, TLS 1.2 or newer with full verification. Every call has a deadline (with a ``BodyStream`` a
-/// new one after each part), every answer a largest size, and the pool a number of connections.
+/// only, TLS 1.2 or newer with full verification. Every call has a deadline (with a ``BodyStream``
+/// a new one after each part), every answer a largest size, and the pool a number of connections.
 package final class RemoteClient: Sendable {
     /// How long an unused connection is kept.
     ///

@@ -1,8 +1,8 @@
 extension LedgerAudit {
     /// Compares an export with a checkpoint file.
     ///
-    /// An export has one leaf a line. A file that is earlier than the export says nothing of entries
-    /// behind its last checkpoint.
+    /// An export has one leaf a line. A file that is earlier than the export says nothing of
+    /// entries behind its last checkpoint.
     package static func compare(
         entries: [UInt8],
         notes: [UInt8],

@@ -5,8 +5,8 @@ package struct MerkleProof: Sendable {
 
     package init() {}
 
-    /// The hashes beside the way from the leaf `index` to the root, from the leaf upwards: at most 63,
-    /// one per level.
+    /// The hashes beside the way from the leaf `index` to the root, from the leaf upwards: at most
+    /// 63, one per level.
     ///
     /// - Throws: What `subtree` throws, which reads stored hashes.
     package func inclusion(

@@ -4,7 +4,8 @@ internal import Lifecycle
 
 /// Makes a vault key file for `expunged --generate-vault-key FILE`.
 package enum KeyGenerator {
-    /// Writes a new vault key, base64 and a line feed, to a new file with mode 0600, durable on return.
+    /// Writes a new vault key, base64 and a line feed, to a new file with mode 0600, durable on
+    /// return.
     ///
     /// - Returns: The key's id, to be shown; not secret.
     /// - Throws: ``VaultSetupError`` when the file exists, cannot be written, or there is no

@@ -23,9 +23,9 @@ package final class SealedVault: CredentialVault {
 
     /// Without a keyring the vault is sealed.
     ///
-    /// `wrapsBefore` is how many data keys the active vault key has wrapped so far. The caller keeps
-    /// this number beside the key's id, and adds one in the transaction that stores a wrapped key. What
-    /// was sealed under one of `lostKeyIDs` is broken instead of waiting for its key.
+    /// `wrapsBefore` is how many data keys the active vault key has wrapped so far. The caller
+    /// keeps this number beside the key's id, and adds one in the transaction that stores a wrapped
+    /// key. What was sealed under one of `lostKeyIDs` is broken instead of waiting for its key.
     package init(
         keyring: VaultKeyring?,
         wrapsBefore: UInt64 = 0,
@@ -99,7 +99,8 @@ package final class SealedVault: CredentialVault {
         return Secret(bytes)
     }
 
-    /// Wraps a data key anew, unless the active vault key wrapped it; sealed values stay as they are.
+    /// Wraps a data key anew, unless the active vault key wrapped it; sealed values stay as they
+    /// are.
     ///
     /// - Throws: `sealed`, `unknownKey`, `broken`, `exhausted` or `library`, as the other calls do.
     package func rewrap(_ key: WrappedKey, userHash: [UInt8]) throws(VaultError) -> WrappedKey {

@@ -24,7 +24,8 @@ package struct SigningKey: MessageSigner {
     ///
     /// `pem` is PKCS#8 PEM, not encrypted; or one line, the URI of a key, which may hold a PIN.
     ///
-    /// - Throws: ``VaultSetupError`` when it is not exactly one private key that fits the algorithm.
+    /// - Throws: ``VaultSetupError`` when it is not exactly one private key that fits the
+    /// algorithm.
     package init(
         pem: Secret,
         credential: String,
@@ -38,10 +39,11 @@ package struct SigningKey: MessageSigner {
 
     /// Loads or addresses the key that a URI names.
     ///
-    /// The scheme is `file` or one of an OpenSSL provider that the system's configuration loads. The
-    /// URI must hold no PIN: errors name it without its query.
+    /// The scheme is `file` or one of an OpenSSL provider that the system's configuration loads.
+    /// The URI must hold no PIN: errors name it without its query.
     ///
-    /// - Throws: ``VaultSetupError`` when the URI leads to anything but one private key that fits the
+    /// - Throws: ``VaultSetupError`` when the URI leads to anything but one private key that fits
+    /// the
     ///   algorithm.
     package init(uri: String, algorithm: SigningAlgorithm) throws(VaultSetupError) {
         try self.init(algorithm, place: String(uri.prefix { $0 != "?" })) {

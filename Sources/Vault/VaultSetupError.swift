@@ -2,6 +2,7 @@
 ///
 /// Says which credential or file and what is expected, never what was found inside it.
 package struct VaultSetupError: Error, Sendable, CustomStringConvertible {
+    /// The closed set of causes.
     package enum Kind: String, Sendable, CaseIterable {
         /// The text or bytes are not a key of the expected form.
         case malformed = "malformed_key"

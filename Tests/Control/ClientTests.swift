@@ -60,35 +60,39 @@ extension ControlSuite {
                         _ = try await client.call(.control(action, provider: ProviderName("apple")))
                         _ = try await client.call(.control(action, target: TargetName("app-db")))
                     }
-                    #expect(try await client.call(.setIntake(isPaused: true)).isIntakePaused)
-                    #expect(try await !client.call(.setIntake(isPaused: false)).isIntakePaused)
-                    #expect(try await client.call(.holds).items == [Samples.hold])
-                    let hold = HoldInput(
-                        target: TargetName("app-db"),
-                        rows: Samples.heldRows,
-                        reason: "case 7"
-                    )
-                    #expect(try await client.call(.placeHold("case-7", hold)) == Samples.hold)
-                    #expect(try await client.call(.liftHold("case-7")) == Samples.hold)
-                    let few = OverrideInput(count: 7)
-                    #expect(try await client.call(.overrideGuard(few)) == Samples.guardState)
-                    #expect(try await client.call(.reload).changed == ["requests.deadline"])
-                    #expect(
-                        try await client.call(.startReplay(Samples.replayOrder))
-                            == client.call(.replay)
-                    )
-                    #expect(try await client.call(.ledger) == client.call(.acceptRollback))
-                    #expect(try await client.call(.ledgerEntries(from: 0)).next == 1)
-                    #expect(try await client.call(.verifyLedger) == Samples.damagedLedger)
-                    #expect(try await client.call(.vault) == Samples.vault)
-                    #expect(try await client.call(.rotateVault) == Samples.vault)
-                    #expect(try await client.call(.status) == Samples.status)
-                    #expect(try await client.call(.metrics).hasSuffix("# EOF\n"))
+                    try await Self.callService(client)
                 }
             }
             let called = Set(backend.calls.map(\.operation))
             #expect(called == Set(Operation.allCases).subtracting([.watchAll, .watchRequest]))
             #expect(backend.calls[0].facts == "delete_account ü/%2F x k")
+        }
+
+        private static func callService(_ client: ControlClient) async throws {
+            #expect(try await client.call(.setIntake(isPaused: true)).isIntakePaused)
+            #expect(try await !client.call(.setIntake(isPaused: false)).isIntakePaused)
+            #expect(try await client.call(.holds).items == [Samples.hold])
+            let hold = HoldInput(
+                target: TargetName("app-db"),
+                rows: Samples.heldRows,
+                reason: "case 7"
+            )
+            #expect(try await client.call(.placeHold("case-7", hold)) == Samples.hold)
+            #expect(try await client.call(.liftHold("case-7")) == Samples.hold)
+            let few = OverrideInput(count: 7)
+            #expect(try await client.call(.overrideGuard(few)) == Samples.guardState)
+            #expect(try await client.call(.reload).changed == ["requests.deadline"])
+            #expect(
+                try await client.call(.startReplay(Samples.replayOrder))
+                    == client.call(.replay)
+            )
+            #expect(try await client.call(.ledger) == client.call(.acceptRollback))
+            #expect(try await client.call(.ledgerEntries(from: 0)).next == 1)
+            #expect(try await client.call(.verifyLedger) == Samples.damagedLedger)
+            #expect(try await client.call(.vault) == Samples.vault)
+            #expect(try await client.call(.rotateVault) == Samples.vault)
+            #expect(try await client.call(.status) == Samples.status)
+            #expect(try await client.call(.metrics).hasSuffix("# EOF\n"))
         }
 
         private static func callRequests(_ client: ControlClient, _ user: UserID) async throws {

@@ -55,8 +55,8 @@ extension RequestOptions: WireObject {
 
     /// Reads the members of an options object; the spool's `options` column has the same rules.
     ///
-    /// - Throws: ``ControlProblem`` with `unknown_option` or `malformed_option`; some options belong
-    ///   to one kind only.
+    /// - Throws: ``ControlProblem`` with `unknown_option` or `malformed_option`; some options
+    ///   belong to one kind only.
     package init(members: [JSONValue.Member], kind: RequestKind) throws(ControlProblem) {
         self.init()
         let object = try InputObject(

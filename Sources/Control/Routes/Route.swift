@@ -2,6 +2,7 @@ import Encoding
 
 /// One row of the route table: the single source for server, client, OpenAPI and api(7).
 package struct Route: Sendable {
+    /// The methods that the API uses.
     package enum Method: String, Sendable, CaseIterable {
         case delete = "DELETE"
         case get = "GET"
@@ -37,6 +38,7 @@ package struct Route: Sendable {
     /// Reads the input and asks the backend; throws before it asks when the input is malformed.
     package let handle: Handler
 
+    /// Answers one call.
     package typealias Handler = @Sendable (RouteCall) async throws(ControlProblem) -> RouteReply
 
     /// Whether `Idempotency-Key` means something here.

@@ -114,8 +114,8 @@ package struct IdentityToolkit: Sendable {
         return await change(delete, body)
     }
 
-    /// Asks for an account that cannot be: a harmless call that needs the same permission; `nil` when
-    /// all is well.
+    /// Asks for an account that cannot be: a harmless call that needs the same permission; `nil`
+    /// when all is well.
     package func diagnose() async -> EffectFailure? {
         guard let nobody = Self.nobody else { return nil }
         if case .failure(let failure) = await find(nobody) { return failure }
