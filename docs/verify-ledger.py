@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the ledger of expunged, or one receipt, with nothing but the Python standard library:
-verify-ledger.py KEY --receipt RECEIPT.json             (names the members of it that nothing proves)
+verify-ledger.py KEY --receipt RECEIPT.json|.html       (names the members of it that nothing proves)
 verify-ledger.py KEY --ledger ENTRIES CHECKPOINTS [STATE] (--earlier instead: CHECKPOINTS is older than ENTRIES)
 
 KEY is the verifier key that `expungectl ledger` shows; keep it apart from the machine. ENTRIES comes from `expungectl
@@ -8,7 +8,7 @@ ledger export`, CHECKPOINTS is a copy of /var/log/expunged/checkpoints of after 
 before CHECKPOINTS, its table ledger_checkpoints is compared, too. Exit status: 0 all agrees, 1 not.
 Formats: C2SP signed-note and tlog-checkpoint, RFC 6962 (hashes), RFC 9162 2.1.3 (inclusion), RFC 8032 (Ed25519).
 """
-import base64, functools, hashlib, json, re, sqlite3, sys  # one line: the whole must stay short
+import base64, functools, hashlib, html, json, re, sqlite3, sys  # one line: the whole must stay short
 
 P, Q = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D, Y = -121665 * pow(121666, P - 2, P) % P, 4 * pow(5, P - 2, P) % P
@@ -132,6 +132,8 @@ def root(leaf, index, size, path):  # of a tree of `size` leaves, by one of them
 
 def check_receipt(key, text):
     """Compares a receipt with its entries in the ledger, and names the members that they do not prove."""
+    page = re.search(rb'<pre class="data">(.*?)</pre>', text, re.S)
+    text = html.unescape(page[1].decode()) if page else text
     receipt = json.loads(text, object_pairs_hook=lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else None)
     ledger, proven = receipt["ledger"], {"completed_at", "ledger", "request_id"}
     _, size, top, _ = read_note(ledger["checkpoint"].encode(), key)

@@ -12,7 +12,6 @@ enum EndCode: Int32, Error, CaseIterable {
     case damaged = 13
     case uncovered = 14
 
-    /// What it means, in a few words.
     var summary: String {
         switch self {
         case .success: "done; with --wait: the request completed"
@@ -31,9 +30,7 @@ enum EndCode: Int32, Error, CaseIterable {
 
     static var documentation: String {
         let lines = allCases.map { code in
-            let number = String(code.rawValue)
-            return "  " + String(repeating: " ", count: 2 - number.count) + number + "  "
-                + code.summary
+            "  " + (code.rawValue < 10 ? " " : "") + "\(code.rawValue)  " + code.summary
         }
         return "Exit codes:\n" + lines.joined(separator: "\n")
     }

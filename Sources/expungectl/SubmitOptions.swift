@@ -90,7 +90,6 @@ struct SubmitOptions: ParsableArguments {
         return JSONValue.Member(name, .string(value))
     }
 
-    /// What no other call has.
     static func freshKey() -> String {
         var entropy = SystemRandomNumberGenerator()
         return "expungectl-\(entropy.next(upperBound: UInt64.max))-\(entropy.next() as UInt64)"

@@ -4,6 +4,7 @@ import datetime
 import html.parser
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -55,8 +56,8 @@ paths = ["{{user_id}}.png"]
 """
 # All that a page may consist of; without attributes, but for these.
 TAGS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td", "ul", "li", "br",
-        "pre", "span"}
-ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "class"}
+        "pre", "span", "thead", "tbody", "caption", "section", "details", "summary", "code"}
+ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "class", "name", "scope", "data-label"}
 WITHOUT_END = {"meta", "br"}
 
 
@@ -82,6 +83,7 @@ def undocumented(value, name, path=""):
 
 
 def receipts(checks, seed):
+    os.environ["TZ"] = "UTC"
     stage = Stage(checks, seed)
     stage.judge.excuse("a row of bills", "bills are kept, and every receipt names them with the reason")
     stage.judge.excuse("a row of profiles", "profiles are anonymized but for the id, and every receipt names them")
@@ -103,6 +105,7 @@ def play(checks, stage):
     checks.equal("every member of the receipt is documented", undocumented(receipt, "Receipt"), [])
     page_tells(checks, before[proven][1], receipt)
     page_tells_of_abandoned(checks, before[abandoned][1])
+    page_alone(checks, stage, proven)
 
     write_configuration(stage, 'backups_kept = "90d"\n', TABLES)
     done = stage.run("expungectl", "reload")
@@ -144,7 +147,7 @@ def forget_identity(checks, stage, root):
                  [(item["provider"], item["uid"]) for item in receipt.get("forgotten", [])], [("apple", os.getuid())])
     checks.check("     it verifies, and nothing proves that line", "forgotten" in verified(stage, receipt))
     page = stage.run("expungectl", "receipt", request, "--html").stdout
-    checks.check("     so does its page", "Forgotten by uid" in page, page[:500])
+    checks.check("     so does its page", f"Operator {os.getuid()} removed a link without revocation" in page, page[:500])
 
 
 def verified(stage, receipt):
@@ -236,9 +239,14 @@ def documents(stage, request):
 
 def cut(text):
     """Without the ledger, which grows."""
-    head, mark, _ = text.partition("<h2>Ledger" if text.startswith("<") else '"ledger"')
+    head, mark, _ = text.partition("<h2>Verification" if text.startswith("<") else '"ledger"')
     assert mark, text[:200]
-    return head
+    return re.sub(r'<tr><th scope="row">Issued.*', "", head)
+
+
+def shown(time):
+    """As the page writes a time of the receipt."""
+    return f"{time[:10]} {time[11:19]} UTC"
 
 
 def days(receipt):
@@ -284,7 +292,7 @@ class Page(html.parser.HTMLParser):
             self.heading = ""
         elif tag == "tr":
             self.rows[self.heading].append([])
-        elif tag == "td":
+        elif tag == "td" or tag == "th" and ("scope", "row") in attributes:
             self.rows[self.heading][-1].append("")
         elif tag == "br":
             self.handle_data("\n")
@@ -303,7 +311,7 @@ class Page(html.parser.HTMLParser):
             self.style += data
         elif self.open[-1] in ("h1", "h2"):
             self.heading += data
-        elif "td" in self.open:
+        elif "td" in self.open or "tbody" in self.open and "th" in self.open:
             self.rows[self.heading][-1][-1] += data
         else:
             self.words[self.heading] += data
@@ -317,39 +325,57 @@ def page_tells(checks, text, receipt):
     page = Page(text)
     harmless(checks, text, page)
     checks.equal("the page has the sections of a receipt", list(page.rows)[2:], [
-        "Links to providers", "Erased", "Not erased", "Not in scope", "Until when copies survive", "Looked at again",
-        "Ledger"])
+        "Links to sign-in services", "Erased", "Kept, and why", "Copies that remain for a time", "Checked again",
+        "What this page does not cover", "Verification"])
     link = receipt["identities"][0]
-    checks.equal("the verdict of each identity, with its evidence", page.table("Links to providers"), [
-        [f"{link['provider']}\n{link['client_id']}", "yes", link["verdict"], link["evidence"], link["decided_at"]]])
-    checks.equal("the counts of each store", [row[:5] for row in page.table("Erased")], [
-        [target["target"], table["table"], table["action"], str(table["rows"]), str(table["newer_rows"])]
-        for target in receipt["targets"] for table in target["tables"]])
+    checks.equal("the verdict of each identity, with its evidence", page.table("Links to sign-in services"), [
+        [f"{link['provider']}\n{link['client_id']}", f"Cut ({link['verdict']})\n{link['evidence']}", shown(link["decided_at"])]])
+    checks.equal("the counts of each store", page.table("Erased"), [
+        [target["target"], table["table"], {"d": "deleted", "a": "anonymized"}[table["action"][0]], str(table["rows"]),
+         shown(target["verified_at"])]
+        for target in receipt["targets"] for table in target["tables"] if table["action"][0] in "da"])
     counts = {row[1]: row[3] for row in page.table("Erased")}
     checks.check("among them the user's rows and picture",
                  counts["posts"] == str(ROWS_EACH) and counts["{user_id}.png"] == "1", counts)
-    checks.equal("what was kept and why, word for word", page.table("Not erased"), [
-        ["app-db", "bills", "2", "kept: " + HOSTILE], ["app-db", "profiles", "1", "anonymized: statistics"],
+    checks.equal("what was kept and why, word for word, and what is newer", page.table("Kept, and why"), [
+        ["app-db", "bills", "2", HOSTILE], ["app-db", "profiles", "1", "anonymized: statistics"],
         ["app-db", "notes", "1", receipt["not_erased"][-1]["reason"]]])
-    checks.check("what is not in scope", len(receipt["not_in_scope"]) >= 4
-                 and all(line in page.words["Not in scope"] for line in receipt["not_in_scope"]), page.words)
+    checks.check("the summary mentions that data is kept", "Some data is kept" in text, text[:2000])
+    checks.check("what is not in scope", len(receipt["not_in_scope"]) >= 4 and all(
+        line in page.words["What this page does not cover"] for line in receipt["not_in_scope"]), page.words)
+    copies = page.table("Copies that remain for a time")
     checks.check("the date when the last copy is gone", days(receipt) == 30
-                 and receipt["erasure_horizon"] in page.words["Until when copies survive"], page.words)
-    checks.equal("and that of each store", [(row[0], row[1]) for row in page.table("Until when copies survive")], [
-        (target["target"], target["backups_kept_until"]) for target in receipt["targets"]])
+                 and shown(receipt["erasure_horizon"]) in [row[3] for row in copies], copies)
+    checks.equal("and that of each store", [(row[0], row[1]) for row in copies], [
+        (target["target"], "until " + shown(target["backups_kept_until"])) for target in receipt["targets"]])
     proof = receipt["ledger"]
     checks.check("the proof: each entry, the key and the checkpoint",
-                 page.table("Ledger") == [[str(entry["index"]), entry["entry"]] for entry in proof["entries"]]
-                 and proof["key"] in page.words["Ledger"] and proof["checkpoint"] in page.words["Ledger"], page.words)
+                 page.table("Verification") == [[str(entry["index"]), entry["entry"]] for entry in proof["entries"]]
+                 and proof["key"] in page.words["Verification"] and proof["checkpoint"] in page.words["Verification"], page.words)
 
 
 def page_tells_of_abandoned(checks, text):
     page = Page(text)
     harmless(checks, text, page)
-    row = page.table("Links to providers")[0]
+    row = page.table("Links to sign-in services")[0]
     checks.check("an abandoned link is not revoked, and the user is told how to cut it",
-                 row[1:3] == ["NO", "abandoned"] and "https://" in row[3], row)
-    checks.check("with the reason, word for word", HOSTILE in page.words["Links to providers"], page.words)
+                 row[1].startswith("NOT cut (abandoned)") and "https://" in row[2], row)
+    checks.check("with the reason, word for word", HOSTILE in page.words["Decisions"], page.words)
+
+
+def page_alone(checks, stage, request):
+    """The page as a file is enough for the verifier; one changed digit in its data is found."""
+    key = stage.http("GET", f"/v1/requests/{request}/receipt")[1]["ledger"]["key"]
+    page = stage.run("expungectl", "receipt", request, "--html", "--language", "de", "--time-zone", "Europe/Berlin").stdout
+    checks.check("a page in German, in the time of Berlin", '<html lang="de">' in page and " CET<" in page, page[:2000])
+    for name, text, is_sound in (("as it is", page, True), ("with a changed count", page.replace("&quot;rows&quot;:5", "&quot;rows&quot;:4"), False)):
+        path = stage.path("receipt.html")
+        with open(path, "w") as file:
+            file.write(text)
+        done = subprocess.run([sys.executable, VERIFIER, key, "--receipt", path], capture_output=True, text=True, timeout=60)
+        checks.equal(f"the verifier judges the page alone, {name}", done.returncode == 0, is_sound)
+    wrong = stage.run("expungectl", "receipt", request, "--html", "--time-zone", "Europe/Nowhere")
+    checks.check("an unknown time zone is refused", wrong.returncode == 2 and "Europe/Berlin" in wrong.stderr, wrong.stderr)
 
 
 def harmless(checks, text, page):

@@ -3,6 +3,7 @@ import Control
 import ControlClient
 import Encoding
 import FoundationEssentials
+import Glibc
 import Lifecycle
 
 struct DeleteAccount: AsyncParsableCommand {
@@ -163,11 +164,29 @@ struct Receipt: AsyncParsableCommand {
 
     @Argument(help: RequestID.help) var id: RequestID
     @Flag(help: "Print one page of HTML without scripts.") var html = false
+    @Option(help: "The language of the page.") var language = ReceiptLanguage.english
+    @Option(help: "The time zone of the page, such as Europe/Berlin; default: the machine's.")
+    var timeZone: String?
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard let timeZone else { return }
+        let isName = timeZone.utf8.allSatisfy { $0 > 0x20 } && !timeZone.contains("..")
+        guard isName, unsafe access("/usr/share/zoneinfo/\(timeZone)", R_OK) == 0 else {
+            throw ValidationError(
+                "no time zone '\(timeZone)' in /usr/share/zoneinfo; try Europe/Berlin or UTC"
+            )
+        }
+        unsafe setenv("TZ", timeZone, 1)
+    }
 
     func run() async throws {
         let receipt = try await global.call(.receipt(id))
-        if html { return Console.write(ReceiptPage(receipt: receipt).html) }
+        if html {
+            tzset()
+            let page = ReceiptPage(receipt: receipt, language: language, issuedAt: time(nil))
+            return Console.write(page.html)
+        }
         // The console adds the newline again.
         Console.write(String(receipt.indentedText.dropLast()))
     }

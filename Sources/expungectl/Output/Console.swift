@@ -7,23 +7,18 @@ enum Console {
     /// Whether somebody watches standard output.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Writes text and a newline to standard output.
     static func write(_ text: String) { put(text, to: STDOUT_FILENO) }
 
-    /// Writes text and a newline to standard error.
     static func writeError(_ text: String) { put(text, to: STDERR_FILENO) }
 
-    /// Ends the program.
     static func exit(_ code: EndCode) { Glibc.exit(code.rawValue) }
 
-    /// Ends the program with a reason and, if there is one, what to do about it.
     static func fail(_ message: String, hint: String?, code: EndCode) {
         writeError("error: \(message)")
         if let hint { writeError("hint: \(hint)") }
         exit(code)
     }
 
-    /// Ends the program because a call failed.
     static func fail(_ error: ControlClientError) {
         let message: String
         if let problem = error.problem {

@@ -3,7 +3,6 @@ import Lifecycle
 
 /// Providers, targets and the daemon as people read them.
 enum HealthReport {
-    /// A table of providers or targets.
     static func list(_ items: [WireHealth]) -> String {
         var table = Table("NAME", "KIND", "STATE", "IN FLIGHT", "WAITING", "NEXT TRY", "LAST ERROR")
         for item in items {
@@ -16,7 +15,6 @@ enum HealthReport {
         return table.text
     }
 
-    /// Providers or targets with what a check found, a line each.
     static func checked(_ items: [WireHealth]) -> String {
         var lines = [list(items)]
         for item in items {
@@ -29,7 +27,6 @@ enum HealthReport {
         return lines.joined(separator: "\n")
     }
 
-    /// The daemon.
     static func status(_ status: WireStatus) -> String {
         var facts = Table("version", Table.harmless(status.version))
         facts.add("state", status.state.description)
@@ -44,7 +41,6 @@ enum HealthReport {
         return facts.text
     }
 
-    /// The mass-deletion guard.
     static func guardLine(_ state: WireGuard) -> String {
         var line = state.isOpen ? "open" : "closed"
         line += ", \(state.deletionsLastHour) of \(state.deletionsPerHourMax) in the last hour"

@@ -3,7 +3,6 @@ import Lifecycle
 
 /// The ledger as people read it.
 enum LedgerReport {
-    /// Facts, then one line per finding.
     static func text(_ ledger: WireLedger) -> String {
         var facts = Table("state", ledger.state.description)
         facts.add("key", ledger.key)

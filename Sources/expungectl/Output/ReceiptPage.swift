@@ -1,206 +1,379 @@
 import Control
 import Encoding
+import Glibc
 
-/// A receipt as a page to print: one file, no script, nothing from elsewhere.
+/// A receipt as a page to print or send: one file, no script, nothing from elsewhere.
+///
+/// Texts that the configuration, a provider or an operator wrote stand in their own language.
 struct ReceiptPage {
     let receipt: JSONValue
+    var language = ReceiptLanguage.english
+    /// When the page is made, in Unix seconds; `nil` leaves the date out.
+    var issuedAt: Int?
 
     /// The whole page.
     var html: String {
-        let title = "Receipt \(field("request_id", of: receipt))"
+        let title = phrase(receipt["kind"] == "revoke_tokens" ? .revocationTitle : .title)
         return """
             <!DOCTYPE html>
-            <html lang="en">
+            <html lang="\(language.rawValue)">
             <head>
             <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
             style-src 'unsafe-inline'">
-            <title>\(title)</title>
+            <title>\(title) \(field("request_id", of: receipt))</title>
             <style>
             \(Self.style)
             </style>
             </head>
             <body>
             <h1>\(title)</h1>
-            <p class="summary">\(field("summary", of: receipt))</p>
             \(facts)
+            \(summary)
             \(identities)
-            \(targets)
-            \(notErased)
-            \(horizon)
+            \(erased)
+            \(kept)
+            \(copies)
             \(rechecks)
-            \(ledger)
+            \(decisions)
+            \(scope)
+            \(verification)
             </body>
             </html>
             """
     }
 
     private static let style = """
-        body { font: 11pt/1.4 sans-serif; max-width: 48em; margin: 2em auto; color: #000 }
-        table { border-collapse: collapse; width: 100%; margin: .5em 0 1em }
-        th, td { text-align: left; vertical-align: top; border-bottom: 1px solid #999 }
-        th, td { padding: .2em .6em .2em 0; overflow-wrap: anywhere }
-        h1 { font-size: 15pt } h2 { font-size: 12pt; margin-top: 1.5em }
-        .summary { font-weight: bold } .no { font-weight: bold }
-        pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 8pt }
-        @media print { body { margin: 0; max-width: none } h2, tr { break-after: avoid } }
-        @page { margin: 18mm }
+        body { font: 10.5pt/1.4 sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #111 }
+        h1 { font-size: 17pt; margin: 0 0 .6em } h2 { font-size: 12pt; margin: 1.4em 0 .3em }
+        table { border-collapse: collapse; width: 100%; margin: .3em 0 }
+        th, td { text-align: left; vertical-align: top; padding: .25em .8em .25em 0 }
+        tr { border-bottom: 1px solid #bbb } th { font-weight: 600 }
+        td, th, p, li { overflow-wrap: break-word } p { margin: .4em 0 }
+        .facts th { width: 11em } .count { text-align: right; white-space: nowrap }
+        .summary { border: 1px solid #888; padding: .5em .9em } .no { font-weight: bold }
+        .note, ul { font-size: 9.5pt } .count + td, .count + th { padding-left: .8em } ul { padding-left: 1.2em; margin: .3em 0 }
+        .proof { font-size: 8pt } .proof td, pre, code { font-family: monospace; overflow-wrap: anywhere }
+        pre { white-space: pre-wrap; font-size: 7.5pt; margin: .4em 0 }
+        @media (max-width: 34em) {
+        .wide, .wide tbody, .wide tr, .wide td, .wide th { display: block; width: auto; text-align: left }
+        .wide thead { display: none } .wide tr { padding: .4em 0 } .facts th { width: 8em }
+        .wide [data-label]::before { content: attr(data-label) ": "; color: #555 }
+        }
+        @media print {
+        body { margin: 0; padding: 0; max-width: none; font: 9pt/1.3 sans-serif }
+        h2 { margin-top: .9em } td, th { padding-top: .15em; padding-bottom: .15em } details { display: none }
+        h2 { break-after: avoid } tr, .summary { break-inside: avoid } .verification { break-before: page }
+        }
+        @page { margin: 14mm 16mm }
         """
 
+    // MARK: Head
+
     private var facts: String {
-        let names = [
-            "kind", "state", "created_at", "accepted_at", "purge_started_at",
-            "completed_at", "scrubbed_at", "configuration",
+        var rows: [(String, String)] = []
+        if let controller = receipt["controller"] {
+            rows.append((phrase(.responsible), field("name", of: controller)))
+            rows.append((phrase(.contact), field("contact", of: controller)))
+        }
+        rows.append((phrase(.request), "<code>\(field("request_id", of: receipt))</code>"))
+        let times: [(ReceiptPhrase, String)] = [
+            (.requested, "created_at"), (.begun, "purge_started_at"), (.completed, "completed_at"),
         ]
-        let rows = names.compactMap { name in receipt[name].map { [Self.words(name), text($0)] } }
-        return table(nil, rows)
+        for (name, member) in times where receipt[member] != nil {
+            rows.append((phrase(name), time(receipt[member])))
+        }
+        if let issuedAt { rows.append((phrase(.issued), Self.local(issuedAt))) }
+        let body = rows.filter { !$0.1.isEmpty }.map { name, value in
+            "<tr><th scope=\"row\">\(name)</th><td>\(value)</td></tr>"
+        }
+        return "<table class=\"facts\">\n\(body.joined(separator: "\n"))\n</table>\n"
     }
+
+    /// The service's own summary in English; the same facts elsewhere.
+    private var summary: String {
+        var sentences = language == .english ? [field("summary", of: receipt)] : ownSummary
+        if !notErased.isEmpty { sentences.append(phrase(.keptSome)) }
+        let text = sentences.filter { !$0.isEmpty }.joined(separator: " ")
+        return "<p class=\"summary\">\(text)</p>\n"
+    }
+
+    private var ownSummary: [String] {
+        let isDeletion = receipt["kind"] != "revoke_tokens"
+        let stores = items("targets")
+        let unsearched = stores.filter { $0["not_looked_for"] != nil }
+        let erased = stores.filter { $0["not_looked_for"] == nil && !isNewerOnly($0) }
+        var sentences: [String] = []
+        if isDeletion, stores.isEmpty { sentences.append(phrase(.noStore)) }
+        let groups = [
+            (ReceiptPhrase.erasedFrom, erased), (.nothingNewer, stores.filter(isNewerOnly)),
+            (.notSearched, unsearched),
+        ]
+        for (name, group) in groups where !group.isEmpty {
+            sentences.append(
+                phrase(name, group.map { field("target", of: $0) }.joined(separator: ", "))
+            )
+        }
+        let left = items("identities").filter {
+            $0["revoked"] == false && $0["verdict"] != "nothing_to_revoke"
+        }
+        if !left.isEmpty || receipt["forgotten"] != nil {
+            let names = (left + items("forgotten")).map { field("provider", of: $0) }
+            sentences.append(phrase(.linksLeft, names.joined(separator: ", ")))
+        } else {
+            sentences.append(phrase(items("identities").isEmpty ? .noLinks : .linksCut))
+        }
+        if isDeletion, !stores.isEmpty {
+            let end = receipt["erasure_horizon"]
+            sentences.append(end.map { phrase(.copiesUntil, time($0)) } ?? phrase(.copiesUnknown))
+        }
+        if let returned = receipt["data_returned_at"] {
+            sentences.append(phrase(.dataReturned, time(returned)))
+        }
+        return sentences
+    }
+
+    /// Whether all that was found there is newer than the request.
+    private func isNewerOnly(_ store: JSONValue) -> Bool {
+        let entries = array(store["tables"])
+        return !entries.isEmpty && entries.allSatisfy { $0["rows"] == 0 }
+            && entries.contains { ($0["newer_rows"] ?? 0) != 0 }
+    }
+
+    // MARK: Links
 
     private var identities: String {
-        let rows = items("identities").map { identity in
-            var evidence = field("evidence", of: identity)
-            if let action = identity["user_action"] {
-                evidence += "<br>\(field("text", of: action)) \(field("url", of: action))"
+        let rows = items("identities").map { identity -> [String] in
+            let verdict = field("verdict", of: identity)
+            let meaning = Self.verdicts[verdict].map { phrase($0) } ?? verdict
+            var action = ""
+            if let given = identity["user_action"] {
+                action = "\(field("text", of: given)) <code>\(field("url", of: given))</code>"
             }
+            let evidence = language == .english ? field("evidence", of: identity) : meaning
             return [
-                field("provider", of: identity) + "<br>" + field("client_id", of: identity),
-                revoked(identity), field("verdict", of: identity),
-                evidence, field("decided_at", of: identity),
+                field("provider", of: identity) + "<br><span class=\"note\">"
+                    + field("client_id", of: identity) + "</span>",
+                "\(revoked(identity, verdict)) <span class=\"note\">(\(verdict))</span><br>\(evidence)",
+                action, time(identity["decided_at"]),
             ]
         }
-        return section("Links to providers")
-            + table(["Provider", "Revoked", "Verdict", "Evidence", "Decided"], rows)
-            + note("abandoned", "Abandoned") + forgotten + addenda
-    }
-
-    private func revoked(_ identity: JSONValue) -> String {
-        if identity["revoked"] == .bool(true) { return "yes" }
-        let isNothing = identity["verdict"] == .string("nothing_to_revoke")
-        return isNothing ? "nothing to revoke" : "<span class=\"no\">NO</span>"
-    }
-
-    /// What became known of verdicts later; they stay as they are.
-    private var addenda: String {
-        let rows = items("addenda").map { addendum in
-            ["provider", "verdict", "evidence", "occurred_at", "at"].map {
-                field($0, of: addendum)
-            }
-        }
         guard !rows.isEmpty else { return "" }
-        return section("Known later")
-            + table(["Provider", "Verdict", "Evidence", "Happened", "Recorded"], rows)
+        return section(.links) + table([.service, .result, .whatYouCanDo, .date], rows)
     }
 
-    /// Identities of which nothing was left to revoke with.
-    private var forgotten: String {
-        items("forgotten").map { identity in
-            "<p class=\"no\">Forgotten by uid \(field("uid", of: identity)) on "
-                + "\(field("at", of: identity)), not revoked: "
-                + "\(field("provider", of: identity))</p>"
-        }.joined()
+    private static let verdicts: [String: ReceiptPhrase] = [
+        "proven": .proven, "accepted": .accepted, "unconfirmed": .unconfirmed,
+        "already_gone": .alreadyGone, "token_dead": .tokenDead, "manual": .manual,
+        "nothing_to_revoke": .nothingToRevoke, "unrevoked": .unrevoked, "abandoned": .abandoned,
+    ]
+
+    private func revoked(_ identity: JSONValue, _ verdict: String) -> String {
+        if identity["revoked"] == true { return phrase(.cut) }
+        return verdict == "nothing_to_revoke"
+            ? phrase(.nothingToRevoke) : "<span class=\"no\">\(phrase(.notCut))</span>"
     }
 
-    private func note(_ name: String, _ verb: String) -> String {
-        guard let note = receipt[name] else { return "" }
-        let uid = field("uid", of: note)
-        return "<p class=\"no\">\(verb) by uid \(uid): \(field("reason", of: note))</p>"
-    }
+    // MARK: Stores
 
-    private var targets: String {
+    private var erased: String {
         var rows: [[String]] = []
-        for target in items("targets") {
-            let isVerified = target["verified"] == .bool(true)
-            for entry in array(target["tables"]) {
+        for store in items("targets") {
+            if store["not_looked_for"] != nil {
                 rows.append([
-                    field("target", of: target), field("table", of: entry),
-                    field("action", of: entry), count(of: entry, in: target),
-                    field("newer_rows", of: entry), field("cutoff", of: entry),
-                    isVerified
-                        ? field("verified_at", of: target) : "<span class=\"no\">NO</span>",
+                    field("target", of: store),
+                    "<span class=\"no\">\(phrase(.notSearched, field("target", of: store)))</span>",
+                    "", "", phrase(.notVerified),
+                ])
+            }
+            for entry in array(store["tables"]) {
+                let name = field("action", of: entry)
+                guard let action = Self.actions.first(where: { name.hasPrefix($0.key) })?.value
+                else {
+                    continue
+                }
+                let when =
+                    store["verified"] == true
+                    ? time(store["verified_at"])
+                    : "<span class=\"no\">\(phrase(.notVerified))</span>"
+                let count = field("rows", of: entry)
+                let isAtLeast = store["counts"] == "at_least"
+                rows.append([
+                    field("target", of: store), field("table", of: entry), phrase(action),
+                    isAtLeast ? phrase(.atLeast, count) : count, when,
                 ])
             }
         }
-        return section("Erased")
-            + table(
-                ["Store", "Where", "Action", "Count", "Left as newer", "Newer than", "Verified"],
-                rows
-            )
+        guard !rows.isEmpty else { return "" }
+        return section(.erased)
+            + table([.store, .content, .action, .count, .verified], rows, counts: 3)
     }
 
-    /// A purge that broke off has not told what it did; what is left was counted by the last one.
-    private func count(of entry: JSONValue, in target: JSONValue) -> String {
-        let rows = field("rows", of: entry)
-        let action = field("action", of: entry)
-        let isLeft = action.hasPrefix("keep") || action.hasPrefix("held")
-        return target["counts"] == .string("at_least") && !isLeft ? "at least " + rows : rows
-    }
+    private static let actions: [String: ReceiptPhrase] = [
+        "delete": .deleted, "anonymize": .anonymized,
+    ]
 
-    private var notErased: String {
-        let rows = items("not_erased").map { item in
-            ["target", "table", "rows", "reason"].map { field($0, of: item) }
+    private var notErased: [JSONValue] { items("not_erased") }
+
+    private var kept: String {
+        guard receipt["kind"] != "revoke_tokens" else { return "" }
+        let rows = notErased.map { item in
+            [
+                field("target", of: item), field("table", of: item), field("rows", of: item),
+                reason(item),
+            ]
         }
-        let scope = items("not_in_scope").map { "<li>\(text($0))</li>" }.joined(separator: "\n")
-        return section("Not erased") + table(["Store", "Where", "Count", "Why"], rows)
-            + section("Not in scope") + "<ul>\n\(scope)\n</ul>"
+        let body =
+            rows.isEmpty
+            ? "<p>\(phrase(.nothingKept))</p>\n"
+            : table([.store, .content, .count, .why], rows, counts: 2)
+        return section(.kept) + body
     }
 
-    private var horizon: String {
-        let rows = items("targets").map { target in
-            let copies = array(target["residual_copies"]).map { copy in
-                field("what", of: copy) + (copy["until"].map { " until " + text($0) } ?? "")
+    /// The reasons of the service in the page's language; those of the configuration as they are.
+    private func reason(_ item: JSONValue) -> String {
+        let reason = field("reason", of: item).replacing(/^kept: (?!what)/, with: "")
+        guard language != .english else { return reason }
+        if reason.hasPrefix("newer than the request") { return phrase(.newer) }
+        return reason.hasPrefix("kept: what it names still has") ? phrase(.shared) : reason
+    }
+
+    private var copies: String {
+        let rows = items("targets").map { store in
+            let own = array(store["residual_copies"]).map { copy in
+                field("what", of: copy)
+                    + (copy["until"].map { " (\(phrase(.until, time($0))))" } ?? "")
             }
-            let end = target["erasure_horizon"].map(text) ?? "not known"
             return [
-                field("target", of: target), field("backups_kept_until", of: target),
-                copies.joined(separator: "<br>"), end,
+                field("target", of: store),
+                store["backups_kept_until"].map { phrase(.until, time($0)) } ?? "–",
+                own.isEmpty ? phrase(.noCopies) : own.joined(separator: "<br>"),
+                store["erasure_horizon"].map { time($0) } ?? phrase(.unknown),
             ]
         }
         guard !rows.isEmpty else { return "" }
-        let whole = receipt["erasure_horizon"].map { "After \(text($0)) no copy is left." }
-        return section("Until when copies survive")
-            + table(["Store", "Backups until", "Kept by the store", "Gone after"], rows)
-            + "<p>\(whole ?? "When the last copy is gone is not known for every store.")</p>"
+        return section(.copies) + table([.store, .backups, .storeCopies, .allCopiesGone], rows)
     }
+
+    // MARK: Afterwards
 
     private var rechecks: String {
         guard receipt["rechecks"] != nil else { return "" }
-        let rows = items("rechecks").map { recheck in
+        let rows = items("rechecks").map { recheck -> [String] in
+            let outcome = field("outcome", of: recheck)
             let found = array(recheck["found"]).map {
                 "\(field("target", of: $0)): \(field("rows", of: $0))"
             }
+            let text = Self.outcomes[outcome].map { phrase($0) } ?? outcome
             return [
-                field("at", of: recheck), field("outcome", of: recheck),
-                found.joined(separator: "<br>"),
-                array(recheck["not_configured"]).map(text).joined(separator: "<br>"),
+                time(recheck["at"]),
+                ([outcome == "returned" ? "<span class=\"no\">\(text)</span>" : text] + found)
+                    .joined(separator: "<br>"),
             ]
         }
-        let next = receipt["next_recheck_at"].map { "Next: \(text($0))." }
-        let ended = note("rechecks_abandoned", "Ended")
-        return section("Looked at again")
-            + table(["When", "Outcome", "Found", "Not configured any more"], rows)
-            + "<p>\(next ?? "No further look is due.")</p>\n" + (ended.isEmpty ? "" : ended + "\n")
+        let next = receipt["next_recheck_at"].map { phrase(.nextRecheck, time($0)) }
+        return section(.rechecks) + (rows.isEmpty ? "" : table([.date, .outcome], rows))
+            + "<p>\(next ?? phrase(.noRecheck))</p>\n" + later
     }
 
-    private var ledger: String {
-        guard let ledger = receipt["ledger"] else { return "" }
-        let rows = array(ledger["entries"]).map { entry in
-            [field("index", of: entry), field("entry", of: entry)]
+    private static let outcomes: [String: ReceiptPhrase] = [
+        "clean": .clean, "returned": .returned, "unverified": .unverified,
+        "unreadable": .unreadable, "abandoned": .ended,
+    ]
+
+    /// What became known of verdicts later; they stay as they are.
+    private var later: String {
+        let rows = items("addenda").map { addendum in
+            [
+                field("provider", of: addendum), field("evidence", of: addendum),
+                time(addendum["occurred_at"]),
+            ]
         }
-        return section("Ledger") + table(["Entry", "What was written"], rows)
-            + "<p>Key: \(field("key", of: ledger))</p>"
-            + "<pre>\(field("checkpoint", of: ledger))</pre>"
+        guard !rows.isEmpty else { return "" }
+        return section(.later) + "<p>\(phrase(.laterIntroduction))</p>\n"
+            + table([.service, .result, .date], rows)
+    }
+
+    private var decisions: String {
+        var lines: [String] = []
+        if let approval = receipt["approval"] {
+            lines.append(phrase(.approvedBy, field("uid", of: approval)) + time(approval["at"]))
+        }
+        let notes: [(ReceiptPhrase, String)] = [
+            (.abandonedBy, "abandoned"), (.rechecksEndedBy, "rechecks_abandoned"),
+        ]
+        for (name, member) in notes {
+            guard let note = receipt[member] else { continue }
+            lines.append(phrase(name, field("uid", of: note)) + field("reason", of: note))
+        }
+        for identity in items("forgotten") {
+            lines.append(
+                phrase(.forgottenBy, field("uid", of: identity)) + field("provider", of: identity)
+            )
+        }
+        guard !lines.isEmpty else { return "" }
+        return section(.decisions) + lines.map { "<p class=\"no\">\($0)</p>\n" }.joined()
+    }
+
+    private var scope: String {
+        let lines = items("not_in_scope").map { line -> String in
+            let isOwn = language != .english
+            let known = ReceiptPhrase.scope.first {
+                isOwn && JSONValue.string($0.text(in: .english)) == line
+            }
+            return "<li>\(known.map { phrase($0) } ?? text(line))</li>"
+        }
+        guard !lines.isEmpty else { return "" }
+        return section(.notCovered) + "<ul>\n\(lines.joined(separator: "\n"))\n</ul>\n"
+    }
+
+    /// With the whole receipt, so that a program can check the page alone.
+    private var verification: String {
+        guard let ledger = receipt["ledger"] else { return "" }
+        let rows = array(ledger["entries"]).map {
+            "<tr><td>\(field("index", of: $0))</td><td>\(field("entry", of: $0))</td></tr>"
+        }
+        let data = Self.escaped(String(decoding: receipt.canonicalBytes, as: UTF8.self))
+        return "<section class=\"verification\">\n" + section(.verification)
+            + "<p>\(phrase(.verificationHow))</p>\n<pre>\(field("key", of: ledger))</pre>\n"
+            + "<pre>\(field("checkpoint", of: ledger))</pre>\n"
+            + "<table class=\"proof\">\n<caption>\(phrase(.entries))</caption>\n\(rows.joined(separator: "\n"))\n</table>\n"
+            + "<details><summary>\(phrase(.data))</summary><pre class=\"data\">\(data)</pre></details>\n</section>\n"
     }
 }
 
 extension ReceiptPage {
-    private func section(_ title: String) -> String { "<h2>\(title)</h2>\n" }
+    private func phrase(_ phrase: ReceiptPhrase, _ value: String? = nil) -> String {
+        let text = Self.escaped(phrase.text(in: language))
+        return value.map { text.replacing("%", with: $0) } ?? text
+    }
 
-    /// Cells are HTML already.
-    private func table(_ head: [String]?, _ rows: [[String]]) -> String {
-        guard !rows.isEmpty else { return "<p>None.</p>\n" }
-        let top = head.map { "<tr>" + $0.map { "<th>\($0)</th>" }.joined() + "</tr>\n" } ?? ""
-        let body = rows.map { row in "<tr>" + row.map { "<td>\($0)</td>" }.joined() + "</tr>" }
-        return "<table>\n\(top)\(body.joined(separator: "\n"))\n</table>\n"
+    private func section(_ title: ReceiptPhrase) -> String { "<h2>\(phrase(title))</h2>\n" }
+
+    /// Cells are HTML already, and the first names its row.
+    private func table(_ head: [ReceiptPhrase], _ rows: [[String]], counts: Int? = nil) -> String {
+        // A column that is empty everywhere says nothing.
+        let shown = head.indices.filter { index in rows.contains { !$0[index].isEmpty } }
+        func style(_ index: Int) -> String { index == counts ? " class=\"count\"" : "" }
+        let top = shown.map { "<th scope=\"col\"\(style($0))>\(phrase(head[$0]))</th>" }.joined()
+        let body = rows.map { row in
+            let cells = shown.map { index in
+                let tag = index == 0 ? "th scope=\"row\"" : "td"
+                let label = row[index].isEmpty ? "" : " data-label=\"\(phrase(head[index]))\""
+                return "<\(tag)\(style(index))\(label)>\(row[index])</\(tag.prefix(2))>"
+            }
+            return "<tr>\(cells.joined())</tr>"
+        }
+        return """
+            <table class="wide">
+            <thead><tr>\(top)</tr></thead>
+            <tbody>
+            \(body.joined(separator: "\n"))
+            </tbody>
+            </table>
+
+            """
     }
 
     private func items(_ name: String) -> [JSONValue] { array(receipt[name]) }
@@ -219,12 +392,31 @@ extension ReceiptPage {
         switch value {
         case .string(let text): Self.escaped(text)
         case .integer(let number): "\(number)"
-        case .bool(let claim): claim ? "yes" : "no"
-        case .null, .number, .array, .object: ""
+        case .bool, .null, .number, .array, .object: ""
         }
     }
 
-    private static func words(_ name: String) -> String { name.replacing("_", with: " ") }
+    /// A time of the receipt in the zone of the process (tzset(3)).
+    private func time(_ value: JSONValue?) -> String {
+        guard case .string(let text)? = value else { return "" }
+        let numbers = text.prefix(19).split { "-T:".contains($0) }.compactMap { Int32($0) }
+        guard numbers.count == 6 else { return Self.escaped(text) }
+        var parts = unsafe tm()
+        unsafe (parts.tm_year, parts.tm_mon, parts.tm_mday) = (
+            numbers[0] - 1900, numbers[1] - 1, numbers[2]
+        )
+        unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec) = (numbers[3], numbers[4], numbers[5])
+        return Self.local(unsafe timegm(&parts))
+    }
+
+    private static func local(_ unixSeconds: Int) -> String {
+        var seconds = time_t(unixSeconds)
+        var parts = unsafe tm()
+        unsafe localtime_r(&seconds, &parts)
+        var bytes = [CChar](repeating: 0, count: 64)
+        let count = unsafe strftime(&bytes, bytes.count, "%Y-%m-%d %H:%M:%S %Z", &parts)
+        return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
 
     /// Every character that HTML or an attribute could take for its own; control characters go.
     static func escaped(_ text: String) -> String {

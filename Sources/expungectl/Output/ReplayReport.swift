@@ -3,7 +3,6 @@ import Lifecycle
 
 /// A replay as people read it.
 enum ReplayReport {
-    /// Facts, then one line per target.
     static func text(_ replay: WireReplay) -> String {
         var facts = Table("state", replay.state.description + (replay.isDrill ? ", a drill" : ""))
         if let since = replay.since { facts.add("since", since.rfc3339) }

@@ -3,7 +3,6 @@ import Lifecycle
 
 /// The vault as people read it.
 enum VaultReport {
-    /// Facts, then one line per key.
     static func text(_ vault: WireVault) -> String {
         var facts = Table("vault", vault.isSealed ? "sealed" : "open")
         facts.add("wraps", "\(vault.wraps) of \(vault.wrapsMax)")
