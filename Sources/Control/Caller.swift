@@ -2,7 +2,6 @@
 package enum ControlRole: String, Sendable, CaseIterable, Comparable {
     /// Applications: hand work in, read states and receipts.
     case submit
-    /// Operators: everything.
     case `operator`
 
     package static func < (left: ControlRole, right: ControlRole) -> Bool {

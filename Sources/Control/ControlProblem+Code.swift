@@ -62,9 +62,7 @@ extension ControlProblem {
                 400
             case .forbidden, .freshSignInRequired, .operatorUnknown: 403
             case .holdNotFound, .identityNotFound, .notificationNotFound, .requestNotFound,
-                .routeNotFound,
-                .unknownProvider,
-                .unknownTarget:
+                .routeNotFound, .unknownProvider, .unknownTarget:
                 404
             case .methodNotAllowed: 405
             case .requestTimeout: 408

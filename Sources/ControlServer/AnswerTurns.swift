@@ -54,7 +54,6 @@ final class AnswerTurns: Sendable {
         }
     }
 
-    /// A turn that is free now, or `nil`.
     func take(uid: UInt32) -> Turn? {
         let isFree = state.withLock { begin(uid, &$0) }
         return isFree ? turn(of: uid) : nil

@@ -15,7 +15,6 @@ package enum RemoteOwner: Hashable, Sendable {
         }
     }
 
-    /// The configured name.
     package var name: String {
         switch self {
         case .provider(let name), .directory(let name): name.rawValue

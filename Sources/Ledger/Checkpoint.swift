@@ -8,7 +8,6 @@ package import Lifecycle
 package struct Checkpoint: Hashable, Sendable {
     /// Names the ledger; never changes while it exists.
     package let origin: String
-    /// The number of leaves.
     package let size: Int
     /// 32 bytes.
     package let root: [UInt8]
@@ -34,7 +33,6 @@ package struct Checkpoint: Hashable, Sendable {
         self.init(origin: String(lines[0]), size: size, root: root, time: time)
     }
 
-    /// What is signed.
     package var text: String {
         "\(origin)\n\(size)\n\(Base64.text(root))\n\(Self.timeLine)\(time.rfc3339)\n"
     }

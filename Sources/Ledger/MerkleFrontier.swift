@@ -12,7 +12,6 @@ package struct MerkleFrontier: Hashable, Sendable {
         package let hash: [UInt8]
     }
 
-    /// The number of leaves.
     package private(set) var size = 0
     /// The roots of the complete subtrees, the largest first.
     package private(set) var roots: [[UInt8]] = []

@@ -8,12 +8,10 @@ package enum MerkleHash {
     /// The root of the tree without leaves: the hash of nothing.
     package static var empty: [UInt8] { Array(SHA256.hash(data: [UInt8]())) }
 
-    /// The hash of a leaf's bytes.
     package static func leaf(_ bytes: [UInt8]) -> [UInt8] {
         Array(SHA256.hash(data: [0x00] + bytes))
     }
 
-    /// The hash of the node over two subtrees.
     package static func node(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
         var hash = SHA256()
         hash.update(data: [0x01])

@@ -57,7 +57,6 @@ package struct SignedNote: Hashable, Sendable {
         self.init(text: text, signatures: signatures)
     }
 
-    /// The whole note as it is stored and sent.
     package var description: String {
         let lines = signatures.map { signature in
             let bytes = Base64.text(signature.keyID + signature.bytes)

@@ -37,7 +37,6 @@ package struct TombstoneNote: Hashable, Sendable {
         self.init(origin: origin, lines: lines)
     }
 
-    /// What is signed.
     package var text: String {
         Self.title(origin) + "\n" + lines.map { "\($0.index) \($0.leaf)\n" }.joined()
     }

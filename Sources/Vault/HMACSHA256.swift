@@ -32,7 +32,6 @@ struct HMACSHA256: Sendable {
         self.keyed = keyed
     }
 
-    /// Authenticates `message`.
     func code(for message: [UInt8]) throws(VaultError) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: Self.byteCount)
         var written = 0

@@ -115,7 +115,6 @@ struct KeyFile: ~Copyable {
         return result == 0
     }
 
-    /// Removes a file if it is there.
     func remove(_ name: String) throws(VaultSetupError) {
         guard unsafe unlinkat(directory, name, 0) == 0 || errno == ENOENT else {
             throw systemError(name)

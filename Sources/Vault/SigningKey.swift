@@ -102,7 +102,6 @@ extension SigningKey {
     private static let signatureByteCountMax = 2_048
     /// Longer than any PKCS#11 URI (RFC 7512) that names a key by all that it has.
     private static let uriByteCountMax = 4_096
-    /// The bytes of one coordinate of P-256.
     private static let coordinateByteCount: Int32 = 32
     /// NIST SP 800-57 part 1, table 2: less than 112 bits of security below.
     private static let rsaBitCountMin: Int32 = 2_048

@@ -20,7 +20,6 @@ package struct VaultSetupError: Error, Sendable, CustomStringConvertible {
     package let kind: Kind
     /// What was tried, such as `load vault key`.
     package let action: String
-    /// A credential's name or a file's path.
     package let place: String
     /// What is expected, or what the operating system said.
     package let cause: String

@@ -15,7 +15,6 @@ package enum RequestAction: Sendable, Hashable {
     /// `abandoned`, with the reason on the receipt.
     case abandon(reason: String, provider: ProviderName?)
 
-    /// The last segment of its route.
     package var verb: String {
         switch self {
         case .cancel: "cancel"

@@ -12,13 +12,11 @@ package struct Route: Sendable {
 
     /// What a success answers with.
     package enum Answer: Sendable {
-        /// One JSON object.
         case object(any WireObject.Type)
         /// A JSON document with these members; it may be large.
         case document(any WireObject.Type)
         /// Server-sent events, each with one ``WireEvent``.
         case events
-        /// OpenMetrics text.
         case metrics
         case nothing
     }

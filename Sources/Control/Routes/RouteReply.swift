@@ -5,7 +5,6 @@ import FoundationEssentials
 package enum RouteReply: Sendable {
     /// One JSON object, and the path of what it created.
     case json([UInt8], location: String? = nil)
-    /// OpenMetrics text.
     case metrics([UInt8])
     case events(AsyncStream<WireEvent>)
     case nothing

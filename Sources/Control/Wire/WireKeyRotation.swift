@@ -2,7 +2,6 @@ package import Lifecycle
 
 /// How far a rotation of the vault key is.
 package enum KeyRotationState: String, Sendable, CaseIterable {
-    /// None since the daemon started.
     case idle
     case running
     case finished

@@ -23,7 +23,6 @@ package enum StepKind: String, Sendable, CaseIterable {
 package enum StepState: String, Sendable, CaseIterable {
     case pending
     case running
-    /// Waits for `retry_at`.
     case retrying
     case parked
     case done
