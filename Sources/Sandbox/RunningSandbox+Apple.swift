@@ -71,6 +71,7 @@ extension RunningSandbox {
         families.apple.grants(user: user).first?.state
     }
 
+    /// - Throws: ``SandboxError`` when no key can be made.
     package func rotateKeys(withdrawingOld: Bool = false) throws -> [String] {
         try rotateKeys(at: .apple, withdrawingOld: withdrawingOld)
     }

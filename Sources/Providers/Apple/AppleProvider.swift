@@ -139,6 +139,7 @@ package final class AppleProvider: ConnectedProvider {
         return await ask(revokeEndpoint, AppleReplies.revoke, form)
     }
 
+    /// - Throws: ``SignInError`` for the first rule that is broken.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard clientIDs.contains(signIn.clientID) else {
             throw SignInError(kind: .wrongAudience, provider: name)

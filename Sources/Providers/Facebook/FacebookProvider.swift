@@ -107,6 +107,7 @@ package final class FacebookProvider: ConnectedProvider {
         return await removeApp(from: id)
     }
 
+    /// - Throws: ``SignInError`` for the first rule that is broken.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard signIn.clientID == appID else {
             throw SignInError(kind: .wrongAudience, provider: name)

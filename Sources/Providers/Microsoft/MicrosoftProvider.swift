@@ -143,6 +143,7 @@ package final class MicrosoftProvider: ConnectedProvider {
         return user.isNamed(name)
     }
 
+    /// - Throws: ``SignInError`` for the first rule that is broken.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard signIn.clientID.lowercased() == client.clientID else {
             throw SignInError(kind: .wrongAudience, provider: name)

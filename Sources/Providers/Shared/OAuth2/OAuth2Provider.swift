@@ -125,6 +125,7 @@ package final class OAuth2Provider: ConnectedProvider {
 
     package var issuesIDTokens: Bool { !issuers.isEmpty }
 
+    /// - Throws: ``SignInError`` for the first rule that is broken.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
         guard clients[signIn.clientID] != nil else {
             throw SignInError(kind: .wrongAudience, provider: name)
