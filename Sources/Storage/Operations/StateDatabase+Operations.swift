@@ -51,6 +51,14 @@ extension StateDatabase {
             let hold = try Self.hold(userHash, database)
             try database.run("DELETE FROM user_holds WHERE user_hash = ?", [.blob(userHash)])
             if hold.since != nil {
+                // Also where the machine had another reason to wait, so that the engine releases it.
+                try database.run(
+                    """
+                    UPDATE requests INDEXED BY requests_user SET is_held = 1
+                    WHERE user_hash = ? AND ended_at IS NULL AND NOT is_held
+                    """,
+                    [.blob(userHash)]
+                )
                 appender.write("user_released", [(.user, .hash(userHash))], by: uid, at: now)
             }
             let released = try Self.openRequests(
@@ -63,10 +71,16 @@ extension StateDatabase {
     }
 
     /// Puts one open request on hold, or ends that hold.
+    ///
+    /// After the end `is_held` stays, also where the machine had another reason to wait: the engine
+    /// lifts it.
     package func setOwnHold(_ isHeld: Bool, of id: RequestID) async throws {
         _ = try await writer.perform { database in
             try database.run(
-                "UPDATE requests SET has_own_hold = ? WHERE id = ? AND ended_at IS NULL",
+                """
+                UPDATE requests SET is_held = is_held OR has_own_hold, has_own_hold = ?
+                WHERE id = ? AND ended_at IS NULL
+                """,
                 [.bool(isHeld), .id(id)]
             )
         }
