@@ -18,7 +18,7 @@ struct RecheckServiceTests {
             at: .distantFuture,
             limit: 1
         )
-        return try #require(due.cases.first).sealed
+        return try #require(due.rechecks.first).sealed
     }
 
     @Test func `after the last look that finds nothing the key is gone from our files`()
@@ -119,8 +119,8 @@ struct RecheckServiceTests {
             at: .distantFuture,
             limit: 1
         )
-        #expect(due.cases.first?.cutoff == Bench.start)
-        #expect(due.cases.first?.sealed.request == id)
+        #expect(due.rechecks.first?.cutoff == Bench.start)
+        #expect(due.rechecks.first?.sealed.request == id)
     }
 
     @Test func `a row of the far future is of a later life, and did not come back`() async throws {
@@ -320,7 +320,7 @@ struct RecheckServiceTests {
                 ),
                 clock: world.clock,
                 makeRowNonce: { [] },
-                cases: try world.sealer()
+                rechecks: try world.sealer()
             ),
             adapters: world.registry.current.forEngine
         )

@@ -208,8 +208,8 @@ struct SignInBench {
     func submission(
         _ kind: RequestKind = .deleteAccount,
         signIn token: Secret? = nil
-    ) throws -> Control.Submission {
-        var submission = Control.Submission(kind: kind, user: try #require(UserID("alice")))
+    ) throws -> WireSubmission {
+        var submission = WireSubmission(kind: kind, user: try #require(UserID("alice")))
         submission.signIn = token.map {
             SignInInput(provider: Self.name, idToken: $0, rawNonce: Secret("raw"))
         }

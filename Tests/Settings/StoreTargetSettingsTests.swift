@@ -1,9 +1,9 @@
 import Lifecycle
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of targets of Redis, programs and services")
 struct StoreTargetSettingsTests {
