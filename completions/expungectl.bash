@@ -471,11 +471,18 @@ _expungectl_receipt() {
     repeating_flags=()
     non_repeating_flags=(--html --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--socket)
+    non_repeating_options=(--language --time-zone --socket)
     __expungectl_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
+    '--language')
+        __expungectl_add_completions -W 'en'$'\n''de'$'\n''fr'$'\n''es'$'\n''it'
+        return
+        ;;
+    '--time-zone')
+        return
+        ;;
     '--socket')
         __expungectl_add_completions -f
         return

@@ -47,7 +47,7 @@ function __expungectl_parse_tokens -S
         case 'reauthorize'
             __expungectl_parse_subcommand 1 'provider=' 'client-id=' 'id-token-file=' 'raw-nonce-file=' 'code-file=' 'code-verifier-file=' 'redirect-uri=' 'socket=' 'json' 'version' 'h/help'
         case 'receipt'
-            __expungectl_parse_subcommand 1 'html' 'socket=' 'json' 'version' 'h/help'
+            __expungectl_parse_subcommand 1 'html' 'language=' 'time-zone=' 'socket=' 'json' 'version' 'h/help'
         case 'events'
             __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
         case 'identities'
@@ -302,6 +302,8 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl reauthorize" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" html' -l 'html' -d 'Print one page of HTML without scripts.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" language' -l 'language' -d 'The language of the page.' -rfka 'en de fr es it'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" time-zone' -l 'time-zone' -d 'The time zone of the page, such as Europe/Berlin; default: the machine\'s.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" version' -l 'version' -d 'Show the version.'
