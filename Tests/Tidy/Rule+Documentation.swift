@@ -31,7 +31,7 @@ extension Rule {
     /// Throwing witnesses of the protocols of the standard library and of the kinds.
     private static let witnesses = [
         "func encode(to", "func makeReceiver(_", "func make(_ setup: ProviderSetup)",
-        "func open(_ environment: StoreEnvironment)",
+        "func open(_ environment: StoreEnvironment)", "func copy(at place: String)",
     ]
 
     /// The line of each declaration, and its head as one line of code.

@@ -42,8 +42,8 @@ package struct S3Store: BucketStore {
                 .choice(URLStyle.allCases.map(\.rawValue)),
                 .defaultsTo(.text(URLStyle.virtualHost.rawValue)),
                 """
-                Where the name of the bucket stands: before the host, or first in the path, as most \
-                self-hosted servers need it.
+                Where the name of the bucket stands: before the host, or first in the path, as \
+                most self-hosted servers need it.
                 """
             ).atRestart(),
             Setting(
