@@ -9,11 +9,4 @@ enum ChunkPace {
         let range = SQLLimits.chunkRowsRange
         return min(max(min(fitting, rows * 2), range.lowerBound), range.upperBound)
     }
-
-    /// Whether to commit after `elapsed`: another chunk and the commit, which took so long the last
-    /// time, would hold the lock for too long.
-    static func isOver(after elapsed: Duration, chunk: Duration, commit: Duration) -> Bool {
-        elapsed >= SQLiteLimits.chunkTransactionSoft
-            || elapsed + chunk + commit > SQLiteLimits.transactionSoft
-    }
 }

@@ -169,6 +169,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
                 }
                 return strategy == .hash && column.isUnique ? MaskText.repeats : nil
             }
+            if length < 0 { return "cannot be truncated to a negative length" }
             if length >= lengthMax {
                 return "holds \(lengthMax) characters, and truncate leaves \(length) and writes"
                     + " '\(MaskText.cut)' behind them"
