@@ -56,8 +56,8 @@ package struct RetryPolicy: Hashable, Sendable {
 
     /// The delay with jitter: between 1 ms and the one without.
     ///
-    /// `retryAfter`, what the other side asked for, is clamped to 1 s … 24 h and never undercut; the
-    /// delay is at most twice as much then.
+    /// `retryAfter`, what the other side asked for, is clamped to 1 s … 24 h and never undercut;
+    /// the delay is at most twice as much then.
     package func delay(
         failures: Int,
         retryAfter: Duration? = nil,

@@ -101,8 +101,8 @@ extension Revocation {
         return advanceCredential(now: now, traits: policy.traits)
     }
 
-    /// Refresh tokens go first, since a dead one says more, and those of an earlier grant last, since
-    /// their revocation could end a later grant before its own tokens are asked about.
+    /// Refresh tokens go first, since a dead one says more, and those of an earlier grant last,
+    /// since their revocation could end a later grant before its own tokens are asked about.
     private mutating func advanceCredential(now: WallTime, traits: ProviderTraits) -> RevocationStep
     {
         let order = credentials.indices.filter { !credentials[$0].step.isFinal }.sorted {

@@ -61,8 +61,8 @@ package struct KeepAlivePolicy: Hashable, Sendable {
         mayRotate = traits.rotatesRefreshTokens
     }
 
-    /// In the fourth fifth of its life, so that a fifth is left for retries, each at its own time; no
-    /// earlier, since some vendors put the end off only near the end (Kakao).
+    /// In the fourth fifth of its life, so that a fifth is left for retries, each at its own time;
+    /// no earlier, since some vendors put the end off only near the end (Kakao).
     package func renewalTime(usedAt: WallTime, _ id: CredentialID) -> WallTime {
         let fifth = max(1, clock.lifetime.milliseconds / 5)
         return usedAt + .milliseconds(fifth * 3 + scattered(id) % fifth)

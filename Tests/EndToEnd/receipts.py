@@ -97,6 +97,7 @@ def receipts(checks, seed):
 
 def play(checks, stage):
     root = prepare(stage)
+    stage.configuration = '[controller]\nname = "Example <Apps>"\ncontact = "privacy@example.com"\n' + stage.configuration
     write_configuration(stage, BACKUPS, KEPT + TABLES + UPLOADS.format(root=root))
     stage.starts()
     proven, abandoned = complete(checks, stage, root), abandon(checks, stage, root)
@@ -340,6 +341,7 @@ def page_tells(checks, text, receipt):
     checks.equal("what was kept and why, word for word, and what is newer", page.table("Kept, and why"), [
         ["app-db", "bills", "2", HOSTILE], ["app-db", "profiles", "1", "anonymized: statistics"],
         ["app-db", "notes", "1", receipt["not_erased"][-1]["reason"]]])
+    checks.check("the controller and the contact", "Example &lt;Apps&gt;" in text and "privacy@example.com" in text, text[:1500])
     checks.check("the summary mentions that data is kept", "Some data is kept" in text, text[:2000])
     checks.check("what is not in scope", len(receipt["not_in_scope"]) >= 4 and all(
         line in page.words["What this page does not cover"] for line in receipt["not_in_scope"]), page.words)

@@ -1,8 +1,8 @@
 extension Rule {
     /// Types that other targets use, and functions that throw, have a doc comment.
     ///
-    /// Properties, initializers and functions that cannot fail need one only where the name leaves a
-    /// unit, a range or a reason open.
+    /// Properties, initializers and functions that cannot fail need one only where the name leaves
+    /// a unit, a range or a reason open.
     static let documentation = Rule("documentation") { file in
         packageDeclarations(in: file).compactMap { line, declaration in
             guard file.doc(aboveLine: line).isEmpty, needsDocumentation(declaration) else {

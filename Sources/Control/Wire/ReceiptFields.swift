@@ -10,6 +10,7 @@ package struct ReceiptFields: WireObject {
     package static let fields: [WireField] = [
         .required("request_id", .uuid, "The request."),
         .required("summary", .text, "All of it in a few sentences."),
+        .optional("controller", .object("ReceiptController"), "Who is responsible for the data."),
         .required("kind", .choice(of: RequestKind.self), "The kind of request."),
         .required("state", .text, "Always `completed`."),
         .required("created_at", .time, "When the request was made."),
@@ -41,6 +42,13 @@ package struct ReceiptFields: WireObject {
 
     /// The objects inside a receipt.
     static let parts: [WireSchema] = [
+        WireSchema(
+            schemaName: "ReceiptController",
+            fields: [
+                .optional("name", .text, "The company or person."),
+                .optional("contact", .text, "Where users can ask."),
+            ]
+        ),
         WireSchema(
             schemaName: "ReceiptApproval",
             fields: [

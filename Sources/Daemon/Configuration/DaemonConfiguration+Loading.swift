@@ -22,6 +22,7 @@ extension DaemonConfiguration {
         let vault = reader.vault()
         let server = reader.server()
         let journal = reader.journal()
+        let controller = reader.controller()
         let providers = reader.readProviders(Kinds.providers, requests: requests)
         let directory = reader.readDirectory(providers: providers)
         let targets = reader.readTargets()
@@ -31,6 +32,7 @@ extension DaemonConfiguration {
             vault: vault,
             server: server,
             journal: journal,
+            controller: controller,
             providers: providers,
             directory: directory,
             targets: targets,

@@ -9,6 +9,7 @@ package struct DaemonConfiguration: Sendable {
     package let vault: VaultConfiguration
     package let server: ServerConfiguration
     package let journal: JournalConfiguration
+    package let controller: ControllerConfiguration
     package let providers: [ProviderConfiguration]
     package let directory: DirectoryConfiguration?
     /// In the order of purging: that of the file, but each after the one whose rows hold its ids.

@@ -12,6 +12,7 @@ extension DaemonBackend {
         if let state = filter.state { stored.states = [state] }
         stored.userHash = filter.user.map(hash)
         stored.provider = filter.provider
+        stored.ids = filter.idPrefix.flatMap(RequestID.range)
         var cursor: RequestID?
         if let text = filter.cursor {
             guard let id = RequestID(text) else {
@@ -88,16 +89,18 @@ extension DaemonBackend {
                 scope: recorded ?? parts.registry.current.erasureScope.forEarlierRequests,
                 isScopeRecorded: recorded != nil
             ),
+            controller: parts.registry.current.configuration.controller,
             ledger: try await ledgerPart(of: id)
         ).json
     }
 
     func events(
         _ id: RequestID?,
+        after last: Int64?,
         caller: Caller
     ) async throws(ControlProblem) -> AsyncStream<WireEvent> {
         // Listening begins before the look, so that an end in between is not missed.
-        let changes = parts.hub.listen(to: id)
+        let changes = parts.hub.listen(to: id, after: last, at: parts.now())
         guard let id else { return changes }
         let record = try await record(id)
         guard !record.request.phase.isEnded else {

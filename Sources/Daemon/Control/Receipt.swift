@@ -3,6 +3,7 @@ import Encoding
 import Engine
 import Ledger
 import Lifecycle
+import Settings
 import Storage
 
 /// The proof for one completed request: what was done, and what came later.
@@ -13,6 +14,7 @@ struct Receipt: Sendable {
     let abandonNote: AbandonNote?
     let recheckNote: AbandonNote?
     let statement: ReceiptStatement
+    let controller: ControllerConfiguration
     let ledger: JSONValue?
 
     /// Its members are always in this order.
@@ -29,6 +31,7 @@ struct Receipt: Sendable {
         let areRechecksOver = isDeletion && next == nil
         let head: JSONValue = [
             "request_id": .string(request.id.description), "summary": .string(summary),
+            "controller": issuer,
         ]
         let tail: JSONValue = [
             "scrubbed_at": JSONValue(record.scrubbedAt?.rfc3339),
@@ -42,6 +45,12 @@ struct Receipt: Sendable {
             "ledger": ledger,
         ]
         return .object(head.members + statement.members + tail.members)
+    }
+
+    /// As the configuration in force names the controller.
+    private var issuer: JSONValue? {
+        guard controller.name != nil || controller.contact != nil else { return nil }
+        return ["name": JSONValue(controller.name), "contact": JSONValue(controller.contact)]
     }
 
     private static func json(_ addendum: Addendum) -> JSONValue {

@@ -27,7 +27,10 @@ package struct ConfigurationReader {
     }
 
     private mutating func checkTopLevel() {
-        let known = ["requests", "vault", "server", "journal", "provider", "directory", "target"]
+        let known = [
+            "requests", "vault", "server", "journal", "controller", "provider", "directory",
+            "target",
+        ]
         for name in root.keys where !known.contains(name) {
             log.add(
                 .unknownKey,
@@ -295,5 +298,13 @@ extension ConfigurationReader {
 
     package mutating func journal() -> JournalConfiguration {
         JournalConfiguration(level: single(.journal).choice("level") ?? .info)
+    }
+
+    package mutating func controller() -> ControllerConfiguration {
+        let section = single(.controller)
+        return ControllerConfiguration(
+            name: section.text("name"),
+            contact: section.text("contact")
+        )
     }
 }

@@ -4,6 +4,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     case vault
     case server
     case journal
+    case controller
     case provider
     case directory
     case target
@@ -13,7 +14,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
 
     package var header: String {
         switch self {
-        case .requests, .vault, .server, .journal: "[\(rawValue)]"
+        case .requests, .vault, .server, .journal, .controller: "[\(rawValue)]"
         case .provider, .directory, .target, .table, .key: "[[\(rawValue)]]"
         case .column: "[\(rawValue)]"
         }
@@ -22,7 +23,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     /// Whether the section may be left out and exists at most once.
     package var isSingle: Bool {
         switch self {
-        case .requests, .vault, .server, .journal: true
+        case .requests, .vault, .server, .journal, .controller: true
         case .provider, .directory, .target, .table, .column, .key: false
         }
     }
@@ -30,7 +31,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     /// Below one parent, so that a reload stays quick.
     var countMax: Int {
         switch self {
-        case .requests, .vault, .server, .journal, .directory: 1
+        case .requests, .vault, .server, .journal, .controller, .directory: 1
         case .provider: 64
         case .target: 256
         case .table: 1024
@@ -41,7 +42,9 @@ package enum SettingScope: String, Sendable, CaseIterable {
 
     var children: [(name: String, scope: SettingScope)] {
         switch self {
-        case .requests, .vault, .server, .journal, .provider, .directory, .column, .key: []
+        case .requests, .vault, .server, .journal, .controller, .provider, .directory, .column,
+            .key:
+            []
         case .target: [("table", .table), ("key", .key)]
         case .table: [("set", .column)]
         }
@@ -53,6 +56,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
         case .vault: "Where sealed credentials get their key from."
         case .server: "The two control sockets. Where they are is decided by the socket units."
         case .journal: "What goes to the journal."
+        case .controller: "Who is responsible for the data (GDPR article 4), for receipts."
         case .provider: "One identity provider; repeat the section for each."
         case .directory:
             "The system that holds users' accounts and knows where they are linked; one at most."

@@ -138,5 +138,19 @@ extension SettingsTable {
             .defaultsTo(.text(JournalLevel.info.rawValue)),
             "The least severe messages to write; see syslog(3)."
         ),
+        Setting(
+            .controller,
+            "name",
+            .text(.text),
+            .optional(example: .text("Example Apps GmbH, Berlin")),
+            "Name of the company or person, as receipts show it."
+        ),
+        Setting(
+            .controller,
+            "contact",
+            .text(.text),
+            .optional(example: .text("privacy@example.com")),
+            "Where users can ask about their data; receipts show it."
+        ),
     ]
 }

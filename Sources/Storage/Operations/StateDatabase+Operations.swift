@@ -51,7 +51,7 @@ extension StateDatabase {
             let hold = try Self.hold(userHash, database)
             try database.run("DELETE FROM user_holds WHERE user_hash = ?", [.blob(userHash)])
             if hold.since != nil {
-                // Also where the machine had another reason to wait, so that the engine releases it.
+                // Also where the machine had another reason to wait: the engine releases it.
                 try database.run(
                     """
                     UPDATE requests INDEXED BY requests_user SET is_held = 1

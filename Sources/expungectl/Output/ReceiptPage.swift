@@ -45,7 +45,8 @@ struct ReceiptPage {
     }
 
     private static let style = """
-        body { font: 10.5pt/1.4 sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #111 }
+        body { font: 10.5pt/1.4 sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em;
+          color: #111 }
         h1 { font-size: 17pt; margin: 0 0 .6em } h2 { font-size: 12pt; margin: 1.4em 0 .3em }
         table { border-collapse: collapse; width: 100%; margin: .3em 0 }
         th, td { text-align: left; vertical-align: top; padding: .25em .8em .25em 0 }
@@ -53,18 +54,23 @@ struct ReceiptPage {
         td, th, p, li { overflow-wrap: break-word } p { margin: .4em 0 }
         .facts th { width: 11em } .count { text-align: right; white-space: nowrap }
         .summary { border: 1px solid #888; padding: .5em .9em } .no { font-weight: bold }
-        .note, ul { font-size: 9.5pt } .count + td, .count + th { padding-left: .8em } ul { padding-left: 1.2em; margin: .3em 0 }
-        .proof { font-size: 8pt } .proof td, pre, code { font-family: monospace; overflow-wrap: anywhere }
+        .note, ul { font-size: 9.5pt } .count + td, .count + th { padding-left: .8em }
+        ul { padding-left: 1.2em; margin: .3em 0 }
+        .proof { font-size: 8pt }
+        .proof td, pre, code { font-family: monospace; overflow-wrap: anywhere }
         pre { white-space: pre-wrap; font-size: 7.5pt; margin: .4em 0 }
         @media (max-width: 34em) {
-        .wide, .wide tbody, .wide tr, .wide td, .wide th { display: block; width: auto; text-align: left }
+        .wide, .wide tbody, .wide tr, .wide td, .wide th { display: block; width: auto;
+          text-align: left }
         .wide thead { display: none } .wide tr { padding: .4em 0 } .facts th { width: 8em }
         .wide [data-label]::before { content: attr(data-label) ": "; color: #555 }
         }
         @media print {
         body { margin: 0; padding: 0; max-width: none; font: 9pt/1.3 sans-serif }
-        h2 { margin-top: .9em } td, th { padding-top: .15em; padding-bottom: .15em } details { display: none }
-        h2 { break-after: avoid } tr, .summary { break-inside: avoid } .verification { break-before: page }
+        h2 { margin-top: .9em } td, th { padding-top: .15em; padding-bottom: .15em }
+        details { display: none }
+        h2 { break-after: avoid } tr, .summary { break-inside: avoid }
+        .verification { break-before: page }
         }
         @page { margin: 14mm 16mm }
         """
@@ -155,7 +161,8 @@ struct ReceiptPage {
             return [
                 field("provider", of: identity) + "<br><span class=\"note\">"
                     + field("client_id", of: identity) + "</span>",
-                "\(revoked(identity, verdict)) <span class=\"note\">(\(verdict))</span><br>\(evidence)",
+                "\(revoked(identity, verdict)) <span class=\"note\">(\(verdict))</span><br>"
+                    + evidence,
                 action, time(identity["decided_at"]),
             ]
         }
@@ -338,8 +345,9 @@ struct ReceiptPage {
         return "<section class=\"verification\">\n" + section(.verification)
             + "<p>\(phrase(.verificationHow))</p>\n<pre>\(field("key", of: ledger))</pre>\n"
             + "<pre>\(field("checkpoint", of: ledger))</pre>\n"
-            + "<table class=\"proof\">\n<caption>\(phrase(.entries))</caption>\n\(rows.joined(separator: "\n"))\n</table>\n"
-            + "<details><summary>\(phrase(.data))</summary><pre class=\"data\">\(data)</pre></details>\n</section>\n"
+            + "<table class=\"proof\">\n<caption>\(phrase(.entries))</caption>\n"
+            + rows.joined(separator: "\n") + "\n</table>\n<details><summary>\(phrase(.data))"
+            + "</summary><pre class=\"data\">\(data)</pre></details>\n</section>\n"
     }
 }
 

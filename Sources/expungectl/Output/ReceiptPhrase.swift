@@ -231,10 +231,13 @@ enum ReceiptPhrase: String, CaseIterable {
         .why: ["Reason", "Grund", "Motif", "Motivo", "Motivo"],
         .newer: [
             "Newer than the request, or without a readable date. It may belong to a later account.",
-            "Neuer als der Antrag oder ohne lesbares Datum. Es kann zu einem späteren Konto gehören.",
+            "Neuer als der Antrag oder ohne lesbares Datum. Es kann zu einem"
+                + " späteren Konto gehören.",
             "Postérieur à la demande, ou sans date lisible. Peut appartenir à un compte ultérieur.",
-            "Posterior a la solicitud, o sin fecha legible. Puede pertenecer a una cuenta posterior.",
-            "Successivo alla richiesta, o senza data leggibile. Può essere di un account successivo.",
+            "Posterior a la solicitud, o sin fecha legible. Puede pertenecer a una"
+                + " cuenta posterior.",
+            "Successivo alla richiesta, o senza data leggibile. Può essere di un"
+                + " account successivo.",
         ],
         .shared: [
             "It still has other owners.", "Es hat noch andere Eigentümer.",
@@ -361,16 +364,22 @@ enum ReceiptPhrase: String, CaseIterable {
             "backup e copie di un archivio, finché non scompaiono",
         ],
         .scopeProofs: [
-            "this receipt, the keyed hash of the user id that keeps the erasure through a restore, and"
+            "this receipt, the keyed hash of the user id that keeps the erasure"
+                + " through a restore, and"
                 + " the entries of the ledger, none of which names the user",
-            "diese Bestätigung, der mit einem Schlüssel gebildete Hashwert der Benutzerkennung, der die Löschung"
-                + " nach einer Wiederherstellung sichert, und die Einträge des Journals; nichts davon"
+            "diese Bestätigung, der mit einem Schlüssel gebildete Hashwert der"
+                + " Benutzerkennung, der die Löschung"
+                + " nach einer Wiederherstellung sichert, und die Einträge des Journals;"
+                + " nichts davon"
                 + " nennt den Benutzer",
-            "cette attestation, l’empreinte à clé de l’identifiant qui maintient l’effacement après une"
+            "cette attestation, l’empreinte à clé de l’identifiant qui maintient"
+                + " l’effacement après une"
                 + " restauration, et les entrées du registre ; rien de cela ne nomme l’utilisateur",
-            "esta confirmación, el hash con clave del identificador que mantiene la supresión tras una"
+            "esta confirmación, el hash con clave del identificador que mantiene"
+                + " la supresión tras una"
                 + " restauración, y las entradas del registro; nada de ello nombra al usuario",
-            "questa conferma, l’hash con chiave dell’identificativo che mantiene la cancellazione dopo"
+            "questa conferma, l’hash con chiave dell’identificativo che mantiene"
+                + " la cancellazione dopo"
                 + " un ripristino, e le voci del registro; nulla di ciò nomina l’utente",
         ],
         .verification: [
@@ -378,9 +387,12 @@ enum ReceiptPhrase: String, CaseIterable {
         ],
         .verificationHow: [
             "The entries below are signed. verify-ledger.py checks this file with the key:",
-            "Die folgenden Einträge sind signiert. verify-ledger.py prüft diese Datei mit dem Schlüssel:",
-            "Les entrées ci-dessous sont signées. verify-ledger.py vérifie ce fichier avec la clé :",
-            "Las entradas siguientes están firmadas. verify-ledger.py comprueba este archivo con la clave:",
+            "Die folgenden Einträge sind signiert. verify-ledger.py prüft diese"
+                + " Datei mit dem Schlüssel:",
+            "Les entrées ci-dessous sont signées. verify-ledger.py vérifie ce"
+                + " fichier avec la clé :",
+            "Las entradas siguientes están firmadas. verify-ledger.py comprueba"
+                + " este archivo con la clave:",
             "Le voci seguenti sono firmate. verify-ledger.py verifica questo file con la chiave:",
         ],
         .key: ["Key", "Schlüssel", "Clé", "Clave", "Chiave"],

@@ -9,6 +9,7 @@ let parsers: [String: Parser] = ["toml": toml, "duration": duration, "url": url]
         _ = reader.vault()
         _ = reader.server()
         _ = reader.journal()
+        _ = reader.controller()
         _ = reader.named(.provider)
         _ = reader.named(.target)
         try reader.finish()
