@@ -135,14 +135,19 @@ extension SettingType {
     var summary: String {
         switch self {
         case .text(let rule): rule.title
-        case .texts(let rule, let count): "list of \(rule.title), \(Self.entries(count))"
+        case .texts(let rule, let count): "list of \(rule.title), \(Self.bounds(count))"
         case .map(let name, let value, let count):
-            "map of \(name.title) to \(value.title), \(Self.entries(count))"
-        case .choice, .boolean: range
+            "map of \(name.title) to \(value.title), \(Self.bounds(count))"
+        case .choice: range
+        case .boolean: "boolean"
         case .duration: "duration, \(range)"
         case .count: "count, \(range)"
         case .constant: "constant"
         }
+    }
+
+    private static func bounds(_ count: ClosedRange<Int>) -> String {
+        "\(count.lowerBound) to \(count.upperBound)"
     }
 
     var rules: [TextRule] {

@@ -128,17 +128,14 @@ extension GoogleAccess {
                 "emulator",
                 .boolean,
                 .defaultsTo(.boolean(false)),
-                """
-                Use an emulator, which accepts the token "owner" and needs no service account. \
-                base_url must be on this machine.
-                """
+                "Use an emulator, which needs no service account. base_url must be on this machine."
             ).atRestart(),
             Setting(
                 scope,
                 "base_url",
                 .text(.url),
                 .optional(example: .text("https://stand-in.example.com/cloud")),
-                "Address instead of Google's, for an emulator or a stand-in."
+                "Address of an emulator or a stand-in."
             ).atRestart(),
         ] + connection(scope).map { $0.outsidePlans() }
     }
@@ -172,8 +169,8 @@ extension GoogleAccess {
                 .boolean,
                 .defaultsTo(.boolean(false)),
                 """
-                Allow http for a host on this machine (127.0.0.0/8, ::1, localhost). For tests and \
-                emulators only.
+                Allow http for this machine (127.0.0.0/8, ::1, localhost), for tests and emulators \
+                only.
                 """
             ),
         ]
@@ -183,7 +180,7 @@ extension GoogleAccess {
 extension TextRule {
     /// A project, tenant, bucket or database of Google Cloud.
     package static let cloudName = TextRule(
-        "Google Cloud name",
+        "cloud name",
         "1 to 222 characters A-Z, a-z, 0-9, '.', '_', ':', '(', ')' or '-', not '.' first"
     ) { isName($0, countMax: 222, marks: [0x28, 0x29, 0x2d, 0x2e, 0x3a, 0x5f]) }
 }

@@ -24,10 +24,7 @@ extension AppleKind: ProviderKind {
         """
     package static let settings: [Setting] = [
         .provider("team_id", .text(.appleID), .required(example: .text("ABCDE12345"))) {
-            """
-            Team of the client ids. Identities are stored under it, and a refresh token works for \
-            no other team.
-            """
+            "Team of the client ids. Identities and refresh tokens belong to it."
         }.atRestart(),
         .provider("key_id", .text(.appleID), .required(example: .text("KEY1234567"))) {
             "Id of the private key."
@@ -38,15 +35,12 @@ extension AppleKind: ProviderKind {
             .required(example: .text("apple-key.p8"))
         ) {
             """
-            Credential with the private key: Apple's .p8 file, or one line with the URI of a key \
-            in a TPM or HSM (docs/guides/keys-in-hardware.md).
+            Credential with the private key: Apple's .p8 file, or the URI of a key in hardware \
+            (docs/guides/keys-in-hardware.md).
             """
         }.secret().atRestart(),
         .provider("base_url", .text(.origin), .defaultsTo(.text(AppleProviderSettings.issuer))) {
-            """
-            Host to call instead of Apple's, for a stand-in. Audience and issuer stay \
-            https://appleid.apple.com.
-            """
+            "Host of a stand-in. Audience and issuer stay https://appleid.apple.com."
         },
     ]
 

@@ -35,21 +35,15 @@ extension CommandKind: ProviderKind {
             .text(.path),
             .required(example: .text("/usr/local/lib/expunged/my-sso"))
         ) {
-            """
-            Program that calls the provider. It reads one JSON request from standard input and \
-            writes one JSON answer to standard output.
-            """
+            "Program that calls the provider (docs/providers/command.md)."
         },
         .provider("arguments", .texts(.sentence, 0...16), .defaultsTo(.texts([]))) {
-            """
-            Arguments of the program, the same for every call. Other processes can read them, so \
-            put no secrets here.
-            """
+            "Arguments for every call. Other processes can read them: no secrets here."
         },
         .provider("can_check", .boolean, .defaultsTo(.boolean(false))) {
             """
-            Whether the program can check a refresh token. The service then asks before and after \
-            a revocation, at most once a day for each token.
+            Whether the program can check a refresh token. The service asks before and after a \
+            revocation, at most once a day.
             """
         },
         .provider("revokes_whole_grant", .boolean, .defaultsTo(.boolean(false))) {

@@ -21,10 +21,7 @@ extension FacebookKind: ProviderKind {
             .text(.credential),
             .required(example: .text("facebook-secret"))
         ) {
-            """
-            Credential with the app secret. It suffices to remove the app for a user; no token of \
-            the user is needed.
-            """
+            "Credential with the app secret."
         }.secret().atRestart(),
         .provider(
             "graph_version",

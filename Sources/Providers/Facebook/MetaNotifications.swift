@@ -12,8 +12,8 @@ package struct MetaNotifications: NotificationFormat {
             .optional(example: .text("https://app.example.com/deletion"))
         ) {
             """
-            Status page that Meta shows to users who asked for erasure; the service appends a \
-            slash and the confirmation code.
+            Your status page for users who asked Meta for erasure; the service appends a slash and \
+            the code.
             """
         }
     ]

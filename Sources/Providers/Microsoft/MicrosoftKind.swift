@@ -27,8 +27,8 @@ extension MicrosoftKind: ProviderKind {
     package static let settings: [Setting] = [
         .provider("tenant", .text(.tenant), .defaultsTo(.text("common"))) {
             """
-            Accounts that sign in, as in your application's addresses: "common", "organizations", \
-            "consumers" (personal accounts), or the GUID or domain of one directory.
+            Accounts that sign in: "common", "organizations", "consumers" (personal accounts), or \
+            the GUID or domain of one directory.
             """
         },
         .provider(
@@ -44,9 +44,8 @@ extension MicrosoftKind: ProviderKind {
             .optional(example: .text("microsoft-key.pem"))
         ) {
             """
-            Credential with the certificate's private key: RSA in PKCS#8 PEM, or one line with the \
-            URI of a key in a TPM or HSM (docs/guides/keys-in-hardware.md). Needs \
-            certificate_sha256.
+            Credential with the certificate's private key: RSA in PKCS#8 PEM, or the URI of a key \
+            in hardware. Needs certificate_sha256.
             """
         }.secret().atRestart(),
         .provider(
@@ -66,23 +65,17 @@ extension MicrosoftKind: ProviderKind {
         .provider("graph_tenants", .texts(.guid, 0...64), .defaultsTo(.texts([]))) {
             """
             Directories whose administrators consented to deleting grants with Microsoft Graph. \
-            Other directories and personal accounts get the verdict manual.
+            All other accounts get the verdict manual.
             """
         },
         .provider("revoke_sign_in_sessions", .boolean, .defaultsTo(.boolean(false))) {
-            """
-            Also end all sessions of the user in graph_tenants, in every application. This signs \
-            the user out of everything at work.
-            """
+            "Also end all sessions of the user in graph_tenants, in every application."
         },
         .provider("base_url", .text(.url), .defaultsTo(.text(MicrosoftSettings.loginURL))) {
-            """
-            Sign-in host, which is also the issuer of id tokens. Another one is for a national \
-            cloud or a stand-in.
-            """
+            "Sign-in host and issuer of id tokens; change it for a national cloud or a stand-in."
         },
         .provider("graph_url", .text(.url), .defaultsTo(.text(MicrosoftSettings.graphURL))) {
-            "Host of Microsoft Graph. Another one is for a national cloud or a stand-in."
+            "Host of Microsoft Graph; change it for a national cloud or a stand-in."
         },
     ]
 

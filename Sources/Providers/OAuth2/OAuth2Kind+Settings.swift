@@ -26,36 +26,30 @@ extension OAuth2Kind {
             "revocation_url",
             .text(.url),
             .optional(example: .text("https://sso.example.com/oauth2/revoke"))
-        ) { "Revocation endpoint (RFC 7009). Default: from the issuer's metadata." },
+        ) { "Revocation endpoint (RFC 7009)." },
         .provider(
             "introspection_url",
             .text(.url),
             .optional(example: .text("https://sso.example.com/oauth2/introspect"))
         ) {
-            """
-            Introspection endpoint (RFC 7662), which proves that a token is revoked. Default: from \
-            the issuer's metadata.
-            """
+            "Introspection endpoint (RFC 7662), which proves that a token is revoked."
         },
         .provider(
             "token_url",
             .text(.url),
             .optional(example: .text("https://sso.example.com/oauth2/token"))
         ) {
-            """
-            Token endpoint for authorization codes (RFC 6749). Default: from the issuer's \
-            metadata.
-            """
+            "Token endpoint for authorization codes (RFC 6749)."
         },
         .provider(
             "jwks_url",
             .text(.url),
             .optional(example: .text("https://sso.example.com/jwks"))
-        ) { "Keys that sign id tokens (RFC 7517). Default: from the issuer's metadata." },
+        ) { "Keys that sign id tokens (RFC 7517)." },
         .provider("endpoint_hosts", .texts(.host, 0...16), .defaultsTo(.texts([]))) {
             """
-            Hosts that the issuer's metadata may name besides its own. The service ignores \
-            endpoints at other hosts, so that metadata cannot redirect tokens.
+            Hosts that the issuer's metadata may name besides its own. Endpoints at other hosts \
+            are ignored.
             """
         },
     ]
@@ -77,8 +71,8 @@ extension OAuth2Kind {
             .optional(example: .text("sso-key.pem"))
         ) {
             """
-            Credential with the key for private_key_jwt: PKCS#8 PEM, or one line with the URI of a \
-            key in a TPM or HSM (docs/guides/keys-in-hardware.md).
+            Credential with the key for private_key_jwt: PKCS#8 PEM, or the URI of a key in \
+            hardware.
             """
         }.secret().atRestart(),
         .provider(
@@ -103,23 +97,21 @@ extension OAuth2Kind {
             .optional(example: .text(OAuth2Check.introspection.rawValue))
         ) {
             """
-            How to find out whether a token is live, which a proof needs. "introspection" requires \
-            that the client may introspect its own tokens. "refresh" may lose a token in a crash \
-            if refresh tokens rotate. Default: as the preset says, else introspection with \
+            How to find out whether a token is live, which a proof needs \
+            (docs/providers/oauth2.md). Default: as the preset says, else introspection with \
             introspection_url and none without.
             """
         },
         .provider("revoke_ends_grant", .boolean, .optional(example: .boolean(true))) {
             """
-            Whether revoking one token ends everything the user granted to the client. Set true \
-            only if the provider documents it. Default: as the preset says, else false.
+            Whether the provider documents that revoking one token ends everything the user \
+            granted to the client. Default: as the preset says, else false.
             """
         },
         .provider("rotates_refresh_tokens", .boolean, .optional(example: .boolean(true))) {
             """
-            Whether a refresh issues a new refresh token and ends the old one. If it may, set \
-            true: a token refused after a lost answer then proves nothing. Default: as the preset \
-            says, else false.
+            Whether a refresh may issue a new refresh token and end the old one. Default: as the \
+            preset says, else false.
             """
         },
         NonceRule.setting,

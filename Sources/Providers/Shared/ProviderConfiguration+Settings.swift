@@ -16,8 +16,8 @@ extension ProviderConfiguration {
         [
             .provider("name", .text(.name), .required(example: .text(kinds.first?.name ?? ""))) {
                 """
-                Name of the provider in requests, the spool, the journal and metrics. Identities \
-                are stored under it and do not follow a new name.
+                Name in requests, the spool, the journal and metrics. Identities are stored under \
+                it and do not follow a new name.
                 """
             },
             .provider(
@@ -25,8 +25,7 @@ extension ProviderConfiguration {
                 .choice(kinds.map { $0.name }),
                 .required(example: .text(kinds.first?.name ?? ""))
             ) {
-                "The kind of provider: "
-                    + kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
+                kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
             }.atRestart(),
             .provider(
                 "client_ids",
@@ -46,9 +45,9 @@ extension ProviderConfiguration {
             .defaultsTo(.text(OnUnrevocable.proceed.rawValue))
         ) {
             """
-            What to do when no usable credential is left: "park" waits for a fresh sign-in without \
-            limit. "proceed" waits until revocation_deadline, then erases, and the receipt says \
-            NOT revoked. The verdict token_dead never waits.
+            When no usable credential is left: "park" waits for a fresh sign-in without limit; \
+            "proceed" waits until revocation_deadline, then erases, and the receipt says NOT \
+            revoked. The verdict token_dead never waits.
             """
         },
         .provider(
@@ -57,15 +56,14 @@ extension ProviderConfiguration {
             .defaultsTo(.duration(.days(7)))
         ) {
             """
-            How long "proceed" waits for a fresh sign-in, from when the last credential proved \
-            unusable. An outage does not start this time.
+            How long "proceed" waits, from when the last credential proved unusable. An outage \
+            does not start this time.
             """
         },
         .provider("keep_alive", .boolean, .defaultsTo(.boolean(true))) {
             """
-            Refresh stored refresh tokens before they expire unused, after three fifths of their \
-            life. Has no effect where the provider states no lifetime and token_lifetime is not \
-            set.
+            Refresh stored refresh tokens after three fifths of their life, before they expire \
+            unused. Has no effect without a lifetime, from the provider or token_lifetime.
             """
         },
         .provider(
@@ -75,7 +73,7 @@ extension ProviderConfiguration {
         ) {
             """
             How long a refresh token lives without use; a refresh is a use. Default: as the \
-            provider documents it (see docs/providers), else without end.
+            provider documents it, else without end.
             """
         },
         .provider(
@@ -83,10 +81,7 @@ extension ProviderConfiguration {
             .duration(.days(1) ... .days(365)),
             .defaultsTo(.duration(.days(14)))
         ) {
-            """
-            How long before a token expires unused the journal warns, at most a fifth of its life. \
-            A token that is refreshed in time causes no warning.
-            """
+            "How long before a token expires unused the journal warns, at most a fifth of its life."
         },
     ]
 
@@ -98,7 +93,7 @@ extension ProviderConfiguration {
             "rate_per_second",
             .count(1...100_000, unit: "calls per second"),
             .optional(example: .count(100))
-        ) { "Calls per second; unlimited if not set." },
+        ) { "Unlimited if not set." },
         .provider(
             "timeout_connect",
             .duration(.milliseconds(100) ... .seconds(60)),
@@ -110,13 +105,10 @@ extension ProviderConfiguration {
             .defaultsTo(.duration(.seconds(30)))
         ) { "Time for one call, including the connection." },
         .provider("ca_file", .text(.path), .optional(example: .text("/etc/expunged/ca.pem"))) {
-            """
-            PEM file with the certificate authorities to trust for this provider instead of the \
-            system's.
-            """
+            "PEM file with the certificate authorities to trust instead of the system's."
         },
         .provider("allow_plain_http", .boolean, .defaultsTo(.boolean(false))) {
-            "Allow http for a host on this machine (127.0.0.0/8, ::1, localhost). For tests only."
+            "Allow http for this machine (127.0.0.0/8, ::1, localhost), for tests only."
         },
     ]
 }

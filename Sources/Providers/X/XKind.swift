@@ -27,7 +27,7 @@ extension XKind: ProviderKind {
         ) {
             """
             How users sign in. With "oauth1a" the client id is the consumer key, and a credential \
-            is the access token and its secret with a colon between.
+            is TOKEN:SECRET.
             """
         }.atRestart(),
         .provider(
@@ -36,8 +36,8 @@ extension XKind: ProviderKind {
             .optional(example: .text("x-secret"))
         ) {
             """
-            Credential with the client secret, or with the consumer secret for "oauth1a". Public \
-            clients of OAuth 2.0 have none.
+            Credential with the client secret, or the consumer secret for "oauth1a". Public \
+            clients have none.
             """
         }.secret().atRestart(),
         .provider("base_url", .text(.url), .defaultsTo(.text(XSettings.apiURL))) {

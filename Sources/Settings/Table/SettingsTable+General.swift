@@ -8,8 +8,8 @@ extension SettingsTable {
             .duration(.zero ... .days(90)),
             .defaultsTo(.duration(.zero)),
             """
-            How long a new account deletion waits before it begins; it can be cancelled until \
-            then. A request may ask for a longer time, not for a shorter one.
+            How long a new account deletion waits before it begins; until then it can be \
+            cancelled. A request may ask for longer, not for shorter.
             """
         ),
         Setting(
@@ -18,17 +18,17 @@ extension SettingsTable {
             .duration(.seconds(3600) ... .days(365)),
             .defaultsTo(.duration(.days(30))),
             """
-            Statutory deadline of a request. An open request raises an alarm 7 days before, and \
-            again when it has passed. The service never drops it.
+            Statutory deadline. An open request raises an alarm 7 days before and when it has \
+            passed. The service never drops it.
             """
         ),
         Setting(
             .requests,
             "max_deletions_per_hour",
-            .count(1...1_000_000_000, unit: "account deletions per hour"),
+            .count(1...1_000_000_000, unit: "deletions per hour"),
             .defaultsTo(.count(1000)),
             """
-            Mass-deletion guard. Deletions beyond this number wait before their purge until an \
+            Mass-deletion guard: deletions beyond this number wait before their purge until an \
             operator releases them.
             """
         ),
@@ -38,11 +38,10 @@ extension SettingsTable {
             .choice(ApprovalPolicy.allCases.map(\.rawValue)),
             .defaultsTo(.text(ApprovalPolicy.none.rawValue)),
             """
-            With "required", another operator than the submitter, by login uid, must approve the \
-            plan of a deletion before anything is revoked or purged. Two must approve a request of \
-            unknown submitter: from the spool, or from a process that was gone or hidden. The \
-            service asks again if a store's part of the plan changes before its purge. Install the \
-            drop-in expunged-approval.conf.
+            With "required", an operator with another login than the submitter must approve the \
+            plan of a deletion before anything is revoked or purged. A request of unknown \
+            submitter needs two. Install the drop-in expunged-approval.conf \
+            (docs/guides/approval.md).
             """
         ),
         Setting(
@@ -51,8 +50,8 @@ extension SettingsTable {
             .choice(WithoutIdentities.allCases.map(\.rawValue)),
             .defaultsTo(.text(WithoutIdentities.proceed.rawValue)),
             """
-            What to do with a deletion whose user has no known identity: "proceed" completes it \
-            and the receipt says so, "park" waits for an operator.
+            For a deletion whose user has no known identity: "proceed" completes it and the \
+            receipt says so, "park" waits for an operator.
             """
         ),
         Setting(
@@ -61,10 +60,8 @@ extension SettingsTable {
             .duration(.seconds(60) ... .days(30)),
             .optional(example: .duration(.seconds(900))),
             """
-            Accept a deletion only if the user signed in at most this long ago. Proofs are sign_in \
-            of the request, an earlier reauthorize, or an id token with raw_nonce in the spool's \
-            credentials. Its subject must be known. Operators and provider notifications need no \
-            sign-in.
+            Accept a deletion only if the user signed in at most this long ago \
+            (docs/guides/fresh-sign-in.md). Operators and provider notifications need no sign-in.
             """
         ),
         Setting(
@@ -73,10 +70,9 @@ extension SettingsTable {
             .texts(.duration, 0...8),
             .defaultsTo(.texts(["24h", "7d"])),
             """
-            When to count the data of a completed deletion again, from its completion, shortest \
-            first. Data that is back raises an alarm and restarts the schedule. Until the last \
-            recheck the user id is kept, sealed under a key of its own. An empty list keeps \
-            nothing and turns rechecks off.
+            When to count the data of a completed deletion again, shortest first. Data that is \
+            back raises an alarm and restarts the schedule. Until the last recheck the service \
+            keeps the user id, sealed under its own key. An empty list turns rechecks off.
             """
         ),
         Setting(
@@ -86,8 +82,7 @@ extension SettingsTable {
             .defaultsTo(.duration(.days(7))),
             """
             How often to search the stores for a sample of all erased users. This reads every user \
-            id of a store: whole tables, buckets and collections, which cloud providers bill. 0s \
-            turns it off.
+            id of a store, which cloud providers bill. 0s turns it off.
             """
         ).atRestart(),
         Setting(
@@ -106,8 +101,8 @@ extension SettingsTable {
             .texts(.credential, 0...16),
             .defaultsTo(.texts([])),
             """
-            Credentials with former vault keys, newest first. They only open what they sealed. \
-            Remove one when nothing is sealed under it.
+            Credentials with former vault keys, newest first. Remove one when nothing is sealed \
+            under it.
             """
         ).secret().atRestart(),
         Setting(
@@ -116,9 +111,8 @@ extension SettingsTable {
             .texts(.vaultKeyID, 0...16),
             .defaultsTo(.texts([])),
             """
-            Ids of vault keys that are lost for good. The service does not start while anything is \
-            sealed under a key that is not loaded. With the id here it starts, and what that key \
-            sealed is lost.
+            Ids of vault keys that are lost for good; what they sealed is lost too. Without the id \
+            here, the service does not start while anything is sealed under a missing key.
             """
         ).atRestart(),
         Setting(
@@ -128,7 +122,7 @@ extension SettingsTable {
             .defaultsTo(.count(512)),
             """
             Connections per control socket. One uid gets a quarter of them, the last eighth is for \
-            root. Others get too_many_connections.
+            root.
             """
         ).atRestart(),
         Setting(

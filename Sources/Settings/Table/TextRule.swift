@@ -46,7 +46,7 @@ extension TextRule {
         (1...255).contains($0.utf8.count) && $0.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
     package static let credential = TextRule(
-        "credential name",
+        "credential",
         "1 to 128 characters A-Z, a-z, 0-9, '.', '_' or '-', not '.' first"
     ) { isName($0, countMax: 128, marks: [0x2d, 0x2e, 0x5f]) }
     /// The id of a vault key, as `expunged --generate-vault-key` prints it.
@@ -57,7 +57,7 @@ extension TextRule {
         $0.utf8.count == 16 && $0.utf8.allSatisfy { isDigit($0) || (0x61...0x66).contains($0) }
     }
     package static let path = TextRule(
-        "absolute path",
+        "path",
         "an absolute path of at most 1024 bytes without '..'"
     ) {
         $0.utf8.first == 0x2f && $0.utf8.count <= 1024 && isPrintable($0)
@@ -68,7 +68,7 @@ extension TextRule {
         "https://HOST[:PORT][/PATH] without user, query or fragment"
     ) { EndpointURL($0) != nil }
     package static let origin = TextRule(
-        "URL of a host",
+        "origin",
         "https://HOST[:PORT] without user, path, query or fragment"
     ) { EndpointURL($0)?.path.isEmpty == true }
     package static let host = TextRule("host", "HOST[:PORT]") {

@@ -16,20 +16,14 @@ package struct CommandStore: DelegatedStore {
             "program",
             .text(.path),
             .required(example: .text("/usr/local/lib/expunged/purge-crm")),
-            """
-            Program that purges the store, started for each user. It reads one JSON question from \
-            standard input and writes one JSON answer to standard output.
-            """
+            "Program that purges the store, started for each user (docs/guides/command-target.md)."
         ).atRestart(),
         Setting(
             .target,
             "arguments",
             .texts(.sentence, 0...16),
             .defaultsTo(.texts([])),
-            """
-            Arguments of the program, the same for every call. Other processes can read them, so \
-            put no secrets here.
-            """
+            "Arguments for every call. Other processes can read them: no secrets here."
         ).atRestart(),
         Setting(
             .target,
@@ -43,10 +37,7 @@ package struct CommandStore: DelegatedStore {
             "memory_max_mib",
             .count(16...65_536, unit: "MiB"),
             .defaultsTo(.count(256)),
-            """
-            Private memory of the program and of each process that it starts (RLIMIT_DATA). All of \
-            it counts toward the memory of the service.
-            """
+            "Private memory of the program and of each process that it starts (RLIMIT_DATA)."
         ).atRestart().outsidePlans(),
     ]
 

@@ -21,8 +21,8 @@ package struct FilesStore: DrillCopying {
             .required(example: .text("/srv/app/uploads")),
             """
             Folder of the users' files; the service removes nothing outside. It must hold a file \
-            .expunged-root whose first line is the target's name, which an empty mount point \
-            lacks. Its path may have no symbolic link.
+            .expunged-root whose first line is the target's name. Its path may have no symbolic \
+            link.
             """
         ).atRestart(),
         Setting(

@@ -36,7 +36,7 @@ package struct FirestoreStore: DrillCopying {
                 .defaultsTo(.texts([])),
                 """
                 Paths of a user's documents, such as users/{user_id}; each is deleted with \
-                everything below it. User ids that cannot be document ids are left to an operator.
+                everything below it.
                 """
             ).atRestart(),
             Setting(

@@ -21,7 +21,7 @@ extension BucketStore {
                 .defaultsTo(.texts([])),
                 """
                 Prefixes of the names of a user's objects, such as users/{user_id}/. A separator \
-                must follow {user_id}; user ids that contain it are left to an operator.
+                must follow {user_id}.
                 """
             ).atRestart(),
             Setting(

@@ -21,9 +21,8 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
                 .text(.credential),
                 .required(example: .text("app-db-conninfo")),
                 """
-                Credential with the connection string or URI of libpq, password included, such as \
-                host=db.example.com dbname=app user=expunged password=... sslmode, options and \
-                similar parameters are refused: the other keys set them.
+                Credential with the connection string or URI of libpq, password included. sslmode, \
+                options and similar parameters are refused: the other keys set them.
                 """
             ).atRestart(),
             Setting(
@@ -58,17 +57,14 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
                 "statement_timeout",
                 .duration(.milliseconds(100) ... .seconds(600)),
                 .defaultsTo(.duration(.seconds(5))),
-                "Time for one statement. The service tries the purge again later."
+                "Time for one statement; the service tries again later."
             ).atRestart().outsidePlans(),
             Setting(
                 .target,
                 "lock_timeout",
                 .duration(.milliseconds(10) ... .seconds(60)),
                 .defaultsTo(.duration(.seconds(1))),
-                """
-                Time to wait for a table lock. The purge passes over rows that others have locked, \
-                and purges them later.
-                """
+                "Time to wait for a table lock. Locked rows are purged later."
             ).atRestart().outsidePlans(),
         ] + SQLSettings.all
 

@@ -26,10 +26,7 @@ package struct RealtimeDatabaseStore: DrillCopying {
                 "paths",
                 .texts(.userObject, 1...64),
                 .required(example: .texts(["users/{user_id}"])),
-                """
-                Paths of a user's data, such as users/{user_id}. User ids that cannot be keys are \
-                left to an operator.
-                """
+                "Paths of a user's data, such as users/{user_id}."
             ).atRestart(),
             Setting(
                 .target,
@@ -37,8 +34,8 @@ package struct RealtimeDatabaseStore: DrillCopying {
                 .text(.identifier),
                 .optional(example: .text("created")),
                 """
-                Child of each path with its creation time in Unix milliseconds. Data newer than \
-                the request stays and is counted. Not set: the receipt says cutoff: none.
+                Child of each path with its creation time in Unix milliseconds. Newer data stays \
+                and is counted. Not set: the receipt says cutoff: none.
                 """
             ).atRestart(),
         ] + GoogleAccess.settings(.target)

@@ -26,10 +26,7 @@ package struct RedisStore: DrillCopying {
             "address",
             .text(.host),
             .optional(example: .text("redis.example.com:6379")),
-            """
-            Host and port of the server, with TLS and a certificate for this host; this or socket. \
-            The default port is 6379.
-            """
+            "Host and port of the server, with TLS; this or socket. The default port is 6379."
         ).atRestart(),
         Setting(
             .target,
@@ -73,8 +70,7 @@ package struct RedisStore: DrillCopying {
             .defaultsTo(.texts([])),
             """
             Keys of a user: {user_id}, fixed text and *, such as session:{user_id}:*. A separator \
-            must stand between {user_id} and *; user ids that contain it are left to an operator. \
-            A key without * costs one command, one with * a pass over the whole server.
+            must stand between {user_id} and *. A key with * costs a pass over the whole server.
             """
         ).atRestart(),
         Setting(

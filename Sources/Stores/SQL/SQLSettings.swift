@@ -46,7 +46,7 @@ enum SQLSettings {
             .defaultsTo(.text(IDType.text.rawValue)),
             """
             How the column stores the user id; uuid is for PostgreSQL only. The service checks \
-            schema and stored values, because in SQLite a text '042' can equal the number 42.
+            schema and stored values.
             """
         ),
         Setting(
@@ -55,8 +55,8 @@ enum SQLSettings {
             .text(.identifier),
             .optional(example: .text("created")),
             """
-            Column with the creation time of a row. Rows newer than the request stay and are \
-            counted. Not set: the receipt says cutoff: none.
+            Column with the creation time of a row. Newer rows stay and are counted. Not set: the \
+            receipt says cutoff: none.
             """
         ),
         Setting(
@@ -133,8 +133,8 @@ enum SQLSettings {
             .text(.identifier),
             .required(example: .text("crm_id")),
             """
-            Column with the ids. NULL means none. Any other value must be valid as a user id (1 to \
-            255 bytes without control characters); otherwise nothing of the user is purged.
+            Column with the ids. NULL means none. A value that is not valid as a user id stops the \
+            purge of the user.
             """
         ),
         Setting(

@@ -32,9 +32,9 @@ package struct SQLiteStore: TableStore, DrillCopying {
                 .choice(TriggerPolicy.allCases.map(\.rawValue)),
                 .defaultsTo(.text(TriggerPolicy.checked.rawValue)),
                 """
-                Whether the application's triggers run: "off", "checked" (only what SQLite \
-                considers harmless), or "trusted". With "trusted", whoever can change the schema \
-                runs code with the rights of the service.
+                Which of the application's triggers run: none, those that SQLite considers \
+                harmless, or all. With "trusted", whoever can change the schema runs code with the \
+                rights of the service.
                 """
             ).atRestart(),
             Setting(
@@ -43,9 +43,8 @@ package struct SQLiteStore: TableStore, DrillCopying {
                 .choice(VacuumPolicy.allCases.map(\.rawValue)),
                 .defaultsTo(.text(VacuumPolicy.off.rawValue)),
                 """
-                What happens to free pages. SQLite overwrites them with zeros in either case \
-                (secure_delete). "incremental" also returns them to the file system, a few at a \
-                time, and needs auto_vacuum = INCREMENTAL.
+                "incremental" returns free pages to the file system, a few at a time, and needs \
+                auto_vacuum = INCREMENTAL. SQLite overwrites them with zeros in either case.
                 """
             ).atRestart().outsidePlans(),
         ] + SQLSettings.all

@@ -14,15 +14,14 @@ extension TargetConfiguration {
                 "name",
                 .text(.name),
                 .required(example: .text("app-db")),
-                "Name of the target in requests, receipts, the journal and metrics."
+                "Name in requests, receipts, the journal and metrics."
             ).outsidePlans(),
             Setting(
                 .target,
                 "kind",
                 .choice(kinds.map { $0.name }),
                 .required(example: .text(kinds.first?.name ?? "")),
-                "The kind of store: "
-                    + kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
+                kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
             ).atRestart(),
             Setting(
                 .target,
@@ -30,8 +29,8 @@ extension TargetConfiguration {
                 .duration(.zero ... .days(3650)),
                 .optional(example: .duration(.days(30))),
                 """
-                How long backups of this store are kept: erased data survives in them until then, \
-                and the receipt says so. "0s" means no backups. Not set: the receipt says unknown.
+                How long backups of this store are kept; the receipt says until when erased data \
+                survives in them. "0s" means no backups. Not set: the receipt says unknown.
                 """
             ).outsidePlans(),
             Setting(
@@ -51,9 +50,9 @@ extension TargetConfiguration {
                 .text(.keyReference),
                 .optional(example: .text("app-db.customer")),
                 """
-                The [[target.key]] of another target that holds this store's ids. Each id takes \
-                the place of {user_id}. The service purges that target first. Not set: the store \
-                knows users by the user id.
+                The [[target.key]] of another target that holds this store's ids; each takes the \
+                place of {user_id}. That target is purged first. Not set: the store knows users by \
+                the user id.
                 """
             ),
             Setting(
@@ -62,9 +61,8 @@ extension TargetConfiguration {
                 .choice(WithoutKeys.allCases.map(\.rawValue)),
                 .optional(example: .text(WithoutKeys.park.rawValue)),
                 """
-                What to do when keyed_by finds no id, because the user has none or the application \
-                deleted its row. "proceed" completes and the receipt says "not looked for", "park" \
-                waits for an operator. Not set: "proceed".
+                When keyed_by finds no id: "proceed" completes and the receipt says "not looked \
+                for", "park" waits for an operator. Not set: "proceed".
                 """
             ),
         ]

@@ -15,7 +15,7 @@ package struct WebhookStore: DelegatedStore {
             "url",
             .text(.url),
             .required(example: .text("https://crm.example.com/erasure")),
-            "Address of your service, which receives POST requests. Redirects are not followed."
+            "Address of your service, which receives POST requests."
         ).atRestart(),
         Setting(
             .target,

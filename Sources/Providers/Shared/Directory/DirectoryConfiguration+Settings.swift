@@ -15,8 +15,8 @@ extension DirectoryConfiguration {
         [
             .directory("name", .text(.name), .required(example: .text(kinds.first?.name ?? ""))) {
                 """
-                Name of the directory in the journal, in metrics, and among the providers, where \
-                it can be paused. No provider may have the same name.
+                Name in the journal, in metrics, and among the providers, where it can be paused. \
+                No provider may have it.
                 """
             },
             .directory(
@@ -24,10 +24,7 @@ extension DirectoryConfiguration {
                 .choice(kinds.map { $0.name }),
                 .required(example: .text(kinds.first?.name ?? ""))
             ) {
-                """
-                The kind of directory: \
-                \(kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ")).
-                """
+                kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
             }.atRestart(),
             .directory(
                 "providers",

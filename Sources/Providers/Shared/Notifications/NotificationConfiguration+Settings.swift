@@ -43,9 +43,8 @@ extension NotificationConfiguration {
             .defaultsTo(.text(NotificationPolicy.OnAccountDeleted.deleteAccount.rawValue))
         ) {
             """
-            What to do when the provider reports that the user's account is gone, or that the user \
-            asked for erasure there. "delete_account" submits a deletion, "report" writes a \
-            warning to the journal.
+            When the provider reports that the user's account is gone, or that the user asked for \
+            erasure there: "delete_account" submits a deletion, "report" logs a warning.
             """
         },
         .provider(
@@ -54,8 +53,8 @@ extension NotificationConfiguration {
             .defaultsTo(.text(NotificationPolicy.OnLinkCut.update.rawValue))
         ) {
             """
-            What to do when the provider reports that the user removed the application. "update" \
-            ends an open revocation with this evidence, "report" writes a warning to the journal.
+            When the provider reports that the user removed the application: "update" ends an open \
+            revocation with this evidence, "report" logs a warning.
             """
         },
     ]
@@ -98,10 +97,7 @@ extension SecurityEvents {
             .text(.url),
             .optional(example: .text("https://sso.example.com/events/poll"))
         ) {
-            """
-            Where to fetch security events (RFC 8936), for a machine that cannot receive pushes. \
-            Not set: no polling.
-            """
+            "Where to fetch security events (RFC 8936) if the machine cannot receive pushes."
         }.atRestart(),
         .provider(
             "notification_poll_token_credential",

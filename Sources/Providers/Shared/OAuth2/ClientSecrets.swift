@@ -60,8 +60,8 @@ extension ClientSecrets {
                 .optional(example: .map(["web-client": "\(kind)-web-secret"]))
             ) {
                 """
-                Credentials with the client secrets, by client id. A client id that is not listed \
-                is a public client.
+                Credentials with the client secrets, by client id. Clients that are not listed are \
+                public.
                 """
             }.secret().atRestart(),
         ]
@@ -75,8 +75,8 @@ extension NonceRule {
         .defaultsTo(.text(NonceRule.plain.rawValue))
     ) {
         """
-        What your applications send as nonce at sign-in: the raw nonce, its SHA-256 (hexadecimal \
-        or base64url), or any of them.
+        What your applications send as nonce: the raw nonce, its SHA-256 (hexadecimal or \
+        base64url), or any of them.
         """
     }
 }
