@@ -135,14 +135,14 @@ extension SettingsTable {
         Setting(
             .controller,
             "name",
-            .text(.text),
+            .text(.sentence),
             .optional(example: .text("Example Apps GmbH, Berlin")),
             "Name of the company or person, as receipts show it."
         ),
         Setting(
             .controller,
             "contact",
-            .text(.text),
+            .text(.sentence),
             .optional(example: .text("privacy@example.com")),
             "Where users can ask about their data; receipts show it."
         ),
