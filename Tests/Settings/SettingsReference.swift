@@ -69,7 +69,7 @@ enum SettingsReference {
 
     private static func entries(of scope: SettingScope, _ table: SettingsTable) -> [Entry] {
         var entries: [Entry] = []
-        for setting in table.settings(in: scope) {
+        for setting in table.settings(in: scope) where !isKeyOfTarget(setting, table) {
             let twin = entries.firstIndex {
                 $0.setting.kind != nil && $0.setting.key == setting.key
                     && $0.setting.documentation == setting.documentation
@@ -84,15 +84,24 @@ enum SettingsReference {
         return entries
     }
 
+    /// The page lists the names of such keys of the directory, and describes them once.
+    private static func isKeyOfTarget(_ setting: Setting, _ table: SettingsTable) -> Bool {
+        setting.scope == .directory
+            && table.settings(in: .target).contains {
+                $0.name == setting.name && $0.documentation == setting.documentation
+                    && facts($0) == facts(setting)
+            }
+    }
+
     private static func manualItem(_ entry: Entry) -> String {
         var facts = facts(entry.setting)
         if entry.kinds.count > 1 {
             facts += "; kinds \(entry.kinds.joined(separator: ", "))"
         }
-        let quoted = facts.replacing("\\", with: "\\e").replacing("\"", with: "\\(dq")
-        let text = lines(entry.setting.documentation, width: 98).map(escaped)
-        return ([".It Cm \(entry.setting.key) Pq \(quoted)"] + text)
-            .joined(separator: "\n") + "\n"
+        let text =
+            lines("(\(facts))", width: 98)
+            + lines(entry.setting.documentation, width: 98)
+        return ([".It Cm \(entry.setting.key)"] + text.map(escaped)).joined(separator: "\n") + "\n"
     }
 
     private static func exampleSection(
