@@ -12,6 +12,7 @@ CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 DOCDIR ?= $(PREFIX)/share/doc/expunged
+SANDBOX_DOCDIR ?= $(PREFIX)/share/doc/expunged-sandbox
 SYSCONFDIR ?= /etc
 RELEASE_DIR ?= .build/release
 # A package strips its programs itself.
@@ -19,6 +20,8 @@ INSTALL_PROGRAM ?= install -s -m 0755
 RELEASE_FLAGS = -c release --static-swift-stdlib
 UNITS = expunged.service expunged-control.socket expunged-submit.socket expunged-replay.service \
     expunged-replayed.target expunged-metrics.service expunged-metrics.timer
+SANDBOX_UNIT = expunged-sandbox.service
+SANDBOX_EXAMPLES = Config/sandbox/expunged.toml Config/sandbox/demo.sql
 DOC_FOLDERS = guides integrations providers
 DOCUMENTS = CHANGELOG.md SECURITY.md Config/grafana-dashboard.json Config/prometheus-rules.yml \
     systemd/expunged-approval.conf docs/openapi.json docs/verify-ledger.py
@@ -70,8 +73,11 @@ install-service:
 
 install-sandbox:
 	@test -x $(RELEASE_DIR)/expunged-sandbox || { echo "nothing built yet: run 'make release' first" >&2; exit 1; }
-	install -d $(DESTDIR)$(BINDIR)
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(UNITDIR) $(SANDBOX_DOCDIR)/examples)
 	$(INSTALL_PROGRAM) $(RELEASE_DIR)/expunged-sandbox $(DESTDIR)$(BINDIR)/expunged-sandbox
+	sed 's|/usr/bin/expunged-sandbox|$(BINDIR)/expunged-sandbox|g' systemd/$(SANDBOX_UNIT) > $(DESTDIR)$(UNITDIR)/$(SANDBOX_UNIT)
+	chmod 0644 $(DESTDIR)$(UNITDIR)/$(SANDBOX_UNIT)
+	install -m 0644 $(SANDBOX_EXAMPLES) $(DESTDIR)$(SANDBOX_DOCDIR)/examples/
 	install -D -m 0644 $(SANDBOX_PAGE) $(DESTDIR)$(MANDIR)/man1/$(notdir $(SANDBOX_PAGE))
 
 # The spool is made here, before anybody can be in expunged-submit and make another one in its place.
@@ -83,20 +89,20 @@ install-system:
 	        $(SBINDIR)/expunged --init-spool; \
 	    journalctl --update-catalog; \
 	    systemctl daemon-reload; \
-	    echo "installed; write $(SYSCONFDIR)/expunged/expunged.toml, then: systemctl enable --now expunged.service"; \
+	    echo "installed; next: expunged setup, and systemctl enable --now expunged.service"; \
 	else \
 	    echo "installed files only; the target system still needs systemd-sysusers and systemd-tmpfiles"; \
 	fi
 
 uninstall:
-	@if $(ON_RUNNING_SYSTEM); then systemctl disable --now $(UNITS) || true; fi
-	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS))
+	@if $(ON_RUNNING_SYSTEM); then systemctl disable --now $(UNITS) $(SANDBOX_UNIT) || true; fi
+	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS) $(SANDBOX_UNIT))
 	rm -f $(DESTDIR)$(SBINDIR)/expunged $(DESTDIR)$(BINDIR)/expungectl $(DESTDIR)$(BINDIR)/expunged-sandbox
 	rm -f $(DESTDIR)$(SYSUSERSDIR)/expunged.conf $(DESTDIR)$(TMPFILESDIR)/expunged.conf
 	rm -f $(DESTDIR)$(CATALOGDIR)/expunged.catalog
 	rm -f $(foreach shell,bash zsh fish,$(DESTDIR)$(SHELLS_$(shell)))
 	rm -f $(foreach page,$(wildcard docs/man/*.[1-8]),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
-	rm -rf $(DESTDIR)$(DOCDIR)
+	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(SANDBOX_DOCDIR)
 	@if $(ON_RUNNING_SYSTEM); then journalctl --update-catalog; systemctl daemon-reload; fi
 	@echo "kept: $(DESTDIR)$(SYSCONFDIR)/expunged (configuration and keys), $(DESTDIR)/var/lib/expunged (state and" \
 	    "spool), and the user and groups. Without the vault key the state cannot be read: remove both or neither."

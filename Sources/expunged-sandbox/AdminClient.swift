@@ -8,11 +8,13 @@ import NIOSSL
 struct AdminClient {
     let directory: String
 
-    /// Sends `value` as JSON, or asks with GET when there is none, and prints the answer.
+    /// Sends `value` as JSON, or asks with GET when there is none, and returns the answer.
     ///
     /// - Throws: ``AdminClientError`` when no sandbox answers or it refuses.
-    func perform(_ path: String, sending value: (any Encodable)? = nil) async throws {
-        let endpoint = try Self.text(ofFile: "\(directory)/endpoint").filter { !$0.isNewline }
+    func answer(_ path: String, sending value: (any Encodable)? = nil) async throws -> String {
+        let remedy = "; start expunged-sandbox.service, or name another --directory"
+        let endpoint = try Self.text(ofFile: "\(directory)/endpoint", remedy: remedy)
+            .filter { !$0.isNewline }
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates(
             try NIOSSLCertificate.fromPEMBytes(
@@ -37,19 +39,19 @@ struct AdminClient {
             guard response.status == .ok else {
                 throw AdminClientError(place: directory, cause: text)
             }
-            Output.line(text.last == "\n" ? String(text.dropLast()) : text)
+            try await client.shutdown()
+            return text.last == "\n" ? String(text.dropLast()) : text
         } catch {
             try await client.shutdown()
             throw error
         }
-        try await client.shutdown()
     }
 
-    static func text(ofFile path: String) throws -> String {
+    static func text(ofFile path: String, remedy: String = "") throws -> String {
         do {
             return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
         } catch {
-            throw AdminClientError(place: path, cause: "no such file: is the sandbox running?")
+            throw AdminClientError(place: path, cause: "no such file\(remedy)")
         }
     }
 }

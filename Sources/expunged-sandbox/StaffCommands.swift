@@ -108,7 +108,7 @@ struct CloudCommand: AsyncParsableCommand {
     )
 
     @Option(help: "The directory that the sandbox was started with.")
-    var directory: String
+    var directory = SandboxLocation.installed
 
     @Option(
         help: """
@@ -125,7 +125,8 @@ struct CloudCommand: AsyncParsableCommand {
                 from: Data(try AdminClient.text(ofFile: path).utf8)
             )
         }
-        try await AdminClient(directory: directory).perform("/sandbox/cloud", sending: contents)
+        let client = AdminClient(directory: directory)
+        Output.line(try await client.answer("/sandbox/cloud", sending: contents))
     }
 }
 
@@ -136,10 +137,11 @@ struct ServiceAccountCommand: AsyncParsableCommand {
     )
 
     @Option(help: "The directory that the sandbox was started with.")
-    var directory: String
+    var directory = SandboxLocation.installed
 
     func run() async throws {
-        try await AdminClient(directory: directory).perform("/sandbox/service-account")
+        let client = AdminClient(directory: directory)
+        Output.line(try await client.answer("/sandbox/service-account"))
     }
 }
 

@@ -1,20 +1,28 @@
 import ArgumentParser
+import FoundationEssentials
 import Sandbox
 
 extension SandboxProvider: ExpressibleByArgument {}
 
 /// Where the commands find the sandbox, and whom they are about.
 struct SandboxLocation: ParsableArguments {
+    /// Where expunged-sandbox.service has its files.
+    static let installed = "/run/expunged-sandbox"
+
     @Option(help: "The directory that the sandbox was started with.")
-    var directory: String
+    var directory = SandboxLocation.installed
 
     @Option(help: "Whose users and clients the command is about.")
     var provider = SandboxProvider.apple
 
-    /// Asks, or commands the provider at a route.
+    /// Asks, or commands the provider at a route, and prints the answer.
     func perform(_ path: String, sending value: (any Encodable)? = nil) async throws {
+        Output.line(try await answer(path, sending: value))
+    }
+
+    func answer(_ path: String, sending value: (any Encodable)? = nil) async throws -> String {
         let route = value == nil ? path : "\(path)?provider=\(provider.rawValue)"
-        try await AdminClient(directory: directory).perform(route, sending: value)
+        return try await AdminClient(directory: directory).answer(route, sending: value)
     }
 }
 
@@ -50,6 +58,9 @@ struct SignInCommand: AsyncParsableCommand {
     @Option(help: "How old the code is already, such as 10m.")
     var age = "0s"
 
+    @Flag(help: "Print the authorization code alone.")
+    var codeOnly = false
+
     func run() async throws {
         var order = SandboxOrder.SignIn(user: user)
         order.clientID = clientID
@@ -59,7 +70,10 @@ struct SignInCommand: AsyncParsableCommand {
         order.codeChallenge = codeChallenge
         order.realm = realm
         order.ageSeconds = try TimeSpan.milliseconds(age) / 1000
-        try await location.perform("/sandbox/sign-in", sending: order)
+        let answer = try await location.answer("/sandbox/sign-in", sending: order)
+        guard codeOnly else { return Output.line(answer) }
+        let signIn = try JSONDecoder().decode(SandboxSignIn.self, from: Data(answer.utf8))
+        Output.line(signIn.code ?? "")
     }
 }
 

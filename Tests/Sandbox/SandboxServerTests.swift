@@ -22,10 +22,19 @@ struct SandboxServerTests {
         let second = try await SandboxServer.start(configuration: configuration)
         #expect(second.appleKeyPEM == first.appleKeyPEM)
         #expect(second.authorityPEM != first.authorityPEM)
-        let attributes = try FileManager.default.attributesOfItem(atPath: second.appleKeyFile)
-        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        // The service runs as another user and reads the certificate.
+        for (name, mode) in [("", 0o755), ("ca.pem", 0o644), ("endpoint", 0o644)] {
+            #expect(try permissions("\(directory)/\(name)") == mode, "\(name)")
+        }
+        for name in ["apple-key.p8", "logs.jsonl"] {
+            #expect(try permissions("\(directory)/\(name)") == 0o600, "\(name)")
+        }
         try await second.shutdown()
         try FileManager.default.removeItem(atPath: directory)
+    }
+
+    private func permissions(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
     @Test("a temporary directory goes away with the sandbox")

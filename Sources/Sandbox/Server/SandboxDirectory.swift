@@ -14,11 +14,11 @@ struct SandboxDirectory: Sendable {
             ?? FileManager.default.temporaryDirectory
             .appendingPathComponent("expunged-sandbox-\(UUID().uuidString)").path
         do {
-            // Private: the provider key is in it.
+            // The service, as another user, reads ca.pem in it; the key has a mode of its own.
             try FileManager.default.createDirectory(
                 atPath: path,
                 withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
+                attributes: [.posixPermissions: 0o755]
             )
         } catch {
             throw SandboxError(.file, cannot: "make directory", at: path, cause: "\(error)")
@@ -28,14 +28,17 @@ struct SandboxDirectory: Sendable {
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Replaces a file as a whole, so that a reader never finds half of it.
-    func write(_ text: String, to name: String) throws(SandboxError) {
+    func write(_ text: String, to name: String, mode: mode_t) throws(SandboxError) {
         let fresh = file(".\(name).new")
-        let isMade = FileManager.default.createFile(
-            atPath: fresh,
-            contents: Data(text.utf8),
-            attributes: [.posixPermissions: 0o600]
-        )
-        guard isMade, unsafe rename(fresh, file(name)) == 0 else {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = unsafe open(fresh, flags, 0o600)
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        // fchmod: the umask may have taken bits away.
+        guard descriptor >= 0, fchmod(descriptor, mode) == 0,
+            unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count,
+            unsafe rename(fresh, file(name)) == 0
+        else {
             throw SandboxError(.file, cannot: "write file", at: file(name))
         }
     }

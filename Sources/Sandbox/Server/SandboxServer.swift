@@ -64,8 +64,8 @@ package enum SandboxServer {
             throw SandboxError(.listen, cannot: "listen", at: "127.0.0.1")
         }
         address.set("https://localhost:\(port)")
-        try directory.write(certificate.authorityPEM, to: "ca.pem")
-        try directory.write(address.baseURL + "\n", to: "endpoint")
+        try directory.write(certificate.authorityPEM, to: "ca.pem", mode: 0o644)
+        try directory.write(address.baseURL + "\n", to: "endpoint", mode: 0o644)
         return RunningSandbox(
             parts: RunningSandbox.Parts(
                 port: port,
@@ -87,7 +87,7 @@ package enum SandboxServer {
         if let given = apple.keyPEM { return given }
         if let kept = try directory.read("apple-key.p8") { return kept }
         let made = try CryptoKey.makeP256().privatePEM()
-        try directory.write(made, to: "apple-key.p8")
+        try directory.write(made, to: "apple-key.p8", mode: 0o600)
         return made
     }
 
