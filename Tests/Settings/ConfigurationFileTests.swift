@@ -82,16 +82,51 @@ struct ConfigurationFileTests {
         #expect(kind(ConfigurationFile(path: file, callerUID: 4712)) == refused)
     }
 
-    @Test("a symbolic link, a directory and a FIFO are refused without waiting")
+    @Test("a directory and a FIFO are refused without waiting, also behind a symbolic link")
     func notRegular() {
-        let file = scratch.write("a.toml", "")
-        let link = "\(scratch.path)/link.toml"
         let fifo = "\(scratch.path)/fifo"
-        unsafe symlink(file, link)
         unsafe mkfifo(fifo, 0o600)
-        for path in [link, scratch.path, fifo] {
-            #expect(kind(ConfigurationFile(path: path)) == .notRegularFile, "\(path)")
+        for target in [scratch.path, fifo] {
+            let link = linked(to: target)
+            for path in [target, link] {
+                #expect(kind(ConfigurationFile(path: path)) == .notRegularFile, "\(path)")
+            }
+            unsafe unlink(link)
         }
+    }
+
+    @Test("a symbolic link is followed, as Kubernetes and NixOS make it")
+    func link() throws {
+        _ = scratch.write("a.toml", "[requests]\n")
+        let link = linked(to: "a.toml")
+        #expect(try DaemonConfiguration.load(path: link) == Sample.load(""))
+    }
+
+    @Test("the target of a symbolic link is checked like the file itself")
+    func linkToUnsafeTarget() {
+        let file = scratch.write("a.toml", "", mode: 0o646)
+        let link = linked(to: file)
+        #expect(kind(ConfigurationFile(path: link, callerUID: 0)) == .unsafePermissions)
+        unsafe chmod(file, 0o644)
+        unsafe chown(file, 4711, 4711)
+        var status = stat()
+        unsafe stat(file, &status)
+        let refused: ConfigurationProblem.Kind? = status.st_uid == 0 ? nil : .unsafePermissions
+        #expect(kind(ConfigurationFile(path: link, callerUID: 4712)) == refused)
+    }
+
+    @Test(
+        "a symbolic link to nothing and one to itself are unreadable",
+        arguments: ["b", "link.toml"]
+    )
+    func brokenLink(target: String) {
+        #expect(kind(ConfigurationFile(path: linked(to: target))) == .unreadable)
+    }
+
+    private func linked(to target: String) -> String {
+        let link = "\(scratch.path)/link.toml"
+        unsafe symlink(target, link)
+        return link
     }
 
     @Test("a missing file is told by its path")

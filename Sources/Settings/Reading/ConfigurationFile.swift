@@ -2,7 +2,8 @@ import Glibc
 
 /// Reads a configuration file that only root and the caller can have written.
 ///
-/// It decides where tokens go and which rows are deleted.
+/// It decides where tokens go and which rows are deleted. For a symbolic link, as Kubernetes and
+/// NixOS make it, the checks apply to the target.
 package struct ConfigurationFile {
     private let path: String
     private let callerUID: uid_t
@@ -17,11 +18,8 @@ package struct ConfigurationFile {
     /// Reads the whole file.
     package func read() throws(ConfigurationError) -> [UInt8] {
         // O_NONBLOCK: opening a FIFO must not wait for a writer (open(2)).
-        let descriptor = unsafe open(
-            path,
-            O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-        )
-        guard descriptor >= 0 else { throw openingFailed(errno) }
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw failed(errno) }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw failed(errno) }
@@ -69,14 +67,11 @@ package struct ConfigurationFile {
         refused(.tooLarge, "it must not be larger than \(SettingsLimits.byteCountMax) bytes")
     }
 
-    private func openingFailed(_ code: CInt) -> ConfigurationError {
-        if code == ELOOP {
-            return refused(.notRegularFile, "it is a symbolic link; name the file itself")
-        }
-        return failed(code)
-    }
-
     private func failed(_ code: CInt) -> ConfigurationError {
+        var status = stat()
+        if code == ENOENT, unsafe lstat(path, &status) == 0 {
+            return refused(.unreadable, "the target of this symbolic link does not exist")
+        }
         let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
         return refused(.unreadable, "\(text.lowercased())")
     }
