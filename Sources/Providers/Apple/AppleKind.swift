@@ -13,7 +13,6 @@ package struct AppleKind: Hashable {
 
 extension AppleKind: ProviderKind {
     package static let name = "apple"
-    package static let summary = "Sign in with Apple"
     package static let directoryWord: String? = "apple.com"
     package static let notificationFormats: [any NotificationFormat.Type] = [
         AppleNotifications.self

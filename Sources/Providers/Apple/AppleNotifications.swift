@@ -3,7 +3,6 @@ package import Settings
 /// Apple's server-to-server notifications.
 package struct AppleNotifications: NotificationFormat {
     package static let name = "apple"
-    package static let summary = "Apple's server-to-server notifications"
 
     package init(
         _ section: SettingsSection,

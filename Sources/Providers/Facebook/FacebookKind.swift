@@ -12,7 +12,6 @@ package struct FacebookKind: Hashable {
 
 extension FacebookKind: ProviderKind {
     package static let name = "facebook"
-    package static let summary = "Facebook Login and Limited Login"
     package static let directoryWord: String? = "facebook.com"
     package static let notificationFormats: [any NotificationFormat.Type] = [MetaNotifications.self]
     package static let settings: [Setting] = [

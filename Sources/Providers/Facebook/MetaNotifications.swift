@@ -3,7 +3,6 @@ package import Settings
 /// Meta's callbacks: a user removed the app, or asked for erasure.
 package struct MetaNotifications: NotificationFormat {
     package static let name = "meta"
-    package static let summary = "Meta's callbacks"
     package static let secretText: String? = "the app secret of Meta"
     package static let settings: [Setting] = [
         .provider(

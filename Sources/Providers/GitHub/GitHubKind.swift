@@ -10,7 +10,6 @@ package struct GitHubKind: Hashable {
 
 extension GitHubKind: ProviderKind {
     package static let name = "github"
-    package static let summary = "OAuth apps and GitHub Apps"
     package static let directoryWord: String? = "github.com"
     package static let notificationFormats: [any NotificationFormat.Type] = [
         GitHubNotifications.self

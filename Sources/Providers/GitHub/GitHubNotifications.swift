@@ -3,7 +3,6 @@ package import Settings
 /// GitHub's webhook.
 package struct GitHubNotifications: NotificationFormat {
     package static let name = "github"
-    package static let summary = "GitHub's webhook"
     package static let secretText: String? = "the webhook secret of GitHub"
 
     private let secretCredential: String

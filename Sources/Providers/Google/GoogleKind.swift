@@ -11,7 +11,6 @@ package struct GoogleKind: Hashable {
 
 extension GoogleKind: ProviderKind {
     package static let name = "google"
-    package static let summary = "Google"
     package static let directoryWord: String? = "google.com"
     package static let notificationFormats: [any NotificationFormat.Type] = [SecurityEvents.self]
     package static let usualFormat: (any NotificationFormat.Type)? = SecurityEvents.self

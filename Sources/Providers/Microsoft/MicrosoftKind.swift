@@ -22,7 +22,6 @@ package struct MicrosoftKind: Hashable {
 
 extension MicrosoftKind: ProviderKind {
     package static let name = "microsoft"
-    package static let summary = "Microsoft Entra and personal Microsoft accounts"
     package static let directoryWord: String? = "microsoft.com"
     package static let settings: [Setting] = [
         .provider("tenant", .text(.tenant), .defaultsTo(.text("common"))) {

@@ -3,7 +3,6 @@ package import Settings
 /// Kakao's webhook; Kakao is a preset of this kind.
 package struct KakaoNotifications: NotificationFormat {
     package static let name = "kakao"
-    package static let summary = "Kakao's webhook"
     package static let secretText: String? = "the admin key of Kakao"
 
     private let secretCredential: String

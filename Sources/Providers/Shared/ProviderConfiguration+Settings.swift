@@ -25,7 +25,7 @@ extension ProviderConfiguration {
                 .choice(kinds.map { $0.name }),
                 .required(example: .text(kinds.first?.name ?? ""))
             ) {
-                kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
+                SettingsTable.summaries(of: kinds)
             }.atRestart(),
             .provider(
                 "client_ids",

@@ -17,7 +17,6 @@ package struct XKind: Hashable {
 
 extension XKind: ProviderKind {
     package static let name = "x"
-    package static let summary = "X, formerly Twitter"
     package static let directoryWord: String? = "twitter.com"
     package static let settings: [Setting] = [
         .provider(

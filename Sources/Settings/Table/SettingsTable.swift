@@ -30,9 +30,21 @@ package struct SettingsTable: Sendable {
 /// What one value of `kind` adds to its section.
 package protocol SectionKind: Sendable {
     static var name: String { get }
-    /// For expunged.conf(5).
+    /// For expunged.conf(5); empty where the name says it.
     static var summary: String { get }
     static var settings: [Setting] { get }
+}
+
+extension SectionKind {
+    package static var summary: String { "" }
+}
+
+extension SettingsTable {
+    /// What the kinds are whose names do not say it.
+    package static func summaries(of kinds: [any SectionKind.Type]) -> String {
+        kinds.filter { !$0.summary.isEmpty }
+            .map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
+    }
 }
 
 extension [Setting] {

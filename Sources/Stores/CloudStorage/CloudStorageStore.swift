@@ -6,7 +6,6 @@ package import Settings
 /// A bucket of Google Cloud Storage.
 package struct CloudStorageStore: BucketStore {
     package static let name = "google-cloud-storage"
-    package static let summary = "a bucket of Google Cloud Storage"
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,

@@ -7,7 +7,7 @@ package import Settings
 /// A program of the operator's own that deals with some other store.
 package struct CommandStore: DelegatedStore {
     package static let name = "command"
-    package static let summary = "a program of your own for any other store"
+    package static let summary = "a program of your own"
     package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
 
     package static let settings: [Setting] = [

@@ -6,7 +6,7 @@ package import Settings
 /// A folder on this machine in which users' files are found by name.
 package struct FilesStore: DrillCopying {
     package static let name = "files"
-    package static let summary = "a folder of users' files on this machine"
+    package static let summary = "a folder of users' files"
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,

@@ -6,7 +6,6 @@ package import Settings
 /// A database of Firestore.
 package struct FirestoreStore: DrillCopying {
     package static let name = "firestore"
-    package static let summary = "a database of Firestore"
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,

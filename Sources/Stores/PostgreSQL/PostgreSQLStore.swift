@@ -6,7 +6,7 @@ package import Settings
 /// A database of a PostgreSQL server, 12 or later.
 package struct PostgreSQLStore: TableStore, DrillCopying {
     package static let name = "postgresql"
-    package static let summary = "a database of a PostgreSQL server, 12 or later"
+    package static let summary = "PostgreSQL 12 or later"
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,

@@ -6,7 +6,6 @@ package import Settings
 /// A Realtime Database of Firebase.
 package struct RealtimeDatabaseStore: DrillCopying {
     package static let name = "realtime-database"
-    package static let summary = "a Realtime Database of Firebase"
     package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
 
     package static let settings: [Setting] =

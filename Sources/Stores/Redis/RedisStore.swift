@@ -6,7 +6,6 @@ package import Settings
 /// A Redis server.
 package struct RedisStore: DrillCopying {
     package static let name = "redis"
-    package static let summary = "a Redis server"
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,

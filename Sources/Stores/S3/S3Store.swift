@@ -6,7 +6,7 @@ package import Settings
 /// A bucket of Amazon S3, or of a server that speaks its protocol.
 package struct S3Store: BucketStore {
     package static let name = "s3"
-    package static let summary = "a bucket of Amazon S3 or a compatible server"
+    package static let summary = "Amazon S3 or a compatible server"
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,

@@ -6,7 +6,6 @@ package import Settings
 /// A SQLite database on this machine.
 package struct SQLiteStore: TableStore, DrillCopying {
     package static let name = "sqlite"
-    package static let summary = "a SQLite database on this machine"
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,

@@ -21,7 +21,7 @@ extension TargetConfiguration {
                 "kind",
                 .choice(kinds.map { $0.name }),
                 .required(example: .text(kinds.first?.name ?? "")),
-                kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
+                SettingsTable.summaries(of: kinds)
             ).atRestart(),
             Setting(
                 .target,

@@ -6,7 +6,7 @@ package import Settings
 /// A service of the operator's own that deals with some other store.
 package struct WebhookStore: DelegatedStore {
     package static let name = "webhook"
-    package static let summary = "a service of your own for any other store"
+    package static let summary = "a service of your own"
     package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
 
     package static let settings: [Setting] = [

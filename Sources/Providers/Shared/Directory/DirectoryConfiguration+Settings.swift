@@ -24,7 +24,7 @@ extension DirectoryConfiguration {
                 .choice(kinds.map { $0.name }),
                 .required(example: .text(kinds.first?.name ?? ""))
             ) {
-                kinds.map { "\"\($0.name)\" is \($0.summary)" }.joined(separator: "; ") + "."
+                SettingsTable.summaries(of: kinds)
             }.atRestart(),
             .directory(
                 "providers",

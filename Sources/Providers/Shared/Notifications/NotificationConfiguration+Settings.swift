@@ -30,9 +30,8 @@ extension NotificationConfiguration {
             .choice(["off"] + formats.map { $0.name }),
             .optional(example: .text(SecurityEvents.name))
         ) {
-            "Format of the provider's notifications: "
-                + formats.map { $0.summary }.joined(separator: ", ") + ". Default: "
-                + usual.joined(separator: ", ") + ", else \"off\"."
+            "Format of the provider's notifications; \"\(SecurityEvents.name)\" is OpenID Shared "
+                + "Signals. Default: " + usual.joined(separator: ", ") + ", else \"off\"."
         }
     }
 

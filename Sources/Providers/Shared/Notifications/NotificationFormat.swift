@@ -4,8 +4,6 @@ package import Settings
 package protocol NotificationFormat: Sendable {
     /// The value of `notifications`.
     static var name: String { get }
-    /// A phrase for expunged.conf(5).
-    static var summary: String { get }
     /// What `notification_secret_credential` holds; `nil` for a format without a shared secret.
     static var secretText: String? { get }
     static var settings: [Setting] { get }

@@ -4,7 +4,6 @@ package import Settings
 /// Security event tokens (RFC 8417), pushed as RFC 8935 says or polled as RFC 8936 says.
 package struct SecurityEvents: NotificationFormat {
     package static let name = "security_events"
-    package static let summary = "security event tokens (OpenID Shared Signals)"
 
     private let issuers: [String]
     /// Empty: the client ids.
