@@ -46,7 +46,7 @@ extension ControlSuite {
                     }
             )
             for code in ControlProblem.Code.allCases {
-                #expect(page.contains(".B \(code.rawValue)\n"), "\(code.rawValue)")
+                #expect(page.contains("\\fB\(code.rawValue)\\fP\n"), "\(code.rawValue)")
             }
         }
     }

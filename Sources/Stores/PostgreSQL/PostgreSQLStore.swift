@@ -10,7 +10,7 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,
-        residualCopies: "dead rows of PostgreSQL until VACUUM and its log until it is recycled"
+        residualCopies: "PostgreSQL's dead rows and log"
     )
 
     package static let settings: [Setting] =

@@ -9,7 +9,7 @@ package struct RedisStore: DrillCopying {
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,
-        residualCopies: "the append-only file of Redis until its rewrite"
+        residualCopies: "Redis's append-only file"
     )
 
     package static let settings: [Setting] = [

@@ -9,7 +9,7 @@ package struct SQLiteStore: TableStore, DrillCopying {
     package static let traits = StoreTraits(
         listsUsers: true,
         supportsDrills: true,
-        residualCopies: "the write-ahead log of SQLite until a checkpoint and its reuse",
+        residualCopies: "SQLite's write-ahead log",
         uniqueKey: "path"
     )
 

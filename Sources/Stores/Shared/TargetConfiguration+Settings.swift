@@ -39,8 +39,8 @@ extension TargetConfiguration {
                 .duration(.zero ... .days(3650)),
                 .optional(example: .duration(.days(1))),
                 """
-                Databases only: the longest time for which their own files hold deleted data: \
-                \(kinds.compactMap { $0.traits.residualCopies }.joined(separator: "; ")). Not \
+                Databases only: the longest time for which their own files hold deleted data \
+                (\(kinds.compactMap { $0.traits.residualCopies }.joined(separator: ", "))). Not \
                 set: the receipt names the residual copies without an end.
                 """
             ).outsidePlans(),
