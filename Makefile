@@ -5,6 +5,7 @@
 # make lint         looks at the form of the Swift code        make tidy   holds the rules of docs/STYLE.md
 # make fault-sweep  tries every fault at every provider, 1,000 seeds each (SWEEP_SEEDS=1...1000)
 # make fuzz         feeds every parser of outside bytes 10^8 grown inputs (EXECUTIONS=100000000)
+# make api-fuzz     has schemathesis try every operation of the API (EXAMPLES=200)
 # make kills        ends the daemon with kill -9 under load (KILLS=1000)
 # make power-cuts   restarts the daemon on what 10,000 power cuts leave of its disk (POINTS=10000)
 # make clock-steps  sets the clock 1,000 times while deletions go on (STEPS=1000)
@@ -16,7 +17,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo test end-to-end fault-sweep fuzz kills power-cuts clock-steps integrations lint tidy system-test deb
+.PHONY: help setup build demo test end-to-end fault-sweep fuzz api-fuzz kills power-cuts clock-steps integrations lint tidy system-test deb
 
 include systemd/install.mk
 include Benchmarks/bench.mk
@@ -51,6 +52,11 @@ EXECUTIONS ?= 100000000
 fuzz:
 	swift build --product expunged
 	Tests/Fuzz/run --executions $(EXECUTIONS)
+
+EXAMPLES ?= 200
+api-fuzz:
+	scripts/setup test
+	Tests/APIFuzz/run --examples $(EXAMPLES)
 
 KILLS ?= 1000
 kills:

@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|events|identities|store-credential|forget|notification|notification-status|status|providers|targets|holds|intake|guard|vault|ledger|replay|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|wait|events|identities|store-credential|forget|notification|notification-status|status|watch|doctor|providers|targets|holds|intake|guard|vault|ledger|replay|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt events identities store-credential forget notification notification-status status providers targets holds intake guard vault ledger replay reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt wait events identities store-credential forget notification notification-status status watch doctor providers targets holds intake guard vault ledger replay reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -216,6 +216,7 @@ _expungectl_revoke-tokens() {
     # Offer option value completions
     case "${prev}" in
     '--provider')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion revoke-tokens -- --provider "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--option')
@@ -241,9 +242,11 @@ _expungectl_list() {
     # Offer option value completions
     case "${prev}" in
     '--state')
+        __expungectl_add_completions -W 'submitted'$'\n''accepted'$'\n''scheduled'$'\n''revoking'$'\n''purging'$'\n''verifying'$'\n''completed'$'\n''rejected'$'\n''cancelled'$'\n''parked'
         return
         ;;
     '--provider')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion list -- --provider "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--user')
@@ -276,6 +279,14 @@ _expungectl_show() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion show -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_plan() {
@@ -288,6 +299,7 @@ _expungectl_plan() {
     # Offer option value completions
     case "${prev}" in
     '--request')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion plan -- --request "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--socket')
@@ -314,6 +326,14 @@ _expungectl_approve() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion approve -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_cancel() {
@@ -327,6 +347,14 @@ _expungectl_cancel() {
     case "${prev}" in
     '--socket')
         __expungectl_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion cancel -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -346,6 +374,14 @@ _expungectl_retry() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion retry -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_hold() {
@@ -361,6 +397,7 @@ _expungectl_hold() {
         return
         ;;
     '--target')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion hold -- --target "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--table')
@@ -380,6 +417,14 @@ _expungectl_hold() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion hold -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_release() {
@@ -395,10 +440,19 @@ _expungectl_release() {
         return
         ;;
     '--hold')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion release -- --hold "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--socket')
         __expungectl_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion release -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -417,10 +471,19 @@ _expungectl_abandon() {
         return
         ;;
     '--provider')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion abandon -- --provider "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--socket')
         __expungectl_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion abandon -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -436,6 +499,7 @@ _expungectl_reauthorize() {
     # Offer option value completions
     case "${prev}" in
     '--provider')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion reauthorize -- --provider "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--client-id')
@@ -465,6 +529,14 @@ _expungectl_reauthorize() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion reauthorize -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_receipt() {
@@ -488,6 +560,38 @@ _expungectl_receipt() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion receipt -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_expungectl_wait() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion wait -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_events() {
@@ -501,6 +605,14 @@ _expungectl_events() {
     case "${prev}" in
     '--socket')
         __expungectl_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion events -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -532,6 +644,7 @@ _expungectl_store-credential() {
     # Offer option value completions
     case "${prev}" in
     '--kind')
+        __expungectl_add_completions -W 'authorization_code'$'\n''refresh_token'$'\n''access_token'$'\n''id_token'
         return
         ;;
     '--client-id')
@@ -557,6 +670,14 @@ _expungectl_store-credential() {
         ;;
     '--socket')
         __expungectl_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    2)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion store-credential -- positional@1 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -599,6 +720,14 @@ _expungectl_notification() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion notification -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_notification-status() {
@@ -615,6 +744,14 @@ _expungectl_notification-status() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion notification-status -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_status() {
@@ -627,6 +764,41 @@ _expungectl_status() {
     # Offer option value completions
     case "${prev}" in
     '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_watch() {
+    repeating_flags=()
+    non_repeating_flags=(--once --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--interval --socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--interval')
+        return
+        ;;
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_doctor() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--config)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--config')
         __expungectl_add_completions -f
         return
         ;;
@@ -686,6 +858,14 @@ _expungectl_providers_pause() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion providers pause -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_providers_resume() {
@@ -702,6 +882,14 @@ _expungectl_providers_resume() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion providers resume -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_providers_check() {
@@ -715,6 +903,14 @@ _expungectl_providers_check() {
     case "${prev}" in
     '--socket')
         __expungectl_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion providers check -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -773,6 +969,14 @@ _expungectl_targets_pause() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion targets pause -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_targets_resume() {
@@ -789,6 +993,14 @@ _expungectl_targets_resume() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion targets resume -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _expungectl_targets_check() {
@@ -802,6 +1014,14 @@ _expungectl_targets_check() {
     case "${prev}" in
     '--socket')
         __expungectl_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion targets check -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -1113,6 +1333,7 @@ _expungectl_replay_run() {
         return
         ;;
     '--target')
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion replay run -- --target "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     '--copy')

@@ -58,8 +58,12 @@ package protocol ControlBackend: Sendable {
     func receipt(_ id: RequestID, caller: Caller) async throws(ControlProblem) -> JSONValue
 
     /// Live changes of one request, or of everything. Ends when the request or the daemon does.
+    ///
+    /// It begins with what happened after the event `last`, if that is still known, else with an
+    /// event of the kind `reset`.
     func events(
         _ id: RequestID?,
+        after last: Int64?,
         caller: Caller
     ) async throws(ControlProblem) -> AsyncStream<WireEvent>
 
@@ -195,8 +199,11 @@ package protocol ControlBackend: Sendable {
     /// `wrong_state` when it agrees with them.
     func acceptRollback(caller: Caller) async throws(ControlProblem) -> WireLedger
 
+    /// Reads no store.
+    func health(caller: Caller) async throws(ControlProblem) -> WireServiceHealth
+
     func status(caller: Caller) async throws(ControlProblem) -> WireStatus
 
-    /// The metrics as OpenMetrics text, `# EOF` included.
+    /// The metrics as Prometheus text.
     func metrics(caller: Caller) async throws(ControlProblem) -> String
 }

@@ -57,7 +57,7 @@ extension ControlCall where Answer == WireRequest {
             Self(
                 .abandonRequest,
                 values,
-                body: ReasonInput(reason: reason, provider: provider).body
+                body: AbandonInput(reason: reason, provider: provider).body
             )
         }
     }
@@ -215,7 +215,7 @@ extension ControlCall where Answer == WireLedgerEntries {
 }
 
 extension ControlCall where Answer == String {
-    /// The metrics as OpenMetrics text.
+    /// The metrics as Prometheus text.
     package static var metrics: Self { Self(.metrics) { String(decoding: $0, as: UTF8.self) } }
 }
 

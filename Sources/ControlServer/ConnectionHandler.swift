@@ -1,4 +1,5 @@
 import Control
+import Lifecycle
 import NIOCore
 import NIOHTTP1
 
@@ -32,16 +33,25 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let limits: ServerLimits
     /// Why nothing at all is answered to this peer, if so.
     private let refusal: ControlProblem?
+    private let now: @Sendable () -> WallTime
     private var phase = Phase.idle
     private var pending = CircularBuffer<HTTPServerRequestPart>()
     private var pendingProblem: ControlProblem?
     private var isReadDeferred = false
     private var isDraining = false
+    /// Whether the request that is being read or answered is a HEAD.
+    private var isHead = false
     private var deadline: NIODeadline?
     private var writeDeadline: NIODeadline?
     private var timer: (task: Scheduled<Void>, at: NIODeadline)?
 
-    init(check: HeadCheck, limits: ServerLimits, refusal: ControlProblem?) {
+    init(
+        check: HeadCheck,
+        limits: ServerLimits,
+        refusal: ControlProblem?,
+        now: @escaping @Sendable () -> WallTime
+    ) {
+        self.now = now
         self.check = check
         self.limits = limits
         self.refusal = refusal
@@ -99,6 +109,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
         switch (part, phase) {
         case (.head(let head), _):
+            isHead = head.method == .HEAD
             do throws(HeadCheck.Refusal) {
                 phase = .body(try check.check(head), [])
                 setDeadline(after: limits.bodyTimeout, context)
@@ -190,7 +201,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func beginStream(_ context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
         var buffer = context.channel.allocator.buffer(capacity: 128)
-        buffer.writeStaticString(ServerAnswer.streamHead)
+        ServerAnswer.streamHead.write(to: &buffer, keepsAlive: false, hasBody: true, at: now())
         guard case .answering = phase else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
@@ -198,7 +209,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         // A drain that came before the stream does not come again.
         guard !isDraining else { return closeAfter(buffer, context, promise: promise) }
         phase = .streaming
-        deadline = nil
+        setDeadline(after: limits.heartbeatInterval, context)
         pending.removeAll()
         context.write(wrapOutboundOut(buffer), promise: promise)
         resumeReading(context)
@@ -218,7 +229,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         promise: EventLoopPromise<Void>?
     ) {
         var buffer = context.channel.allocator.buffer(capacity: answer.body.count + 256)
-        answer.write(to: &buffer, keepsAlive: keepsAlive)
+        answer.write(to: &buffer, keepsAlive: keepsAlive, hasBody: !isHead, at: now())
+        isHead = false
         guard keepsAlive else {
             return closeAfter(buffer, context, promise: promise)
         }
@@ -258,7 +270,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     ) {
         var answer = ServerAnswer(problem)
         if !allow.isEmpty {
-            answer.fields.append(("allow", allow.map(\.rawValue).joined(separator: ", ")))
+            let names = allow.flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }
+            answer.fields.append(("allow", names.joined(separator: ", ")))
         }
         send(answer, context, keepsAlive: keepsAlive && !isDraining, promise: nil)
         context.flush()
@@ -314,7 +327,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .head, .body: refuse(ControlProblem(.requestTimeout), context)
         case .idle, .closing: context.close(promise: nil)
         case .answering: refuse(ControlProblem(.unavailable), context)
-        case .streaming: arm(context)
+        case .streaming:
+            let heartbeat = ByteBuffer(bytes: Dispatcher.heartbeat)
+            context.writeAndFlush(wrapOutboundOut(heartbeat), promise: nil)
+            setDeadline(after: limits.heartbeatInterval, context)
         }
     }
 }

@@ -1,4 +1,5 @@
 package import Control
+package import Lifecycle
 package import Logging
 package import NIOCore
 import NIOHTTP1
@@ -51,6 +52,7 @@ package struct ControlServer: Sendable {
         backend: any ControlBackend,
         limits: ServerLimits = ServerLimits(),
         logger: Logger,
+        now: @escaping @Sendable () -> WallTime,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) async throws {
         let unserved = UnservedStreams()
@@ -78,7 +80,8 @@ package struct ControlServer: Sendable {
                         check: check,
                         counter: counter,
                         unserved: unserved,
-                        limits: limits
+                        limits: limits,
+                        now: now
                     )
                 }
             listeners.append(Listener(channel: channel, socket: socket, counter: counter))
@@ -130,7 +133,8 @@ package struct ControlServer: Sendable {
         check: HeadCheck,
         counter: SocketCounter,
         unserved: UnservedStreams,
-        limits: ServerLimits
+        limits: ServerLimits,
+        now: @escaping @Sendable () -> WallTime
     ) -> EventLoopFuture<Connection> {
         guard let provider = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
@@ -167,7 +171,7 @@ package struct ControlServer: Sendable {
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(ByteToMessageHandler(decoder))
             try pipeline.addHandler(
-                ConnectionHandler(check: check, limits: limits, refusal: refusal)
+                ConnectionHandler(check: check, limits: limits, refusal: refusal, now: now)
             )
             let stream = try unserved.wrap(channel)
             let caller = Caller(

@@ -18,16 +18,18 @@ struct Dispatcher: Sendable {
             values: request.head.match.values,
             query: request.head.query,
             idempotencyKey: request.head.idempotencyKey,
+            lastEventID: request.head.lastEventID,
             fields: request.head.fields,
             body: request.body
         )
         let route = request.head.route
         do throws(ControlProblem) {
             switch try await route.handle(call) {
+            case .events where request.head.isHead: return .answer(.streamHead)
             case .events(let events): return .events(events)
             case .nothing: return .answer(ServerAnswer(status: route.successStatus))
             case .metrics(let text):
-                let type = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                let type = "text/plain; version=0.0.4; charset=utf-8"
                 return .answer(ServerAnswer(status: route.successStatus, type, text))
             case .json(let object, let location):
                 var answer = ServerAnswer(status: route.successStatus, "application/json", object)
@@ -38,6 +40,9 @@ struct Dispatcher: Sendable {
             return .answer(ServerAnswer(error))
         }
     }
+
+    /// A comment, so that the reader and proxies see that the stream lives.
+    static let heartbeat = Array(": alive\n\n".utf8)
 
     /// One event in the format of server-sent events
     /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).

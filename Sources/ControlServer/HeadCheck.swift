@@ -9,6 +9,9 @@ struct CheckedHead: Sendable {
     /// Empty but for a route that takes a raw body.
     let fields: [String: String]
     let keepsAlive: Bool
+    /// The answer is that of a GET, without its body (RFC 9110 §9.3.2).
+    let isHead: Bool
+    let lastEventID: Int64?
 
     var route: Route { match.route }
 }
@@ -36,11 +39,11 @@ struct HeadCheck: Sendable {
         }
         let length = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
         let hasBody = length > 0 || head.headers.contains(name: "transfer-encoding")
-        // A HEAD's answer must not have a body (RFC 9110 §9.3.2); ours has, so it is the last.
-        let keepsAlive = head.isKeepAlive && head.method != .HEAD
+        let keepsAlive = head.isKeepAlive
+        let method = head.method == .HEAD ? .GET : head.method
         let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         do throws(ControlProblem) {
-            let match = try router.match(method: head.method.rawValue, path: target[0])
+            let match = try router.match(method: method.rawValue, path: target[0])
             guard role >= match.route.role else { throw ControlProblem(.forbidden) }
             let query = target.count > 1 ? target[1] : ""
             guard query.isEmpty || !match.route.queryFields.isEmpty else {
@@ -59,7 +62,9 @@ struct HeadCheck: Sendable {
                 query: query,
                 idempotencyKey: try idempotencyKey(head, route: match.route),
                 fields: takesRawBody ? try forwardedFields(head) : [:],
-                keepsAlive: keepsAlive
+                keepsAlive: keepsAlive,
+                isHead: head.method == .HEAD,
+                lastEventID: match.route.isEventStream ? lastEventID(head) : nil
             )
         } catch {
             var refusal = Refusal(problem: error, keepsAlive: keepsAlive && !hasBody)
@@ -120,6 +125,10 @@ struct HeadCheck: Sendable {
             fields[name] = values.first
         }
         return fields
+    }
+
+    private func lastEventID(_ head: HTTPRequestHead) -> Int64? {
+        head.headers.first(name: "last-event-id").map { Int64($0) ?? 0 }
     }
 
     private func idempotencyKey(

@@ -1,5 +1,6 @@
 import Control
 import Encoding
+import Lifecycle
 import NIOCore
 
 /// One complete answer.
@@ -8,6 +9,8 @@ struct ServerAnswer: Sendable {
     var contentType: String?
     var fields: [(name: String, value: String)] = []
     var body: [UInt8] = []
+    /// Whether the body's length is known; not that of a stream.
+    var hasLength = true
     /// Ends once the peer has read the answer, or the connection is gone.
     var turn: AnswerTurns.Turn?
 
@@ -28,26 +31,26 @@ struct ServerAnswer: Sendable {
     }
 
     /// Writes it as HTTP/1.1 (RFC 9112 §4); no value here comes from a peer.
-    func write(to buffer: inout ByteBuffer, keepsAlive: Bool) {
+    ///
+    /// Without its body it answers a HEAD.
+    func write(to buffer: inout ByteBuffer, keepsAlive: Bool, hasBody: Bool, at now: WallTime) {
         buffer.writeString("HTTP/1.1 \(status) \(Self.reason(status))\r\n")
+        buffer.writeString("date: \(HTTPDate.text(now))\r\n")
         if let contentType { buffer.writeString("content-type: \(contentType)\r\n") }
-        if status != 204 { buffer.writeString("content-length: \(body.count)\r\n") }
+        if status != 204, hasLength { buffer.writeString("content-length: \(body.count)\r\n") }
         buffer.writeStaticString("cache-control: no-store\r\n")
         for field in fields { buffer.writeString("\(field.name): \(field.value)\r\n") }
         if !keepsAlive { buffer.writeStaticString("connection: close\r\n") }
         buffer.writeStaticString("\r\n")
-        buffer.writeBytes(body)
+        if hasBody { buffer.writeBytes(body) }
     }
 
-    /// The stream ends with the connection.
-    static let streamHead: StaticString = """
-        HTTP/1.1 200 OK\r
-        content-type: text/event-stream\r
-        cache-control: no-store\r
-        connection: close\r
-        \r
-
-        """
+    /// What a stream begins with, which ends with the connection.
+    static var streamHead: ServerAnswer {
+        var answer = ServerAnswer(status: 200, "text/event-stream")
+        answer.hasLength = false
+        return answer
+    }
 
     private static func reason(_ status: Int) -> String {
         switch status {

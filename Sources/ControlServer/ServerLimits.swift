@@ -19,6 +19,8 @@ package struct ServerLimits: Sendable {
     package var writeTimeout: Duration = .seconds(10)
     /// How long a refused peer may take to read the refusal before the connection is cut.
     package var lingerTimeout: Duration = .seconds(1)
+    /// How long a stream of events may be silent: below the idle timeouts of common proxies.
+    package var heartbeatInterval: Duration = .seconds(15)
     /// How long the answers that are being worked on may take once the server is told to stop.
     package var drainTimeout: Duration = .seconds(10)
     /// All header fields and the request line, in bytes: ours need less than one kilobyte.

@@ -70,6 +70,8 @@ package enum KeyFailure: String, Hashable, Sendable, CaseIterable {
 /// What an effect brought: something, or a failure.
 package protocol EffectAnswer: Sendable {
     static func failure(_ failure: EffectFailure) -> Self
+
+    var failure: EffectFailure? { get }
 }
 
 /// What asking a provider about a token brought.

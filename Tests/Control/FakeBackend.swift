@@ -97,6 +97,7 @@ final class FakeBackend: ControlBackend {
         -> WireList<WireRequest>
     {
         try note(.listRequests, caller, filter.query)
+        guard filter.idPrefix == nil else { return WireList(state.withLock(\.shown)) }
         return WireList([Samples.request()], nextCursor: "c2")
     }
 
@@ -160,11 +161,12 @@ final class FakeBackend: ControlBackend {
 
     func events(
         _ id: RequestID?,
+        after last: Int64?,
         caller: Caller
     ) async throws(ControlProblem)
         -> AsyncStream<WireEvent>
     {
-        try note(id == nil ? .watchAll : .watchRequest, caller)
+        try note(id == nil ? .watchAll : .watchRequest, caller, last.map { "after \($0)" } ?? "")
         let (stream, continuation) = AsyncStream.makeStream(
             of: WireEvent.self,
             bufferingPolicy: .bufferingNewest(64)
@@ -384,6 +386,11 @@ final class FakeBackend: ControlBackend {
 
     func metrics(caller: Caller) async throws(ControlProblem) -> String {
         try note(.metrics, caller)
-        return "# TYPE expunged_requests gauge\nexpunged_requests 1\n# EOF\n"
+        return "# TYPE expunged_requests gauge\nexpunged_requests 1\n"
+    }
+
+    func health(caller: Caller) async throws(ControlProblem) -> WireServiceHealth {
+        try note(.health, caller)
+        return WireServiceHealth(version: "1.0", isIntakePaused: false, isVaultSealed: false)
     }
 }

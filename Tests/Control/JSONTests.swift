@@ -77,6 +77,9 @@ extension ControlSuite {
             try expectDocumented(Samples.fullRequest)
             try expectDocumented(Samples.identity)
             try expectDocumented(Samples.identity.userAction ?? WireUserAction(url: "", text: ""))
+            try expectDocumented(
+                WireFailedCode(createdAt: Samples.time, outcome: .expired, failures: 0)
+            )
             try expectDocumented(WireUnheld(lostCodes: 0, refusedCredentials: 0))
             for item in Samples.fullRequest.forgotten ?? [] { try expectDocumented(item) }
             for item in Samples.fullRequest.addenda ?? [] { try expectDocumented(item) }
@@ -96,6 +99,9 @@ extension ControlSuite {
             try expectDocumented(Samples.vault.rotation)
             try expectDocumented(Samples.status)
             try expectDocumented(Samples.health("a"))
+            try expectDocumented(
+                WireServiceHealth(version: "1", isIntakePaused: false, isVaultSealed: true)
+            )
             try expectDocumented(WireList([Samples.step], nextCursor: "c"))
             try expectDocumented(Samples.notification)
             try expectDocumented(Samples.notificationStatus)
@@ -112,6 +118,7 @@ extension ControlSuite {
             try expectDocumented(Samples.hold)
             try expectDocumented(WireUserHold(isHeld: true, since: Samples.time))
             try expectDocumented(WireReload(reloadedAt: Samples.time))
+            try expectDocumented(try #require(Samples.status.refusedReload))
             try expectDocumented(
                 WireStoredCredential(identityID: Samples.identityID, state: .pending)
             )

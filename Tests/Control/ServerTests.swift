@@ -55,7 +55,8 @@ extension ControlSuite {
                     fields: fields
                 )
                 #expect(answer.status == (isAllowed ? route.successStatus : 403), "\(answer.text)")
-                #expect(backend.calls.map(\.operation) == (isAllowed ? [operation] : []))
+                let isAsked = isAllowed && operation != .showAPI
+                #expect(backend.calls.map(\.operation) == (isAsked ? [operation] : []))
                 #expect(backend.calls.allSatisfy { $0.caller.uid == getuid() })
                 #expect(backend.calls.allSatisfy { $0.caller.role == role })
                 #expect(backend.calls.allSatisfy { !$0.caller.isHidden })
@@ -124,12 +125,74 @@ extension ControlSuite {
             }
         }
 
-        @Test func `the answer to a HEAD is the last one of its connection`() async throws {
-            try await TestServer.run(FakeBackend(expecting: [])) { server in
-                let answer = try await RawConnection.ask(server.submitPath, "HEAD", "/v1/status")
-                #expect(answer.status == 405)
-                #expect(answer.text.contains("\r\nconnection: close\r\n"))
+        @Test func `a HEAD gets the fields of a GET, and the connection goes on`() async throws {
+            try await TestServer.run(FakeBackend(expecting: [.health])) { server in
+                try await RawConnection.with(server.submitPath) { connection in
+                    let end = "Host: x\r\nConnection: close\r\n\r\n"
+                    try await connection.send(
+                        "HEAD /v1/health HTTP/1.1\r\nHost: x\r\n\r\nGET /v1/health HTTP/1.1\r\n"
+                            + end
+                    )
+                    let text = try #require(try await connection.readToEnd())
+                    let parts = text.split(separator: "\r\n\r\n")
+                    #expect(parts.count == 3)
+                    #expect(parts[1] == parts[0] + "\r\nconnection: close")
+                    #expect(parts[0].contains("\r\ncontent-length: \(parts[2].utf8.count)"))
+                }
+                let stranger = try await RawConnection.ask(server.submitPath, "HEAD", "/v1/status1")
+                #expect(stranger.status == 404)
+                #expect(stranger.text.hasSuffix("\r\n\r\n"))
+                let path = server.controlPath
+                let other = try await RawConnection.ask(path, "HEAD", "/v1/vault/rotate")
+                #expect(other.status == 405)
+                #expect(other.text.contains("\r\nallow: POST\r\n"))
             }
+        }
+
+        @Test func `a HEAD of a stream ends at once`() async throws {
+            try await TestServer.run(FakeBackend(expecting: [.watchAll])) { server in
+                let answer = try await RawConnection.ask(server.controlPath, "HEAD", "/v1/events")
+                #expect(answer.status == 200)
+                #expect(answer.text.contains("\r\ncontent-type: text/event-stream\r\n"))
+            }
+        }
+
+        @Test func `every answer says when it was made`() async throws {
+            try await TestServer.run(FakeBackend(expecting: [.health])) { server in
+                for path in ["/v1/health", "/v1/nothing"] {
+                    let answer = try await RawConnection.ask(server.submitPath, "GET", path)
+                    #expect(answer.text.contains("\r\ndate: Sat, 21 Nov 2026 08:00:00 GMT\r\n"))
+                }
+            }
+        }
+
+        @Test func `the API describes itself`() async throws {
+            try await TestServer.run(FakeBackend(expecting: [])) { server in
+                let answer = try await RawConnection.ask(
+                    server.submitPath,
+                    "GET",
+                    "/v1/openapi.json"
+                )
+                #expect(answer.text.hasSuffix("\r\n\r\n" + OpenAPIDocument.value.indentedText))
+            }
+        }
+
+        @Test func `a stream without news stays alive, and goes on after an event`() async throws {
+            var limits = ServerLimits()
+            limits.heartbeatInterval = .milliseconds(20)
+            let backend = FakeBackend(expecting: [.watchAll])
+            try await TestServer.run(backend, limits: limits) { server in
+                for id in ["41", "x"] {
+                    try await RawConnection.with(server.controlPath) { connection in
+                        try await connection.send(
+                            "GET /v1/events HTTP/1.1\r\nHost: x\r\nLast-Event-ID: \(id)\r\n\r\n"
+                        )
+                        let text = try await connection.read(until: ": alive\n\n: alive\n\n")
+                        #expect(text.contains("\r\n\r\n: alive\n\n"))
+                    }
+                }
+            }
+            #expect(backend.calls.map(\.facts) == ["after 41", "after 0"])
         }
 
         @Test func `paths, methods and sizes have their own problems`() async throws {
@@ -138,7 +201,7 @@ extension ControlSuite {
                 #expect(try await RawConnection.ask(path, "GET", "/v2").status == 404)
                 let method = try await RawConnection.ask(path, "DELETE", "/v1/requests")
                 #expect(method.status == 405)
-                #expect(method.text.contains("\r\nallow: GET, POST\r\n"))
+                #expect(method.text.contains("\r\nallow: GET, HEAD, POST\r\n"))
                 let large = try await RawConnection.ask(
                     path,
                     "POST",

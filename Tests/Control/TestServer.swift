@@ -60,7 +60,8 @@ struct TestServer: Sendable {
             sockets: sockets,
             backend: backend,
             limits: limits,
-            logger: logger
+            logger: logger,
+            now: { Samples.time }
         )
         async let running: Void = server.run()
         let result: Result<R, any Error>

@@ -21,8 +21,10 @@ struct MonitoringTests {
         let data = try Data(contentsOf: URL(filePath: "\(root)/\(file)"))
         let metrics = try await Bench().backend().metrics(caller: Caller(role: .operator, uid: 0))
         let known = Set(
-            metrics.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map {
-                String($0.split(separator: " ")[2])
+            metrics.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.flatMap { line in
+                let words = line.split(separator: " ").map(String.init)
+                guard words[3] == "histogram" else { return [words[2]] }
+                return ["", "_bucket", "_sum", "_count"].map { words[2] + $0 }
             }
         )
         let text = String(decoding: data, as: UTF8.self)

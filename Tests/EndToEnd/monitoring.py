@@ -10,7 +10,6 @@ import re
 import subprocess
 import tempfile
 import threading
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -20,6 +19,7 @@ from stage import ROOT, Stage
 
 RULES = os.path.join(ROOT, "Config/prometheus-rules.yml")
 DASHBOARD = os.path.join(ROOT, "Config/grafana-dashboard.json")
+UNIT = os.path.join(ROOT, "systemd/expunged-metrics.service")
 # What a panel may show nothing of until something happened.
 EMPTY_AT_FIRST = ("expunged_notifications_total", "> 0")
 
@@ -36,9 +36,51 @@ def monitoring(checks, seed):
         checks.equal("expungectl prints the metrics", said.returncode, 0)
         rules(checks)
         with tempfile.TemporaryDirectory() as place:
-            dashboard(checks, said.stdout, place)
+            text = as_written(said.stdout, place)
+            accepted(checks, text)
+            measured(checks, text, stage)
+            dashboard(checks, text, place)
     finally:
         stage.close()
+
+
+def as_written(metrics, place):
+    """What the timer's unit writes: its own command, with these metrics."""
+    with open(UNIT) as file:
+        command = re.search(r"^ExecStart=/bin/sh -ec '(.*)'$", file.read(), re.M).group(1).replace("%%", "%")
+    with open(os.path.join(place, "said"), "w") as file:
+        file.write(metrics)
+    subprocess.run(["/bin/sh", "-ec", command.replace("/usr/bin/expungectl metrics", 'cat "$RUNTIME_DIRECTORY/said"')],
+                   env={**os.environ, "RUNTIME_DIRECTORY": place}, check=True)
+    with open(os.path.join(place, "metrics")) as file:
+        return file.read()
+
+
+def accepted(checks, text):
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=60)
+    checks.check("promtool accepts the metrics without a warning",
+                 done.returncode == 0 and not (done.stdout + done.stderr).strip(), done.stdout + done.stderr)
+    names = {re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"^(expunged_\w+)", text, re.M)}
+    for word in ("HELP", "TYPE"):
+        described = set(re.findall(rf"^# {word} (\w+) \S", text, re.M))
+        checks.equal(f"every metric has its {word}", sorted(names - described), [])
+
+
+def measured(checks, text, stage):
+    values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+
+    def total(name, **labels):
+        return sum(float(value) for key, value in values.items() if key.split("{")[0] == name
+                   and all(f'{label}="{wanted}"' in key for label, wanted in labels.items()))
+
+    checks.equal("both deletions are in the histogram", total("expunged_erasure_duration_seconds_count"), 2)
+    checks.equal("and took less than an hour", total("expunged_erasure_duration_seconds_bucket", le="3600"), 2)
+    checks.check("calls of providers are counted with their duration",
+                 total("expunged_provider_call_duration_seconds_count", outcome="success") >= 2, text)
+    checks.check("verdicts are counted", total("expunged_verdicts_total") >= 2, text)
+    checks.check("purges are counted with their duration", total("expunged_purge_duration_seconds_count") >= 1
+                 and total("expunged_purge_duration_seconds_sum") > 0, text)
+    checks.check("rows are counted", total("expunged_purged_rows_total", action="erased") >= 2, text)
 
 
 def rules(checks):
@@ -55,13 +97,10 @@ def rules(checks):
     checks.equal("the test of the rules names every alert", sorted(name for name in alerts if name not in text), [])
 
 
-def dashboard(checks, metrics, place):
+def dashboard(checks, text, place):
     with open(DASHBOARD) as file:
         panels = [panel for panel in json.load(file)["panels"] if panel["type"] != "row"]
     checks.equal("no panel covers another", overlaps(panels), [])
-    # As the unit of the timer writes them: without comments, and with the time.
-    text = "".join(line + "\n" for line in metrics.splitlines() if not line.startswith("#"))
-    text += f"expunged_metrics_written_seconds {int(time.time())}\n"
     server = serve(text)
     try:
         with Prometheus(place, server.server_address[1]) as prometheus:

@@ -12,7 +12,7 @@ from canaries import Canaries
 from checks import comes_true, wait_for
 from provider import Provider
 from service import APP_DB, SPOOL, UNIT, Service, new_user
-from static import EXPOSURE_MAX, exposure
+from static import EXPOSURE_MAX, exposure, unit_complaints
 
 INSERT = "INSERT INTO requests (kind, user_id) VALUES ('delete_account', '{user}') RETURNING id;"
 
@@ -52,7 +52,7 @@ class Scenarios:
             if self.checks.failed > failed:
                 return
             for name in (
-                "socket_activation", "permissions", "spool", "socket", "journal", "ledger", "reload", "kill",
+                "socket_activation", "permissions", "spool", "socket", "journal", "ledger", "reload", "doctor", "down", "kill",
                 "exposure", "metrics", "replay", "replay_kill", "outage", "idle", "stuck_writer",
                 "secrecy", "uninstall",
             ):
@@ -80,7 +80,7 @@ class Scenarios:
         verify = self.machine.run(
             "systemd-analyze", "verify", "--man=no", UNIT, "expunged-control.socket",
             "expunged-submit.socket", check=False)
-        self.checks.equal("systemd-analyze verify of the installed units", verify.stderr, "")
+        self.checks.equal("systemd-analyze verify of the installed units", unit_complaints(verify.stderr), [])
         again = self.machine.run(
             "make", "-s", "-C", "/src", "-f", "systemd/install.mk", "install", timeout=120)
         self.checks.equal("installing again succeeds", again.returncode, 0)
@@ -186,6 +186,11 @@ class Scenarios:
         self.checks.check(
             "journalctl -x shows the catalog's text",
             f"Subject: Request completed ({self.request})" in text and "What to do:" in text, text)
+        self.checks.check(
+            "each message is a sentence about the request", all(
+                entry.get("EXPUNGED_EVENT") == "operator_action"
+                or self.request[:13] in entry["MESSAGE"] for entry in entries),
+            [entry["MESSAGE"] for entry in entries])
 
     def ledger(self):
         """Whoever has a copy of the journal has every checkpoint, byte for byte as it is in the file."""
@@ -239,8 +244,37 @@ class Scenarios:
         self.checks.equal("the same process goes on", self.service.pid, pid)
         status, _ = self.service.http("GET", "/v1/status")
         self.checks.equal("it still answers", status, 200)
+        status = self.machine.run("expungectl", "status").stdout
+        self.checks.check(
+            "the status shows the refused reload", "configuration_refused" in status and "nonsense" in status, status)
         self.service.configure()
         self.machine.systemctl("reload", UNIT)
+        status = self.machine.run("expungectl", "status").stdout
+        self.checks.check("a good reload ends that", "configuration_refused" not in status, status)
+
+    def doctor(self):
+        """The check sees what the service sees: its user, its sandbox, its drop-ins."""
+        done = self.machine.run("expungectl", "doctor", check=False, timeout=120)
+        self.checks.equal("the doctor finds nothing to mend", (done.returncode, "error: " in done.stdout), (0, False))
+        self.machine.run("chmod", "0600", APP_DB)
+        done = self.machine.run("expungectl", "doctor", check=False, timeout=120)
+        self.machine.run("chmod", "0660", APP_DB)
+        self.checks.check(
+            "it finds a store that only the service's user cannot open",
+            done.returncode == 1 and APP_DB in done.stdout and "hint: " in done.stdout, done.stdout + done.stderr)
+
+    def down(self):
+        """A service that cannot start: its sockets still accept connections."""
+        self.service.configure(extra="\n[nonsense]\nkey = 1\n")
+        self.machine.systemctl("restart", UNIT, check=False)
+        begun = time.monotonic()
+        done = self.machine.run("expungectl", "status", check=False)
+        took_s = time.monotonic() - begun
+        self.checks.check(
+            f"expungectl ends with 5 and the reason after {took_s:.1f} s",
+            done.returncode == 5 and took_s < 1.5 and "nonsense" in done.stderr, done.stderr)
+        self.service.configure()
+        self.machine.systemctl("restart", UNIT)
 
     def kill(self):
         users = [self.service.add_user() for _ in range(12)]
@@ -424,7 +458,7 @@ class Scenarios:
             line.startswith("expunged_ledger_sound ") for line in lines) and lines[-1].startswith(
             "expunged_metrics_written_seconds "), lines[-3:])
         self.checks.check("in a form that its collector reads", all(
-            not line.startswith("#") and len(line.rsplit(" ", 1)) == 2 for line in lines), lines)
+            line.startswith(("# HELP ", "# TYPE ")) or len(line.rsplit(" ", 1)) == 2 for line in lines), lines)
         self.machine.systemctl("stop", "expunged-metrics.timer")
 
     def waits(self):
@@ -529,6 +563,16 @@ class Scenarios:
         comes_true(lambda: not leaks(), 10, 1)
         with open(export, "rb") as file:
             self.checks.check("the journal is not empty", b"EXPUNGED_REQUEST_ID=" in file.read())
+        entries = self.machine.journal(
+            "SYSLOG_IDENTIFIER=expunged", "PRIORITY=4", "PRIORITY=3", "PRIORITY=2")
+        self.checks.check("every warning and error has an id and a full sentence", entries and all(
+            "MESSAGE_ID" in entry and " ?" not in entry["MESSAGE"] for entry in entries), entries)
+        text = self.machine.run(
+            "journalctl", "-x", "--no-pager", "SYSLOG_IDENTIFIER=expunged").stdout
+        # journalctl prints the name of a field whose value is longer than 256 bytes: long errors.
+        self.checks.equal("the catalog's texts have their values", [
+            line for line in text.replace("EXPUNGED_ERROR", "").splitlines()
+            if "EXPUNGED_" in line], [])
         hits = leaks() + canaries.found(said.encode())
         self.checks.check(
             f"none of {len(canaries)} user ids, codes and keys is in the whole journal, in the"

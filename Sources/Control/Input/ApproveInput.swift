@@ -7,7 +7,7 @@ package struct ApproveInput: WireInput, Hashable {
     package init(plan: String) { self.plan = plan }
 
     package static let fields: [WireField] = [
-        .required("plan", .text, "The hash of the plan that is approved.")
+        .required("plan", .line, "The hash of the plan that is approved.")
     ]
 
     /// Reads a body.

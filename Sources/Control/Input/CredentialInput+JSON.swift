@@ -3,11 +3,11 @@ import Lifecycle
 
 extension CredentialInput: WireInput {
     package static let fields: [WireField] = [
-        .required("kind", .choice(of: CredentialKind.self), "What it is."),
+        .required("kind", .oneOf(all: CredentialKind.self), "What it is."),
         .required("secret", .secret, "The credential, 1 to 8192 bytes."),
-        .optional("client_id", .text, "Required when the provider has several."),
-        .optional("subject", .text, "The provider's id of the user, if known."),
-        .optional("redirect_uri", .text, "The redirect URI of the authorize request."),
+        .optional("client_id", .line, "Required when the provider has several."),
+        .optional("subject", .line, "The provider's id of the user, if known."),
+        .optional("redirect_uri", .line, "The redirect URI of the authorize request."),
         .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
         .optional("raw_nonce", .secret, "The nonce before it was hashed."),
     ]

@@ -1,4 +1,4 @@
-import Encoding
+package import Encoding
 package import Lifecycle
 
 /// The body of a hold on a target: which one, which rows, and why.
@@ -16,15 +16,31 @@ package struct HoldInput: WireInput, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("target", .text, "The target to hold."),
-        .optional("table", .text, "Hold rows of this table alone; needs `where`."),
+        .required("target", .name, "The target to hold."),
+        .optional("table", .line, "Hold rows of this table alone; needs `where`."),
         .optional(
             "where",
-            .list(.text),
+            .items(
+                .pattern("[^=\\u0000-\\u001f\\u007f]+=[^\\u0000-\\u001f\\u007f]*"),
+                1...ControlLimits.conditionsMax
+            ),
             "Which rows, as COLUMN=VALUE, at most 32: any of the values of one column, and all of"
                 + " the columns."
         ),
-        .optional("reason", .text, "Why, 1 to 200 bytes, no personal data."),
+        .optional("reason", .reason, "Why, 1 to 200 bytes, no personal data."),
+    ]
+
+    package static let rules: [JSONValue.Member] = [
+        .init(
+            "anyOf",
+            [
+                [
+                    "required": ["table", "where"],
+                    "properties": ["table": ["type": "string"], "where": ["type": "array"]],
+                ],
+                ["properties": ["table": ["type": "null"], "where": ["type": "null"]]],
+            ]
+        )
     ]
 
     /// Reads a body.

@@ -10,7 +10,7 @@ package struct OverrideInput: WireInput, Hashable {
     package static let fields: [WireField] = [
         .optional(
             "count",
-            .integer,
+            .number(1...ControlLimits.overrideMax),
             "So many deletions may begin beyond the limit, 1 to 10000000;"
                 + " without it as many as wait."
         )

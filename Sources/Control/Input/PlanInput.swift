@@ -8,7 +8,7 @@ package struct PlanInput: WireInput, Hashable {
     package init(user: UserID) { self.user = user }
 
     package static let fields: [WireField] = [
-        .required("user_id", .text, "The application's user id, 1 to 255 bytes.")
+        .required("user_id", .userID, "The application's user id, 1 to 255 bytes.")
     ]
 
     /// Reads a body.

@@ -1,33 +1,23 @@
 import Encoding
-package import Lifecycle
 
-/// The body of `hold` and `abandon`: why.
+/// The body of `hold`: why.
 package struct ReasonInput: WireInput, Hashable {
     /// 1 to 200 bytes; no personal data, since the ledger keeps it.
     package var reason: String?
-    package var provider: ProviderName?
 
-    package init(reason: String? = nil, provider: ProviderName? = nil) {
-        self.reason = reason
-        self.provider = provider
-    }
+    package init(reason: String? = nil) { self.reason = reason }
 
     package static let fields: [WireField] = [
-        .optional("reason", .text, "Why, 1 to 200 bytes, no personal data; `abandon` needs one."),
-        .optional("provider", .text, "`abandon` only: give up on this provider alone."),
+        .optional("reason", .reason, "Why, 1 to 200 bytes, no personal data.")
     ]
 
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
         reason = try object.text("reason", byteCountMax: ControlLimits.reasonByteCountMax)
-        provider = try object.provider("provider")
     }
 
     package var body: [UInt8] {
-        JSONWriter.object { writer in
-            writer.member("reason", reason)
-            writer.member("provider", provider?.rawValue)
-        }
+        JSONWriter.object { $0.member("reason", reason) }
     }
 }

@@ -1,15 +1,25 @@
-import Encoding
+package import Encoding
 import Lifecycle
 
 extension ReauthorizeInput: WireInput {
     package static let fields: [WireField] = [
-        .required("provider", .text, "Where the user signed in."),
-        .optional("client_id", .text, "Required when the provider has several."),
+        .required("provider", .name, "Where the user signed in."),
+        .optional("client_id", .line, "Required when the provider has several."),
         .optional("id_token", .secret, "Proves who signed in; needed where it is issued."),
         .optional("raw_nonce", .secret, "The nonce before it was hashed."),
         .optional("code", .secret, "The authorization code; it becomes a credential."),
-        .optional("redirect_uri", .text, "The redirect URI of the authorize request."),
+        .optional("redirect_uri", .line, "The redirect URI of the authorize request."),
         .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
+    ]
+
+    package static let rules: [JSONValue.Member] = [
+        .init(
+            "anyOf",
+            [
+                ["required": ["id_token"], "properties": ["id_token": ["type": "string"]]],
+                ["required": ["code"], "properties": ["code": ["type": "string"]]],
+            ]
+        )
     ]
 
     /// Reads a body.

@@ -1,4 +1,4 @@
-import Encoding
+package import Encoding
 package import Lifecycle
 
 /// The body of a replay: which erasures to repeat, and where.
@@ -23,7 +23,7 @@ package struct ReplayInput: WireInput, Hashable {
 
     package static let fields: [WireField] = [
         .required("since", .time, "Repeat erasures from then on: when the backup was made."),
-        .optional("target", .text, "This target alone."),
+        .optional("target", .name, "This target alone."),
         .optional("drill", .boolean, "Tell what would be erased, and erase nothing."),
         .optional(
             "restored_at",
@@ -32,10 +32,41 @@ package struct ReplayInput: WireInput, Hashable {
         ),
         .optional(
             "copy",
-            .text,
+            .limited(byteCountMax: copyByteCountMax),
             "With drill and target: erase in this copy of the store, and verify."
         ),
-        .optional("id", .text, "A name of yours for it: sent again, it begins no other replay."),
+        .optional(
+            "id",
+            .limited(byteCountMax: idByteCountMax),
+            "A name of yours for it: sent again, it begins no other replay."
+        ),
+    ]
+
+    private static let copyByteCountMax = 1024
+    private static let idByteCountMax = 64
+
+    package static let rules: [JSONValue.Member] = [
+        .init(
+            "allOf",
+            [
+                [
+                    "anyOf": [
+                        ["required": ["target"], "properties": ["target": ["type": "string"]]],
+                        [
+                            "properties": [
+                                "restored_at": ["type": "null"], "copy": ["type": "null"],
+                            ]
+                        ],
+                    ]
+                ],
+                [
+                    "anyOf": [
+                        ["required": ["drill"], "properties": ["drill": ["const": true]]],
+                        ["properties": ["copy": ["type": "null"]]],
+                    ]
+                ],
+            ]
+        )
     ]
 
     /// Reads a body.
@@ -60,11 +91,11 @@ package struct ReplayInput: WireInput, Hashable {
             }
             restoredAt = time
         }
-        copy = try object.text("copy", byteCountMax: 1024)
+        copy = try object.text("copy", byteCountMax: Self.copyByteCountMax)
         guard copy == nil || isDrill && target != nil else {
             throw object.problem("copy", "goes with drill and target")
         }
-        id = try object.text("id", byteCountMax: 64)
+        id = try object.text("id", byteCountMax: Self.idByteCountMax)
     }
 
     package var body: [UInt8] {

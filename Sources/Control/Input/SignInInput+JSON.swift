@@ -1,10 +1,10 @@
 import Encoding
 import Lifecycle
 
-extension SignInInput: WireObject {
+extension SignInInput: WireInputPart {
     package static let fields: [WireField] = [
-        .required("provider", .text, "Where the user signed in."),
-        .optional("client_id", .text, "Required when the provider has several."),
+        .required("provider", .name, "Where the user signed in."),
+        .optional("client_id", .line, "Required when the provider has several."),
         .required("id_token", .secret, "Proves who signed in, and when."),
         .required("raw_nonce", .secret, "The nonce before it was hashed."),
     ]

@@ -3,12 +3,28 @@ import Lifecycle
 
 extension WireRequestFilter: WireObject {
     package static let fields: [WireField] = [
-        .optional("cursor", .text, "Where the page before ended."),
-        .optional("limit", .integer, "Items of one page, 1 to 1000; 100 when absent."),
-        .optional("provider", .text, "Only requests with an identity at this provider."),
-        .optional("state", .choice(of: WireState.self), "Only this state."),
-        .optional("user_id", .text, "Only this user."),
+        .optional("cursor", .uuid, "Where the page before ended."),
+        .optional(
+            "id_prefix",
+            .pattern(idPrefixPattern),
+            "Only ids that begin with this text, 4 to 36 characters."
+        ),
+        .optional(
+            "limit",
+            .number(1...Int64(ControlLimits.listLimitMax)),
+            "Items of one page, 1 to 1000; 100 when absent."
+        ),
+        .optional("provider", .name, "Only requests with an identity at this provider."),
+        .optional("state", .oneOf(all: WireState.self), "Only this state."),
+        .optional("user_id", .userID, "Only this user."),
     ]
+
+    /// What ``RequestID/range(prefix:)`` takes.
+    private static let idPrefixPattern: String = {
+        let pattern = "(#{4,8}|#{8}-(#{0,4}|#{4}-(#{0,4}|#{4}-(#{0,4}|#{4}-#{0,12}))))"
+        return pattern.split(separator: "#", omittingEmptySubsequences: false)
+            .joined(separator: "[0-9A-Fa-f]")
+    }()
 
     /// Reads a query, the raw text after `?`, which may be empty.
     package init(query: Substring) throws(ControlProblem) {
@@ -16,6 +32,14 @@ extension WireRequestFilter: WireObject {
         for (name, value) in try Self.pairs(query) {
             switch name {
             case "cursor": cursor = value
+            case "id_prefix":
+                guard RequestID.range(prefix: value) != nil else {
+                    throw ControlProblem(
+                        .malformedQuery,
+                        "'id_prefix' must be the first 4 to 36 characters of an id"
+                    )
+                }
+                idPrefix = value
             case "limit":
                 guard let limit = Int(value), (1...ControlLimits.listLimitMax).contains(limit)
                 else {
@@ -61,6 +85,7 @@ extension WireRequestFilter: WireObject {
     package var query: String {
         var parts = ["limit=\(limit)"]
         if let cursor { parts.append("cursor=\(PercentEncoding.encode(cursor))") }
+        if let idPrefix { parts.append("id_prefix=\(PercentEncoding.encode(idPrefix))") }
         if let provider { parts.append("provider=\(PercentEncoding.encode(provider.rawValue))") }
         if let state { parts.append("state=\(state.rawValue)") }
         if let user { parts.append("user_id=\(PercentEncoding.encode(user.exposeText()))") }

@@ -5,6 +5,8 @@ package struct WireRequestFilter: Sendable, Hashable {
     package var state: WireState?
     package var user: UserID?
     package var provider: ProviderName?
+    /// What the id begins with; see ``RequestID/range(prefix:)``.
+    package var idPrefix: String?
     /// Where the page before ended; opaque.
     package var cursor: String?
     /// The most items of one page, 1 to ``ControlLimits/listLimitMax``.

@@ -3,10 +3,24 @@ package import Lifecycle
 
 extension WireSubmission: WireInput {
     package static let fields: [WireField] = [
-        .required("kind", .choice(of: RequestKind.self), "The kind of request."),
-        .required("user_id", .text, "1 to 255 bytes, without control characters."),
+        .required("kind", .oneOf(all: RequestKind.self), "The kind of request."),
+        .required("user_id", .userID, "1 to 255 bytes, without control characters."),
         .optional("options", .object("RequestOptions"), "Never secrets."),
         .optional("sign_in", .object("SignInInput"), "For `require_fresh_sign_in`."),
+    ]
+
+    package static let rules: [JSONValue.Member] = [
+        .init(
+            "anyOf",
+            [
+                ["properties": ["kind": ["const": "revoke_tokens"]]],
+                [
+                    "properties": [
+                        "options": ["properties": ["providers": ["type": "null"]]]
+                    ]
+                ],
+            ]
+        )
     ]
 
     /// Reads a body.
@@ -45,11 +59,23 @@ extension WireSubmission: WireInput {
     }
 }
 
-extension RequestOptions: WireObject {
+extension RequestOptions: WireInputPart {
     package static let fields: [WireField] = [
-        .optional("grace_s", .integer, "Lengthens the grace period, in seconds."),
-        .optional("providers", .list(.text), "Only these; `revoke_tokens` only."),
-        .optional("reason", .text, "A code: 1 to 64 of `a-z`, `0-9`, `_` and `-`."),
+        .optional(
+            "grace_s",
+            .number(0...ControlLimits.graceSecondsMax),
+            "Lengthens the grace period, in seconds."
+        ),
+        .optional(
+            "providers",
+            .items(.name, 1...ControlLimits.providersPerRequestMax),
+            "Only these; `revoke_tokens` only."
+        ),
+        .optional(
+            "reason",
+            .pattern("[a-z0-9_-]{1,64}"),
+            "A code: 1 to 64 of `a-z`, `0-9`, `_` and `-`."
+        ),
         .optional("account_created_at", .time, "When the account was made."),
     ]
 

@@ -19,6 +19,8 @@ package enum OpenAPIDocument {
         ]
     }
 
+    static let bytes = Array((value.indentedText).utf8)
+
     private static func object(_ members: [(String, JSONValue)]) -> JSONValue {
         .object(members.map { JSONValue.Member($0.0, $0.1) })
     }
@@ -67,7 +69,10 @@ package enum OpenAPIDocument {
 
     private static func parameters(_ route: Route) -> [JSONValue] {
         let path = route.parameterNames.map { name -> JSONValue in
-            ["name": .string(name), "in": "path", "required": true, "schema": text]
+            [
+                "name": .string(name), "in": "path", "required": true,
+                "schema": schema(parameterType(name, of: route)),
+            ]
         }
         let query = route.queryFields.map { field -> JSONValue in
             [
@@ -76,13 +81,32 @@ package enum OpenAPIDocument {
             ]
         }
         if route.takesRawBody { return path + query + forwardedFields }
+        if route.isEventStream {
+            let id: JSONValue = [
+                "name": "Last-Event-ID", "in": "header",
+                "description": "The id of the last event that the reader knows.",
+                "schema": schema(.number(0...Int64.max)),
+            ]
+            return path + query + [id]
+        }
         guard route.takesIdempotencyKey else { return path + query }
         let key: JSONValue = [
             "name": "Idempotency-Key", "in": "header",
             "description": "1 to 255 visible characters; the same key, the same request.",
-            "schema": ["type": "string", "maxLength": .integer(255)],
+            "schema": schema(.pattern("[!-~]{1,\(ControlLimits.idempotencyKeyByteCountMax)}")),
         ]
         return path + query + [key]
+    }
+
+    private static func parameterType(_ name: String, of route: Route) -> WireFieldType {
+        switch name {
+        case "id": .uuid
+        case "user_id": .userID
+        case "from": .number(0...Int64.max)
+        case "code": .line
+        case "identity": route.method == .delete ? .uuid : .name
+        default: .name
+        }
     }
 
     /// What the web server hands on besides the body.
@@ -105,7 +129,8 @@ package enum OpenAPIDocument {
             case .object(let type), .document(let type):
                 content("application/json", reference(type.schemaName))
             case .events: content("text/event-stream", reference(WireEvent.schemaName))
-            case .metrics: content("application/openmetrics-text", text)
+            case .openAPI: content("application/json", ["type": "object"])
+            case .metrics: content("text/plain", text)
             case .nothing: nil
             }
         var success: [(String, JSONValue)] = [("description", .string(route.summary))]
@@ -132,11 +157,18 @@ extension OpenAPIDocument {
     /// Every documented object, sorted by name.
     package static let types =
         (wireTypes.map {
-            WireSchema(schemaName: $0.schemaName, fields: $0.fields)
+            let input = $0 as? any WireInputPart.Type
+            return WireSchema(
+                schemaName: $0.schemaName,
+                fields: $0.fields,
+                isInput: input != nil,
+                rules: input?.rules ?? []
+            )
         } + ReceiptFields.parts).sorted { $0.schemaName < $1.schemaName }
 
     private static let wireTypes: [any WireObject.Type] = [
-        ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self, HoldInput.self,
+        AbandonInput.self, ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self,
+        HoldInput.self,
         OverrideInput.self, PlanInput.self, ReasonInput.self, ReauthorizeInput.self,
         RequestOptions.self, SignInInput.self,
         WireSubmission.self, ReceiptFields.self, WireEvent.self, WireGuard.self, WireHealth.self,
@@ -146,36 +178,67 @@ extension OpenAPIDocument {
         WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,
         WireNotificationStatus.self, WirePlan.self, WirePlanChange.self, WirePlanIdentity.self,
         WirePlanItem.self, WirePlanRule.self, WirePlanTarget.self, WireProblem.self,
-        WireReload.self, WireReplay.self, WireReplayTarget.self, ReplayInput.self, WireRequest.self,
-        WireStatus.self, WireStep.self, WireStoredCredential.self, WireUserAction.self,
-        WireAddendum.self, WireForgotten.self, WireUnheld.self, WireUserHold.self,
-        WireVault.self, WireVaultKey.self,
+        WireRefusedReload.self, WireReload.self, WireReplay.self, WireReplayTarget.self,
+        ReplayInput.self, WireRequest.self, WireServiceHealth.self, WireStatus.self, WireStep.self,
+        WireStoredCredential.self, WireUserAction.self, WireAddendum.self, WireForgotten.self,
+        WireUnheld.self, WireFailedCode.self, WireUserHold.self, WireVault.self,
+        WireVaultKey.self,
     ]
 
     private static var schemas: JSONValue {
         object(
             types.map { type in
-                let properties = type.fields.map { field in (field.name, property(field)) }
+                let properties = type.fields.map { field in
+                    (field.name, property(field, isNullable: type.isInput && !field.isRequired))
+                }
                 let required = type.fields.filter(\.isRequired).map { JSONValue.string($0.name) }
                 var members: [(String, JSONValue)] = [("type", .string("object"))]
                 if !required.isEmpty { members.append(("required", .array(required))) }
                 members.append(("properties", object(properties)))
+                if type.isInput { members.append(("additionalProperties", false)) }
+                members += type.rules.map { ($0.name, $0.value) }
                 return (type.schemaName, object(members))
             }
         )
     }
 
-    private static func property(_ field: WireField) -> JSONValue {
-        guard case .object(let members) = schema(field.type) else { return .null }
+    private static func property(_ field: WireField, isNullable: Bool) -> JSONValue {
+        let type = schema(field.type)
+        let schema: JSONValue = isNullable ? ["anyOf": [type, ["type": "null"]]] : type
+        guard case .object(let members) = schema else { return .null }
         return .object(members + [JSONValue.Member("description", .string(field.summary))])
     }
 
     private static func schema(_ type: WireFieldType) -> JSONValue {
         switch type {
         case .text: text
+        case .limited(let byteCountMax):
+            [
+                "type": "string", "minLength": 1, "maxLength": .integer(Int64(byteCountMax)),
+                "pattern": "^[^\\u0000-\\u001f\\u007f]*$",
+            ]
+        case .pattern(let pattern): ["type": "string", "pattern": .string("^\(pattern)$")]
+        case .oneOf(let values):
+            ["type": "string", "enum": .array(values.map { JSONValue.string($0) })]
+        case .number(let range):
+            [
+                "type": "integer", "minimum": .integer(range.lowerBound),
+                "maximum": .integer(range.upperBound),
+            ]
+        case .items(let item, let range):
+            [
+                "type": "array", "items": schema(item),
+                "minItems": .integer(Int64(range.lowerBound)),
+                "maxItems": .integer(Int64(range.upperBound)),
+            ]
         case .time: ["type": "string", "format": "date-time"]
         case .uuid: ["type": "string", "format": "uuid"]
-        case .secret: ["type": "string", "format": "password", "writeOnly": true]
+        case .secret:
+            [
+                "type": "string", "format": "password", "writeOnly": true, "minLength": 1,
+                "maxLength": .integer(Int64(ControlLimits.secretByteCountMax)),
+                "pattern": "^[^\\u0000-\\u001f\\u007f]*$",
+            ]
         case .integer: ["type": "integer", "format": "int64"]
         case .boolean: ["type": "boolean"]
         case .choice(let values):

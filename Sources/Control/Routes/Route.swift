@@ -18,6 +18,8 @@ package struct Route: Sendable {
         /// Server-sent events, each with one ``WireEvent``.
         case events
         case metrics
+        /// The OpenAPI document.
+        case openAPI
         case nothing
     }
 
@@ -52,9 +54,15 @@ package struct Route: Sendable {
     package var hasLargeAnswer: Bool {
         switch answer {
         case .events, .nothing: false
-        case .document, .metrics: true
-        case .object: method == .get && operation != .showRequest && operation != .status
+        case .document, .metrics, .openAPI: true
+        case .object:
+            method == .get && operation != .showRequest && operation != .status
+                && operation != .health
         }
+    }
+
+    package var isEventStream: Bool {
+        if case .events = answer { true } else { false }
     }
 
     package var queryFields: [WireField] {

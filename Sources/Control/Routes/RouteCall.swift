@@ -8,6 +8,8 @@ package struct RouteCall: Sendable {
     let values: [String]
     let query: Substring
     let idempotencyKey: String?
+    /// The last event that the reader of a stream knows; 0 for an id that is none of ours.
+    let lastEventID: Int64?
     /// Header fields; empty unless the route takes a raw body.
     let fields: [String: String]
     let body: [UInt8]
@@ -18,6 +20,7 @@ package struct RouteCall: Sendable {
         values: [String],
         query: Substring,
         idempotencyKey: String?,
+        lastEventID: Int64? = nil,
         fields: [String: String],
         body: [UInt8]
     ) {
@@ -26,6 +29,7 @@ package struct RouteCall: Sendable {
         self.values = values
         self.query = query
         self.idempotencyKey = idempotencyKey
+        self.lastEventID = lastEventID
         self.fields = fields
         self.body = body
     }

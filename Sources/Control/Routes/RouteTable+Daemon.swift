@@ -1,7 +1,7 @@
 /// The daemon as a whole: configuration, guard, intake, ledger and vault.
 extension RouteTable {
     static let daemon: [Route] = [
-        .bare(.metrics, .get, "/metrics", "Metrics as OpenMetrics text.", .metrics) {
+        .bare(.metrics, .get, "/metrics", "Metrics as Prometheus text.", .metrics) {
             call throws(ControlProblem) in
             .metrics(Array(try await call.backend.metrics(caller: call.caller).utf8))
         },
@@ -13,7 +13,7 @@ extension RouteTable {
         ) { call throws(ControlProblem) in try await call.backend.reload(caller: call.caller) },
         .watch(.watchAll, "/v1/events", "Live changes of everything.") {
             call throws(ControlProblem) in
-            try await call.backend.events(nil, caller: call.caller)
+            try await call.backend.events(nil, after: call.lastEventID, caller: call.caller)
         },
         .post(
             .overrideGuard,
@@ -24,6 +24,16 @@ extension RouteTable {
         ) { call, input throws(ControlProblem) in
             try await call.backend.overrideGuard(input, caller: call.caller)
         },
+        .get(.health, "/v1/health", "Whether the service answers, from memory.", role: .submit) {
+            call throws(ControlProblem) in
+            try await call.backend.health(caller: call.caller)
+        },
+    ]
+
+    static let document: [Route] = [
+        .bare(.showAPI, .get, "/v1/openapi.json", "This document.", .openAPI, role: .submit) {
+            _ throws(ControlProblem) in .json(OpenAPIDocument.bytes)
+        }
     ]
 
     static let intake: [Route] = [

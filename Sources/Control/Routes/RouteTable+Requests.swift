@@ -60,14 +60,9 @@ extension RouteTable {
             .abandonRequest,
             "abandon",
             "Give up on revoking; needs a reason.",
-            ReasonInput.self,
+            AbandonInput.self,
             problems: [.missingField, .unknownProvider]
-        ) { input throws(ControlProblem) in
-            guard let reason = input.reason else {
-                throw ControlProblem(.missingField, field: "reason", "is missing")
-            }
-            return .abandon(reason: reason, provider: input.provider)
-        },
+        ) { input in .abandon(reason: input.reason, provider: input.provider) },
         action(
             .approveRequest,
             "approve",
@@ -89,7 +84,8 @@ extension RouteTable {
             "Live changes of one request.",
             problems: [.requestNotFound]
         ) { call throws(ControlProblem) in
-            try await call.backend.events(call.requestID, caller: call.caller)
+            let id = try call.requestID
+            return try await call.backend.events(id, after: call.lastEventID, caller: call.caller)
         },
         action(
             .holdRequest,

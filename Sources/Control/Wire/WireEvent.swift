@@ -10,6 +10,8 @@ package enum EventKind: String, Sendable, CaseIterable {
     case step
     case provider
     case target
+    /// Events are missing that the reader asked for: the reader must read the state again.
+    case reset
 }
 
 /// One live change.
@@ -39,7 +41,7 @@ package struct WireEvent: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("sequence", .integer, "Rises with every event of one run of the service."),
+        .required("sequence", .integer, "Rises with every event; also the id of the event."),
         .required("kind", .choice(of: EventKind.self), "What it is about."),
         .required("at", .time, "When it happened."),
         .optional("request_id", .uuid, "The request, if it is about one."),

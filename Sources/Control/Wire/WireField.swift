@@ -1,6 +1,19 @@
+package import Encoding
+import Lifecycle
+
 /// The JSON type of one field, as the OpenAPI document spells it.
 package indirect enum WireFieldType: Sendable, Hashable {
     case text
+    /// A text that comes in: 1 to so many bytes without control characters.
+    case limited(byteCountMax: Int)
+    /// A text that comes in and matches this pattern (ECMA-262) as a whole.
+    case pattern(String)
+    /// One of these, and of these only.
+    case oneOf([String])
+    /// A whole number that comes in.
+    case number(ClosedRange<Int64>)
+    /// A list that comes in, of so many items.
+    case items(WireFieldType, ClosedRange<Int>)
     case time
     case uuid
     case secret
@@ -10,6 +23,18 @@ package indirect enum WireFieldType: Sendable, Hashable {
     case object(String)
     case list(WireFieldType)
     case counts
+
+    /// ``PathText/componentName(_:)``.
+    static let name = WireFieldType.pattern("[A-Za-z0-9._-]{1,64}")
+    static let userID = WireFieldType.limited(byteCountMax: UserID.byteCountMax)
+    static let line = WireFieldType.limited(byteCountMax: ControlLimits.textByteCountMax)
+    static let reason = WireFieldType.limited(byteCountMax: ControlLimits.reasonByteCountMax)
+
+    static func oneOf<Choice: CaseIterable & RawRepresentable<String>>(
+        all type: Choice.Type
+    ) -> WireFieldType {
+        .oneOf(type.allCases.map(\.rawValue))
+    }
 
     static func choice<Choice: CaseIterable & RawRepresentable<String>>(
         of type: Choice.Type
@@ -39,6 +64,9 @@ package struct WireField: Sendable, Hashable {
 package struct WireSchema: Sendable {
     package let schemaName: String
     let fields: [WireField]
+    /// Whether it comes in: then nothing else may occur in it, and `null` counts as absent.
+    var isInput = false
+    var rules: [JSONValue.Member] = []
 }
 
 /// A JSON object of the API with its documented fields.
@@ -49,8 +77,18 @@ package protocol WireObject: Sendable {
     static var schemaName: String { get }
 }
 
+/// A JSON object of the API that comes in.
+package protocol WireInputPart: WireObject {
+    /// What JSON Schema says of several fields at once.
+    static var rules: [JSONValue.Member] { get }
+}
+
+extension WireInputPart {
+    package static var rules: [JSONValue.Member] { [] }
+}
+
 /// A JSON object of the API that comes in as the body of a request.
-package protocol WireInput: WireObject {
+package protocol WireInput: WireInputPart {
     /// Reads a body; the error names the first field at fault.
     init(body: [UInt8]) throws(ControlProblem)
 }

@@ -21,6 +21,7 @@ struct BackendParts: Sendable {
     let notifications: NotificationService
     let hub: EventHub
     var tokens = TokenCounter()
+    var measurements = Measurements()
     var rechecks = RecheckCounter()
     /// What is wrong with a component that the service has paused.
     var pauseProblems: @Sendable (PauseWatch.Component) -> [String] = { _ in [] }
@@ -38,5 +39,7 @@ struct BackendParts: Sendable {
     var clock: ClockKeeper?
     let logger: Logger
     let spoolHealth: @Sendable () -> SpoolHealth
+    /// The last reload, if it was refused.
+    var refusedReload: @Sendable () -> WireRefusedReload? = { nil }
     let reload: @Sendable () async throws(ControlProblem) -> WireReload
 }

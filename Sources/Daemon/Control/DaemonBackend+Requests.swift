@@ -54,6 +54,8 @@ extension DaemonBackend {
             else { continue }
             wire.identities[index].credentialCount = match.credentialCount
             wire.identities[index].isSubjectFirstSeen = match.subjectFirstSeenAt != nil
+            guard match.credentialCount == 0 else { continue }
+            wire.identities[index].failedCode = match.failedCode.flatMap(WireFailedCode.init)
         }
         return wire
     }
@@ -96,7 +98,7 @@ extension DaemonBackend {
 
     func events(
         _ id: RequestID?,
-        after last: Int64?,
+        after last: Int64? = nil,
         caller: Caller
     ) async throws(ControlProblem) -> AsyncStream<WireEvent> {
         // Listening begins before the look, so that an end in between is not missed.

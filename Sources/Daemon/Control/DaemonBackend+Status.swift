@@ -64,6 +64,14 @@ extension DaemonBackend {
         return answer
     }
 
+    func health(caller: Caller) async throws(ControlProblem) -> WireServiceHealth {
+        WireServiceHealth(
+            version: parts.version,
+            isIntakePaused: parts.intake.isPaused,
+            isVaultSealed: !parts.vault.isOpen
+        )
+    }
+
     func status(caller: Caller) async throws(ControlProblem) -> WireStatus {
         let counts = try await counts()
         var status = WireStatus(
@@ -77,6 +85,8 @@ extension DaemonBackend {
         for (state, count) in counts.byState { status.requests[state.rawValue] = count }
         for (reason, count) in counts.byParkReason { status.parked[reason.rawValue] = count }
         status.oldestOpenAt = counts.oldestAcceptedAt
+        status.oldestOpenID = counts.oldestID
+        status.refusedReload = parts.refusedReload()
         var alarms = self.alarms(status) + (await ledgerAlarms)
         if try await !expiringTokens().isEmpty { alarms.append(.tokensExpiring) }
         let returned = try await returnedRechecks()
@@ -123,6 +133,7 @@ extension DaemonBackend {
                 overdue: parts.rechecks.overdue,
                 isSampleFound: parts.rechecks.isSampleFound
             ),
+            measurements: parts.measurements.values,
             ledgerEntryCount: parts.state.ledgerSize,
             ledgerCoveredCount: await parts.ledger.last?.checkpoint.size ?? 0,
             isLedgerSound: await parts.ledger.health == .sound
@@ -161,6 +172,7 @@ extension DaemonBackend {
         let configuration = parts.registry.current.configuration
         var alarms: [StatusAlarm] = []
         if status.isVaultSealed { alarms.append(.vaultSealed) }
+        if status.refusedReload != nil { alarms.append(.configurationRefused) }
         if status.isIntakePaused { alarms.append(.intakePaused) }
         if !status.guardState.isOpen || status.guardState.waiting > 0 {
             alarms.append(.massDeletionGuard)

@@ -2,7 +2,8 @@ import Engine
 import Lifecycle
 import Storage
 
-/// The metrics of one moment as OpenMetrics 1.0 text.
+/// The metrics of one moment as Prometheus text 0.0.4
+/// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 ///
 /// Names of providers and targets need no escapes, and nothing is personal.
 struct Metrics: Sendable {
@@ -20,22 +21,18 @@ struct Metrics: Sendable {
     let notifications: [NotificationCounter.Key: Int]
     let tokens: TokenMetrics
     let rechecks: RecheckMetrics
+    let measurements: Measurements.Values
     let ledgerEntryCount: Int
     let ledgerCoveredCount: Int
     let isLedgerSound: Bool
 
-    private typealias Sample = (labels: [(String, String)], value: Int64)
+    typealias Sample = (labels: [(String, String)], value: Int64)
 
     var text: String {
-        var lines: [String] = [
-            "# TYPE expunged_build info",
-            "# HELP expunged_build The running version.",
-            "expunged_build_info{version=\"\(version)\"} 1",
-        ]
+        var lines = gauge("build_info", "The running version.") { [([("version", version)], 1)] }
         lines +=
             service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
-        lines += notificationFamily + tokenFamilies + recheckFamilies
-        lines.append("# EOF")
+        lines += notificationFamily + tokenFamilies + recheckFamilies + measurementFamilies
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -125,7 +122,7 @@ struct Metrics: Sendable {
                     ([("reason", $0.rawValue)], Int64(counts.byParkReason[$0] ?? 0))
                 }
             }
-            + family("requests_ended", "counter", "_total", "Requests that ended, by state.") {
+            + counter("requests_ended_total", "Requests that ended, by state.") {
                 ended.map { ([("state", $0.rawValue)], Int64(counts.byState[$0] ?? 0)) }
             }
             + number(
@@ -165,7 +162,7 @@ struct Metrics: Sendable {
                 < ($1.key.provider.rawValue, $1.key.effect.rawValue)
         }
         let help = "Notifications of providers since the start, by what they did."
-        return family("notifications", "counter", "_total", help) {
+        return counter("notifications_total", help) {
             sorted.map { key, count in
                 let labels = [("provider", key.provider.rawValue), ("effect", key.effect.rawValue)]
                 return (labels, Int64(count))
@@ -178,10 +175,8 @@ struct Metrics: Sendable {
         return gauge("tokens_expiring", "Stored tokens that will soon die unused, or did.") {
             names.map { ([("provider", $0.rawValue)], Int64(tokens.expiring[$0] ?? 0)) }
         }
-            + family(
-                "token_renewals",
-                "counter",
-                "_total",
+            + counter(
+                "token_renewals_total",
                 "Refreshes since the start that keep tokens alive, by how they ended."
             ) {
                 names.flatMap { name in
@@ -192,10 +187,8 @@ struct Metrics: Sendable {
                     }
                 }
             }
-            + family(
-                "token_rotations",
-                "counter",
-                "_total",
+            + counter(
+                "token_rotations_total",
                 "Rotated refresh tokens that were stored since the start."
             ) {
                 names.map { ([("provider", $0.rawValue)], Int64(tokens.rotations[$0] ?? 0)) }
@@ -222,7 +215,7 @@ struct Metrics: Sendable {
     }
 
     private var recheckFamilies: [String] {
-        family("rechecks", "counter", "_total", "Looks at completed deletions since the start.") {
+        counter("rechecks_total", "Looks at completed deletions since the start.") {
             Recheck.Outcome.allCases.map {
                 ([("outcome", $0.rawValue)], Int64(rechecks.counts[$0] ?? 0))
             }
@@ -253,22 +246,21 @@ struct Metrics: Sendable {
     }
 
     private func gauge(_ name: String, _ help: String, _ samples: () -> [Sample]) -> [String] {
-        family(name, "gauge", "", help, samples)
+        Self.head(name, "gauge", help) + samples().map { Self.line(name, $0.labels, "\($0.value)") }
     }
 
-    private func family(
-        _ name: String,
-        _ type: String,
-        _ suffix: String,
-        _ help: String,
-        _ samples: () -> [Sample]
-    ) -> [String] {
-        ["# TYPE expunged_\(name) \(type)", "# HELP expunged_\(name) \(help)"]
-            + samples().map { sample in
-                let labels = sample.labels.map { "\($0)=\"\($1)\"" }.joined(separator: ",")
-                let braces = labels.isEmpty ? "" : "{\(labels)}"
-                return "expunged_\(name)\(suffix)\(braces) \(sample.value)"
-            }
+    func counter(_ name: String, _ help: String, _ samples: () -> [Sample]) -> [String] {
+        Self.head(name, "counter", help)
+            + samples().map { Self.line(name, $0.labels, "\($0.value)") }
+    }
+
+    static func head(_ name: String, _ type: String, _ help: String) -> [String] {
+        ["# HELP expunged_\(name) \(help)", "# TYPE expunged_\(name) \(type)"]
+    }
+
+    static func line(_ name: String, _ labels: [(String, String)], _ value: String) -> String {
+        let text = labels.map { "\($0)=\"\($1)\"" }.joined(separator: ",")
+        return "expunged_\(name)\(text.isEmpty ? "" : "{\(text)}") \(value)"
     }
 }
 

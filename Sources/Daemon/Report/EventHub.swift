@@ -4,25 +4,46 @@ import Synchronization
 
 /// Sends live changes to the listeners of the control socket.
 final class EventHub: Sendable {
-    private struct State {
-        var lastSequence: Int64 = 0
+    fileprivate struct State {
+        var lastSequence: Int64
+        /// The newest events, the oldest first.
+        var recent: [WireEvent] = []
         var lastListener: UInt64 = 0
         var listeners:
             [UInt64: (request: RequestID?, stream: AsyncStream<WireEvent>.Continuation)] = [:]
     }
 
     /// A listener this far behind loses its oldest events; it asks for the state anyway.
-    private static let backlogMax = 1024
+    ///
+    /// So many events are kept for one that comes back.
+    fileprivate static let backlogMax = 1024
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// The sequence goes on above that of every earlier run, unless the clock was set back.
+    init(startedAt: WallTime = WallTime(unixMilliseconds: 0)) {
+        state = Mutex(State(lastSequence: startedAt.unixMilliseconds * 1000))
+    }
 
     /// Changes of one request or of all, until the hub is closed.
-    func listen(to request: RequestID?) -> AsyncStream<WireEvent> {
+    ///
+    /// They begin after the event `last`, or with an event of the kind `reset` when not all later
+    /// ones are known.
+    func listen(
+        to request: RequestID?,
+        after last: Int64? = nil,
+        at now: WallTime = .distantPast
+    ) -> AsyncStream<WireEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: WireEvent.self,
             bufferingPolicy: .bufferingNewest(Self.backlogMax)
         )
         let number = state.withLock { state in
+            if let last {
+                for event in state.missed(after: last, by: request, at: now) {
+                    continuation.yield(event)
+                }
+            }
             state.lastListener += 1
             state.listeners[state.lastListener] = (request, continuation)
             return state.lastListener
@@ -33,17 +54,17 @@ final class EventHub: Sendable {
         return stream
     }
 
-    /// Costs nothing without a listener; `make` takes a sequence number.
+    /// `make` takes a sequence number.
     func tell(about request: RequestID?, _ make: (Int64) -> WireEvent) {
         let (event, streams) = state.withLock {
-            state -> (WireEvent?, [AsyncStream<WireEvent>.Continuation]) in
+            state -> (WireEvent, [AsyncStream<WireEvent>.Continuation]) in
+            state.lastSequence += 1
+            let event = make(state.lastSequence)
+            state.keep(event)
             let streams = state.listeners.values
                 .filter { $0.request == nil || $0.request == request }.map(\.stream)
-            guard !streams.isEmpty else { return (nil, []) }
-            state.lastSequence += 1
-            return (make(state.lastSequence), streams)
+            return (event, streams)
         }
-        guard let event else { return }
         for stream in streams { stream.yield(event) }
     }
 
@@ -53,5 +74,27 @@ final class EventHub: Sendable {
             return state.listeners.values.map(\.stream)
         }
         for stream in streams { stream.finish() }
+    }
+}
+
+extension EventHub.State {
+    fileprivate mutating func keep(_ event: WireEvent) {
+        // Now and then, so that most events move nothing.
+        if recent.count == 2 * EventHub.backlogMax { recent.removeFirst(EventHub.backlogMax) }
+        recent.append(event)
+    }
+
+    fileprivate func missed(
+        after last: Int64,
+        by request: RequestID?,
+        at now: WallTime
+    ) -> [WireEvent] {
+        let known = recent.suffix(EventHub.backlogMax)
+        guard last <= lastSequence, last >= (known.first?.sequence ?? lastSequence + 1) - 1 else {
+            return [WireEvent(sequence: lastSequence, kind: .reset, at: now, requestID: request)]
+        }
+        return known.filter {
+            $0.sequence > last && (request == nil || $0.requestID == request)
+        }
     }
 }

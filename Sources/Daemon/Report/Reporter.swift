@@ -11,9 +11,14 @@ struct Reporter: EngineObserver {
     let signalMirror: @Sendable () -> Void
     var paused = Signal()
     var tokens = TokenCounter()
+    var measurements = Measurements()
 
     func changed(_ request: Request) {
         signalMirror()
+        if request.phase == .completed, request.kind == .deleteAccount {
+            let end = request.endedAt ?? now()
+            measurements.erased(after: end.since(request.acceptedAt))
+        }
         hub.tell(about: request.id) { sequence in
             var event = WireEvent(
                 sequence: sequence,
@@ -35,8 +40,9 @@ struct Reporter: EngineObserver {
             note(.requestParked, of: id, ["detail": "\(reason.rawValue)"])
         case .resumed:
             note(.requestReleased, of: id)
-        case .verdict(let provider, let verdict):
-            note(verdict, at: provider, of: id)
+        case .verdict(let provider, let verdict, let calls):
+            measurements.decided(verdict, at: provider)
+            note(verdict, at: provider, of: id, calls: calls)
         case .sealBroken(let provider):
             note(.notRevoked, of: id, ["provider": "\(provider)", "error": "seal_broken"])
         case .vaultKeyMissing(let provider):
@@ -77,10 +83,16 @@ struct Reporter: EngineObserver {
         logger.note(event, facts().merging(["request.id": "\(id)"]) { _, id in id })
     }
 
-    private func note(_ verdict: Verdict, at provider: ProviderName, of id: RequestID) {
-        var facts: Logger.Metadata {
-            ["provider": "\(provider)", "verdict": "\(verdict.rawValue)"]
-        }
+    private func note(
+        _ verdict: Verdict,
+        at provider: ProviderName,
+        of id: RequestID,
+        calls: Int
+    ) {
+        var facts: Logger.Metadata = [
+            "provider": "\(provider)", "verdict": "\(verdict.rawValue)",
+        ]
+        if calls > 0 { facts["attempt"] = "\(calls)" }
         note(.revocationVerdict, of: id, facts)
         if verdict.mayLeaveLink { note(.notRevoked, of: id, facts) }
         hub.tell(about: id) { sequence in
@@ -129,6 +141,10 @@ struct Reporter: EngineObserver {
             logger.note(.spoolNotRead, ["count": "\(count)"])
         case .clockBehind:
             logger.note(.clockBehind)
+        case .called(let name, let failure, let duration):
+            measurements.called(name, failure, duration)
+        case .purged(let name, let answers, let duration):
+            measurements.purged(name, answers, duration)
         }
     }
 }

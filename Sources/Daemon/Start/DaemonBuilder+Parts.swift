@@ -38,7 +38,8 @@ extension DaemonBuilder.Base {
             now: self.now,
             signalMirror: { [mirror] in mirror.fire() },
             paused: paused,
-            tokens: tokens
+            tokens: tokens,
+            measurements: measurements
         )
         return DeletionEngine(
             core: core,
@@ -222,13 +223,16 @@ extension DaemonBuilder.Base {
         DeadlineWatch(
             clock: clock,
             deadlines: { [state] in try await state.deadlines(before: $0, limit: $1) },
-            report: { [logger] notification, id in
+            report: { [logger] notification, row in
                 let event: JournalEvent =
                     switch notification {
                     case .near: .deadlineNear
                     case .passed: .deadlinePassed
                     }
-                logger.note(event, ["request.id": "\(id)"])
+                logger.note(
+                    event,
+                    ["request.id": "\(row.request)", "detail": "\(row.deadlineAt.rfc3339)"]
+                )
             }
         )
     }

@@ -71,7 +71,7 @@ struct DaemonBuilder: Sendable {
         factory.keys = FoundKeyService(state: state, vault: vault, hasher: hasher, logger: logger)
         let adapters = try await factory.make(configuration)
         for caution in configuration.cautions {
-            logger.warning("the configuration has a caution", metadata: ["detail": "\(caution)"])
+            logger.note(.caution, ["detail": "\(caution)"])
         }
         let registry = AdapterRegistry(adapters)
         let base = Base(
@@ -86,7 +86,8 @@ struct DaemonBuilder: Sendable {
             rotation: KeyRotation(state: state, vault: vault, clock: clock, logger: logger),
             ledger: ledger,
             factory: factory,
-            registry: registry
+            registry: registry,
+            hub: EventHub(startedAt: clock.now())
         )
         do {
             state.noteWholeGrants(adapters.wholeGrants)
@@ -112,12 +113,13 @@ struct DaemonBuilder: Sendable {
         let ledger: LedgerKeeper
         let factory: AdapterFactory
         let registry: AdapterRegistry
-        let hub = EventHub()
+        let hub: EventHub
         /// Fires when a request changed, so that its spool row is mirrored.
         let mirror = Signal()
         /// Fires when a provider or a store was paused.
         let paused = Signal()
         let tokens = TokenCounter()
+        let measurements = Measurements()
         let rechecks = RecheckCounter()
         let notifier = ServiceNotifier()
         let spoolDoor = SpoolDoor()
@@ -163,6 +165,7 @@ struct DaemonBuilder: Sendable {
                 notifications: notifications,
                 hub: base.hub,
                 tokens: base.tokens,
+                measurements: base.measurements,
                 rechecks: base.rechecks,
                 pauseProblems: { pauses.problems(of: $0) },
                 examine: { await pauses.examine($0) },
@@ -174,6 +177,7 @@ struct DaemonBuilder: Sendable {
                 clock: base.clockKeeper,
                 logger: logger,
                 spoolHealth: { spool.health },
+                refusedReload: { reloader.refusal },
                 reload: { () async throws(ControlProblem) in try await reloader.reload() }
             )
         )
@@ -204,7 +208,8 @@ struct DaemonBuilder: Sendable {
             sockets: try sockets(base.directories),
             backend: backend,
             limits: limits,
-            logger: logger
+            logger: logger,
+            now: base.now
         )
     }
 
@@ -213,9 +218,7 @@ struct DaemonBuilder: Sendable {
     {
         let known = try await state.note("hash_key")
         let key = try FileHashKey(directory: directory, mayCreate: known == nil)
-        let fingerprint = key.hasher.fingerprint.map { String($0, radix: 16) }.joined(
-            separator: "."
-        )
+        let fingerprint = key.hasher.fingerprintText
         guard let known else {
             try await state.setNote("hash_key", to: fingerprint)
             return key.hasher

@@ -138,6 +138,10 @@ package enum EngineReport: Hashable, Sendable {
     case tokensExpiring(ProviderName, count: Int)
     case spoolNotRead(count: Int)
     case clockBehind
+    /// A provider or the directory answered, or failed to.
+    case called(ProviderName, EffectFailure?, duration: Duration)
+    /// A target answered one call with the orders of many requests.
+    case purged(TargetName, [PurgeAnswer], duration: Duration)
 }
 
 /// What the operator configured, as far as the engine cares.

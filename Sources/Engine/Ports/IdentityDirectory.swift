@@ -18,6 +18,10 @@ package enum DirectoryAnswer: Sendable {
     /// Empty for a user whom the directory does not know: erased already, or never there.
     case links([DirectoryLink])
     case failure(EffectFailure)
+
+    package var failure: EffectFailure? {
+        if case .failure(let known) = self { known } else { nil }
+    }
 }
 
 /// The system that holds the users' accounts and knows at which providers each is linked.

@@ -86,6 +86,10 @@ package enum ExchangeAnswer: EffectAnswer {
     /// For good (`invalid_grant`: expired, used, or another client's).
     case refused
     case failure(EffectFailure)
+
+    package var failure: EffectFailure? {
+        if case .failure(let known) = self { known } else { nil }
+    }
 }
 
 /// A fresh sign-in that a user made to prove who they are.

@@ -13,7 +13,10 @@ extension DeletionEngine {
             answer(id, .failure(.misconfigured), from: name)
             return
         }
-        switch await directory.links(of: user) {
+        let began = ContinuousClock.now
+        let links = await directory.links(of: user)
+        report(name, links.failure, since: began)
+        switch links {
         case .links(let links):
             let matcher = LinkMatcher(opener: opener, providers: providers)
             let found = matcher.identities(of: links, among: known, makeIdentity: newIdentity)

@@ -331,10 +331,22 @@ extension DeletionEngine {
         do {
             var credential = try opener.open(sealed)
             credential.keeper = keeper
-            return await body(provider, credential)
+            let began = ContinuousClock.now
+            let answer = await body(provider, credential)
+            report(provider.name, answer.failure, since: began)
+            return answer
         } catch {
             return .failure(error.failure)
         }
+    }
+
+    func report(
+        _ provider: ProviderName,
+        _ failure: EffectFailure?,
+        since began: ContinuousClock.Instant
+    ) {
+        let duration = ContinuousClock.now - began
+        ports.observer.reported(.called(provider, failure, duration: duration))
     }
 
     private func renew(_ sealed: SealedCredential) async throws {
@@ -372,7 +384,9 @@ extension DeletionEngine {
         _ name: TargetName,
         _ orders: [PurgeOrder]
     ) async {
+        let began = ContinuousClock.now
         let answers = await target?.purge(orders) ?? orders.map { _ in .failure(.misconfigured) }
+        ports.observer.reported(.purged(name, answers, duration: ContinuousClock.now - began))
         let events = zip(orders, answers).map { ($0.request, RequestEvent.purged(name, $1)) }
         post(.targetAnswered(name, Array(events)))
     }

@@ -86,12 +86,26 @@ struct Vault: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Wrap every user's data key in the background, across restarts."
+            abstract: "Wrap every user's data key in the background, across restarts.",
+            discussion: "On a terminal, shows the progress; Ctrl-C ends only that."
         )
 
         @OptionGroup var global: GlobalOptions
 
-        func run() async throws { try await global.show(.rotateVault, VaultReport.text) }
+        func run() async throws {
+            let vault = try await global.withClient { client in
+                var vault = try await client.call(.rotateVault)
+                let progress = Progress(global)
+                defer { progress.end() }
+                while progress.isShown, vault.rotation.state.known == .running {
+                    progress.say("\(vault.rotation.rewrapped) data keys wrapped anew")
+                    try await Task.sleep(for: .seconds(1))
+                    vault = try await client.call(.vault)
+                }
+                return vault
+            }
+            try global.print(vault, VaultReport.text(vault))
+        }
     }
 }
 
@@ -106,6 +120,7 @@ struct Reload: AsyncParsableCommand {
         try await global.show(.reload) { answer in
             var lines = ["reloaded at \(answer.reloadedAt.rfc3339)"]
             lines += answer.changed.map { "changed: \(Table.harmless($0))" }
+            lines += answer.unusable.map { "paused: \(Table.harmless($0))" }
             lines += answer.needRestart.map { "needs a restart: \(Table.harmless($0))" }
             return lines.joined(separator: "\n")
         }
@@ -114,7 +129,7 @@ struct Reload: AsyncParsableCommand {
 
 struct Metrics: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the metrics as OpenMetrics text."
+        abstract: "Print the metrics as Prometheus text."
     )
 
     @OptionGroup var global: GlobalOptions

@@ -54,6 +54,8 @@ private let check = HeadCheck(router: Router(), role: .operator)
     case 5: _ = outcome { try PlanInput(body: body) }
     case 6: _ = outcome { try OverrideInput(body: body) }
     case 7: _ = outcome { try ApproveInput(body: body) }
-    default: _ = outcome { try ReasonInput(body: body) }
+    default:
+        _ = outcome { try ReasonInput(body: body) }
+        _ = outcome { try AbandonInput(body: body) }
     }
 }

@@ -1,0 +1,37 @@
+import Encoding
+package import Lifecycle
+
+/// The body of `abandon`: why, and at which provider.
+package struct AbandonInput: WireInput, Hashable {
+    /// 1 to 200 bytes; no personal data, since the ledger keeps it.
+    package var reason: String
+    package var provider: ProviderName?
+
+    package init(reason: String, provider: ProviderName? = nil) {
+        self.reason = reason
+        self.provider = provider
+    }
+
+    package static let fields: [WireField] = [
+        .required("reason", .reason, "Why, 1 to 200 bytes, no personal data."),
+        .optional("provider", .name, "Give up on this provider alone."),
+    ]
+
+    /// Reads a body.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        let object = try InputObject(body: body, fields: Self.fields)
+        let most = ControlLimits.reasonByteCountMax
+        guard let reason = try object.text("reason", byteCountMax: most) else {
+            throw object.missing("reason")
+        }
+        self.reason = reason
+        provider = try object.provider("provider")
+    }
+
+    package var body: [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("reason", reason)
+            writer.member("provider", provider?.rawValue)
+        }
+    }
+}
