@@ -65,8 +65,8 @@ def commands(checks, name, text):
     """Without a daemon every command ends because there is none, not because it is written wrongly."""
     printed = re.findall(r"`(expungectl [^`]+)`", re.sub(r"\s*\n\s*", " ", re.sub(r"```.*?```", "", text, flags=re.S)))
     for block in blocks(text, "console"):
-        printed += [re.split(r"  #| [<>]", line)[0][2:] for line in block.splitlines()
-                    if line[2:].startswith("expungectl ")]
+        lines = [line[2:].removeprefix("sudo ") for line in block.splitlines()]
+        printed += [re.split(r"  #| [<>]", line)[0] for line in lines if line.startswith("expungectl ")]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         wrong = [error for error in pool.map(refusal, sorted(set(printed))) if error]
     if printed:

@@ -14,7 +14,7 @@ from checks import TimedOut, wait_for
 
 PACKAGES = (
     "systemd,systemd-sysv,dbus,libjemalloc2,libpq5,libsqlite3-0,libssl3,libsystemd0,libstdc++6,zlib1g,"
-    "sqlite3,curl,ca-certificates,procps,make,binutils"
+    "sqlite3,curl,ca-certificates,procps,make,binutils,sudo"
 )
 RELEASES = ("bookworm", "trixie")
 SYSTEMD = "/usr/lib/systemd/systemd"

@@ -7,7 +7,7 @@ import tempfile
 
 UNITS = ("expunged.service", "expunged-control.socket", "expunged-submit.socket",
          "expunged-replay.service", "expunged-replayed.target", "expunged-metrics.service",
-         "expunged-metrics.timer")
+         "expunged-metrics.timer", "expunged-sandbox.service")
 EXPOSURE_MAX = 1.2
 
 
@@ -32,6 +32,12 @@ def check_sandbox(checks, path):
         checks.check(f"     {name} sets {setting}", any(line.startswith(setting) for line in lines), lines)
 
 
+def unit_complaints(stderr):
+    """What systemd-analyze verify says, but for two settings that systemd knows since 254."""
+    return [line for line in stderr.splitlines()
+            if "Unknown key 'RestartSteps'" not in line and "Unknown key 'RestartMaxDelaySec'" not in line]
+
+
 def check_files(checks, source):
     """Units, users, directories and catalog, each read by the program that will read it."""
     units = os.path.join(source, "systemd")
@@ -40,7 +46,7 @@ def check_files(checks, source):
         capture_output=True, text=True)
     # The program is installed only in the container, where the same is asked again.
     complaints = [
-        line for line in verify.stderr.splitlines() if "is not executable: No such file" not in line
+        line for line in unit_complaints(verify.stderr) if "is not executable: No such file" not in line
     ]
     checks.equal("systemd-analyze verify has no complaint", complaints, [])
 
