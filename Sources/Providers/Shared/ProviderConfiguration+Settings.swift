@@ -61,10 +61,7 @@ extension ProviderConfiguration {
             """
         },
         .provider("keep_alive", .boolean, .defaultsTo(.boolean(true))) {
-            """
-            Refresh stored refresh tokens after three fifths of their life, before they expire \
-            unused. Has no effect without a lifetime, from the provider or token_lifetime.
-            """
+            "Refresh stored refresh tokens after three fifths of their life, if it is known."
         },
         .provider(
             "token_lifetime",

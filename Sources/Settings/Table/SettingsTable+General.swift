@@ -71,8 +71,7 @@ extension SettingsTable {
             .defaultsTo(.texts(["24h", "7d"])),
             """
             When to count the data of a completed deletion again, shortest first. Data that is \
-            back raises an alarm and restarts the schedule. Until the last recheck the service \
-            keeps the user id, sealed under its own key. An empty list turns rechecks off.
+            back raises an alarm and restarts the schedule. An empty list turns rechecks off.
             """
         ),
         Setting(
@@ -111,8 +110,8 @@ extension SettingsTable {
             .texts(.vaultKeyID, 0...16),
             .defaultsTo(.texts([])),
             """
-            Ids of vault keys that are lost for good; what they sealed is lost too. Without the id \
-            here, the service does not start while anything is sealed under a missing key.
+            Ids of vault keys that are lost for good, with what they sealed. The service does not \
+            start while anything is sealed under another missing key.
             """
         ).atRestart(),
         Setting(

@@ -32,8 +32,8 @@ package struct SQLiteStore: TableStore, DrillCopying {
                 .defaultsTo(.text(TriggerPolicy.checked.rawValue)),
                 """
                 Which of the application's triggers run: none, those that SQLite considers \
-                harmless, or all. With "trusted", whoever can change the schema runs code with the \
-                rights of the service.
+                harmless, or all. With "trusted", whoever can change the schema has the rights of \
+                the service.
                 """
             ).atRestart(),
             Setting(

@@ -50,9 +50,8 @@ extension TargetConfiguration {
                 .text(.keyReference),
                 .optional(example: .text("app-db.customer")),
                 """
-                The [[target.key]] of another target that holds this store's ids; each takes the \
-                place of {user_id}. That target is purged first. Not set: the store knows users by \
-                the user id.
+                The [[target.key]] of another target, purged first, that holds this store's ids; \
+                each takes the place of {user_id}. Not set: the store knows users by the user id.
                 """
             ),
             Setting(
