@@ -1,12 +1,13 @@
 /// What an operator or an application may want to see in the journal.
 ///
-/// One table holds the name, the message, the severity and the message id of each event; the texts
-/// that `journalctl -x` shows are in `systemd/expunged.catalog`, which a test compares with this
-/// table. An id never changes and is never used again: alerts of operators are built on it.
+/// One table holds the template, the severity and the message id of each event; the texts that
+/// `journalctl -x` shows are in `systemd/expunged.catalog`, which a test compares with this table.
+/// An id never changes and is never used again: alerts of operators are built on it.
 package enum JournalEvent: String, Sendable, CaseIterable {
     // Service
     case started, stopping, uncleanStop, configurationReloaded, configurationRefused
     case storageFailed, journalOverflow, operatorAction, intakePaused, intakeResumed
+    case caution, serviceFailed, operationFailed, watchdogNotFed
 
     // Vault
     case vaultSealed, vaultOpened, credentialNotSealed, codeExpired, subjectMismatch
@@ -14,7 +15,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
 
     // Ledger
     case ledgerCheckpoint, ledgerDamaged, stateRolledBack, rollbackAccepted, replayStarted
-    case replayFinished, replayIncomplete
+    case replayFinished, replayIncomplete, ledgerRepaired, checkpointFailed
 
     // Rechecks
     case dataReturned, recheckOverdue, recheckClosed
@@ -54,81 +55,119 @@ extension JournalEvent {
 
     package var severity: Severity { row.severity }
 
-    /// The static text of the entry; facts are metadata.
-    package var message: String {
+    /// In the field EXPUNGED_EVENT and on lines outside the journal: `request_parked`.
+    package var name: String {
+        var name = ""
+        for character in rawValue {
+            if character.isUppercase, name.last?.isLowercase ?? false { name += "_" }
+            name.append(character)
+        }
+        return name.lowercased()
+    }
+
+    /// The sentence of the entry, to be filled with its fields.
+    ///
+    /// `{field}` is a value, `{field as words}` a code in words, `{field noun}` a count of nouns.
+    /// A part in brackets is left out where the entry lacks its field.
+    package var template: String {
         switch self {
         case .started: "service started"
         case .stopping: "service stopping"
-        case .uncleanStop: "recovered from an unclean stop"
-        case .configurationReloaded: "configuration reloaded"
-        case .configurationRefused: "configuration refused"
-        case .storageFailed: "storage failed, exiting"
-        case .journalOverflow: "journal entries dropped"
-        case .operatorAction: "operator action"
-        case .intakePaused: "intake paused"
+        case .uncleanStop: "previous run ended uncleanly: {detail as words}"
+        case .configurationReloaded:
+            "configuration reloaded: {count setting} changed, {detail as words}"
+        case .configurationRefused: "configuration refused: {error}"
+        case .caution: "caution: {detail}"
+        case .serviceFailed: "service cannot go on: {error}"
+        case .operationFailed:
+            "{step as words} failed[ in target {target}]"
+                + "[ for request {request.id}]: {error as words}"
+        case .watchdogNotFed: "watchdog not fed: {detail}"
+        case .storageFailed: "state database failed, exiting: {error}"
+        case .journalOverflow: "journal entries dropped: {count}"
+        case .operatorAction:
+            "operator action of uid {peer.uid}: {step as words}[, request {request.id}]"
+                + "[, provider {provider}][, target {target}]"
+        case .intakePaused: "intake paused, new requests wait"
         case .intakeResumed: "intake resumed"
-        case .vaultSealed: "vault sealed"
-        case .vaultOpened: "vault opened"
-        case .credentialNotSealed: "credential not sealed"
-        case .codeExpired: "authorization code expired before its exchange"
-        case .subjectMismatch: "authorization code of another subject"
-        case .tokensExpiring: "tokens about to expire"
-        case .keyRotationStarted: "key rotation started"
-        case .keyRotationFinished: "key rotation finished"
-        case .keyRotationStopped: "key rotation stopped"
-        case .ledgerCheckpoint: "ledger checkpoint"
-        case .ledgerDamaged: "ledger damaged"
-        case .stateRolledBack: "state rolled back"
-        case .rollbackAccepted: "rollback accepted"
-        case .replayStarted: "replay started"
-        case .replayFinished: "replay finished"
-        case .replayIncomplete: "replay incomplete"
-        case .dataReturned: "erased data is back"
-        case .recheckOverdue: "rechecks overdue"
-        case .recheckClosed: "recheck record closed"
-        case .requestAccepted: "request accepted"
-        case .requestRejected: "request rejected"
-        case .requestCompleted: "request completed"
-        case .nothingErased: "everything was newer than the request"
-        case .requestCancelled: "request cancelled"
-        case .requestParked: "request parked"
-        case .requestReleased: "request released"
-        case .requestQuarantined: "request quarantined"
-        case .requestAbandoned: "request abandoned"
-        case .requestApproved: "request approved"
-        case .planChanged: "approved plan changed"
-        case .revocationVerdict: "revocation verdict"
-        case .notRevoked: "identity not revoked"
-        case .purgeStarted: "purge started"
-        case .rowsRemaining: "verification found remaining rows"
-        case .purgeBlocked: "store refuses to erase a user"
-        case .deadlineNear: "deadline near"
-        case .deadlinePassed: "deadline passed"
-        case .holdPlaced: "hold placed"
-        case .holdReleased: "hold released"
-        case .guardTripped: "mass deletion guard tripped"
-        case .guardOverridden: "mass deletion guard overridden"
-        case .providerPaused: "provider paused"
-        case .providerResumed: "provider resumed"
-        case .breakerOpened: "provider breaker opened"
-        case .breakerClosed: "provider breaker closed"
-        case .providerNotified: "provider notification accepted"
-        case .notificationReported: "provider notification needs an operator"
-        case .notificationRefused: "provider notification refused"
-        case .notificationPollFailed: "provider notifications cannot be polled"
-        case .targetPaused: "target paused"
-        case .targetResumed: "target resumed"
-        case .componentUnfit: "provider or target cannot be used"
-        case .spoolQuarantined: "spool quarantined"
-        case .spoolUnwritable: "spool cannot be written"
-        case .spoolForeignObjects: "foreign objects in the spool"
-        case .spoolUnreadableRows: "unreadable rows in the spool"
-        case .spoolBack: "spool recovered"
-        case .spoolReplaced: "spool replaced or restored"
-        case .spoolInWAL: "spool in WAL mode"
-        case .spoolNotRead: "requests go on without the spool"
-        case .clockStepped: "system clock stepped"
-        case .clockBehind: "system clock behind the ledger"
+        case .vaultSealed:
+            "vault sealed: {error as words}[, provider {provider}][, request {request.id}]"
+        case .vaultOpened: "vault opened with key {detail}"
+        case .credentialNotSealed: "credential not sealed: {error as words}"
+        case .codeExpired: "authorization code of {provider} lost: {detail as words}"
+        case .subjectMismatch: "authorization code of {provider} belongs to another subject"
+        case .tokensExpiring: "{count token} of {provider} about to expire unused"
+        case .keyRotationStarted: "key rotation to vault key {detail} started"
+        case .keyRotationFinished:
+            "key rotation to vault key {detail} finished: {count user key} wrapped"
+        case .keyRotationStopped: "key rotation stopped: {error as words}"
+        case .ledgerCheckpoint: "ledger checkpoint: {detail}"
+        case .ledgerDamaged: "ledger damaged[: {detail as words}][: {count finding}]"
+        case .ledgerRepaired: "ledger repaired after an unclean stop: {detail as words}"
+        case .checkpointFailed: "ledger checkpoint not written: {error}"
+        case .stateRolledBack:
+            "state older than its checkpoint file: {count} ledger entries missing"
+        case .rollbackAccepted: "older or changed state accepted by uid {peer.uid}"
+        case .replayStarted: "{detail} started"
+        case .replayFinished: "replay finished for {count user}"
+        case .replayIncomplete: "replay incomplete after {count user}, see expungectl replay status"
+        case .dataReturned:
+            "erased data is back in target {target}"
+                + "[ for request {request.id}]: {count} found[ in a {detail}]"
+        case .recheckOverdue: "target {target} not rechecked for three days"
+        case .recheckClosed: "rechecks of request {request.id} ended: {detail as words}"
+        case .requestAccepted: "request {request.id} accepted"
+        case .requestRejected: "request rejected[ in spool {detail}]: {error as words}"
+        case .requestCompleted: "request {request.id} completed"
+        case .nothingErased:
+            "request {request.id} completed, but erased nothing: all data is newer or undated"
+        case .requestCancelled: "request {request.id} cancelled"
+        case .requestParked: "request {request.id} waits: {detail as words}"
+        case .requestReleased: "request {request.id} continues"
+        case .requestQuarantined: "request {request.id} quarantined: at work during three crashes"
+        case .requestAbandoned: "request {request.id} abandoned by an operator"
+        case .requestApproved: "request {request.id} approved"
+        case .planChanged: "request {request.id} waits: plan changed since its approval"
+        case .revocationVerdict:
+            "{provider} identity of request {request.id}: {verdict as words}[ after {attempt call}]"
+        case .notRevoked:
+            "{provider} identity of request {request.id} not revoked[: {verdict as words}]"
+                + "[: {error as words}]"
+        case .purgeStarted: "purge of request {request.id} started"
+        case .rowsRemaining:
+            "target {target} still has data of request {request.id} after its purge"
+        case .purgeBlocked:
+            "target {target} does not erase the user of request {request.id}: {detail}"
+        case .deadlineNear: "deadline of request {request.id} is near: {detail}"
+        case .deadlinePassed: "deadline of request {request.id} has passed: {detail}"
+        case .holdPlaced: "hold placed[ on request {request.id}][ in target {target}]"
+        case .holdReleased: "hold released[ on request {request.id}][ in target {target}]"
+        case .guardTripped: "mass deletion guard tripped, purges wait"
+        case .guardOverridden: "mass deletion guard overridden by uid {peer.uid} for {count purge}"
+        case .providerPaused: "provider {provider} paused: {error as words}"
+        case .providerResumed: "provider {provider} resumed"
+        case .breakerOpened:
+            "calls to provider {provider} paused for {duration_ms}[: {error as words}]"
+        case .breakerClosed: "provider {provider} answers again"
+        case .providerNotified:
+            "notification of {provider} accepted: {detail as words}[, request {request.id}]"
+        case .notificationReported:
+            "notification of {provider} needs an operator: {detail as words}"
+        case .notificationRefused: "notification of {provider} refused: {error as words}"
+        case .notificationPollFailed: "notifications of {provider} cannot be polled: {error as words}"
+        case .targetPaused: "target {target} paused: {error as words}"
+        case .targetResumed: "target {target} resumed"
+        case .componentUnfit: "[provider {provider}][target {target}] cannot be used: {error}"
+        case .spoolQuarantined: "spool cannot be used: {error as words}"
+        case .spoolUnwritable: "spool cannot be written: {error as words}"
+        case .spoolForeignObjects: "spool has {count foreign object}"
+        case .spoolUnreadableRows: "spool has {count unreadable row}"
+        case .spoolBack: "spool recovered[: {detail as words}]"
+        case .spoolReplaced: "spool replaced or restored: {detail as words}[ ({count})]"
+        case .spoolInWAL: "spool in WAL mode, nothing is imported"
+        case .spoolNotRead: "spool not readable: {count request} no longer waiting for it"
+        case .clockStepped: "system clock jumped by {detail}"
+        case .clockBehind: "system clock behind the ledger: nothing is revoked or purged"
         }
     }
 
@@ -142,6 +181,10 @@ extension JournalEvent {
         case .uncleanStop: (.warning, "8699cdb085b34bdda777fad5fcc0197f")
         case .configurationReloaded: (.notice, "6a7fc04d4aa940e4bc686b7dd85888a4")
         case .configurationRefused: (.error, "1a8a5d9a31ef479c8088b5d260460e79")
+        case .caution: (.warning, "c54da5a27e0d4e45a90db0421cea319d")
+        case .serviceFailed: (.critical, "ade2ab8704f1487abfcc2f3f31a0f5e9")
+        case .operationFailed: (.error, "3acfe06f57414f8096cfa93b8d94d8b7")
+        case .watchdogNotFed: (.warning, "8e9e53e59b2e4524923a5cd0aec60dd0")
         case .storageFailed: (.critical, "f9b08a3dbf7548689fdaec4546b60499")
         case .journalOverflow: (.warning, "21ffddc3ec7c4c468fbe73303a7698ba")
         case .operatorAction: (.notice, "40e6eb7d498a4e3cb3b495adfba086d2")
@@ -158,6 +201,8 @@ extension JournalEvent {
         case .keyRotationStopped: (.error, "6e589a30b82f4516aeb130cd8b17c2bf")
         case .ledgerCheckpoint: (.info, "153e21ea0d45442783cec8bb26ec709f")
         case .ledgerDamaged: (.critical, "ddac4a2f548946fe863ff837689648d2")
+        case .ledgerRepaired: (.warning, "55070341b3b043379ac2e5379185f3e7")
+        case .checkpointFailed: (.error, "07a0f2e2604c4d6287b96b00e9d59031")
         case .stateRolledBack: (.critical, "28a9fc5e6f91446dbafb5c647b134503")
         case .rollbackAccepted: (.warning, "19010631def843618c2d3689ad1f860f")
         case .replayStarted: (.notice, "3ad74965485a4b94a5587d7890f92af7")

@@ -93,7 +93,7 @@ extension Request {
         }
         _ = revocations[index].learn(snapshot)
         if revocations[index].raise() {
-            return [.announce(.verdict(snapshot.provider, .proven))]
+            return [revocations[index].announcement(of: .proven)]
         }
         return []
     }

@@ -18,7 +18,7 @@ extension Request {
                 if link.isLocal {
                     revocation.verdict = .nothingToRevoke
                     revocation.endedAt = context.now
-                    effects.append(.announce(.verdict(link.provider, .nothingToRevoke)))
+                    effects.append(revocation.announcement(of: .nothingToRevoke))
                 }
                 revocations.append(revocation)
             }

@@ -86,7 +86,7 @@ extension Request {
                 : revocations[index].advance(kind: kind, now: now, in: environment)
             outlook.note(step, into: &decision.effects)
             if case .final(let verdict) = step {
-                decision.effects.append(.announce(.verdict(revocations[index].provider, verdict)))
+                decision.effects.append(revocations[index].announcement(of: verdict))
             }
         }
         guard openRevocationCount > 0 else {

@@ -17,7 +17,8 @@ package enum RequestEffect: Hashable, Sendable {
 package enum Announcement: Hashable, Sendable {
     case parked(ParkReason)
     case resumed
-    case verdict(ProviderName, Verdict)
+    /// `calls` were made to the provider.
+    case verdict(ProviderName, Verdict, calls: Int)
     case sealBroken(ProviderName)
     case vaultKeyMissing(ProviderName)
     case approved

@@ -58,4 +58,8 @@ extension Revocation {
         guard !credentials.contains(where: \.mayLiveOn) else { return nil }
         return steps.contains(.dead) ? .tokenDead : nil
     }
+
+    func announcement(of verdict: Verdict) -> RequestEffect {
+        .announce(.verdict(provider, verdict, calls: attempts))
+    }
 }

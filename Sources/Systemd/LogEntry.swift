@@ -19,26 +19,36 @@ package struct LogEntry: Sendable, Equatable {
 
     package init(level: Logger.Level, message: String, metadata: Logger.Metadata) {
         priority = level.syslogPriority
-        self.message = LogText.sanitized(message)
-        event = metadata[JournalField.eventKey].flatMap { JournalEvent(rawValue: "\($0)") }
-        fields = JournalField.allCases.compactMap { name in
+        let fields = JournalField.allCases.compactMap { name in
             metadata[name.rawValue].map {
                 Field(name: name, value: LogText.sanitized("\($0)"))
             }
         }
+        let event = metadata[JournalField.eventKey].flatMap { JournalEvent(rawValue: "\($0)") }
+        self.message =
+            event.map { JournalMessage.text(of: $0, fields) } ?? LogText.sanitized(message)
+        (self.event, self.fields) = (event, fields)
     }
 
     /// The fields of systemd.journal-fields(7).
     package var journalFields: [String] {
         var lines = ["PRIORITY=\(priority)", "MESSAGE=\(message)", "SYSLOG_IDENTIFIER=expunged"]
-        if let event { lines.append("MESSAGE_ID=\(event.messageID)") }
+        if let event {
+            lines += ["MESSAGE_ID=\(event.messageID)", "EXPUNGED_EVENT=\(event.name)"]
+        }
         return lines + fields.map { "\($0.name.journalName)=\($0.value)" }
     }
 
-    /// Values with a space or a quote are quoted.
+    /// For a program with event and fields, where a value with a space or a quote is quoted.
+    ///
+    /// A person at a terminal reads the sentence of an event, which has them.
     package func line(isTerminal: Bool) -> String {
         var line = isTerminal ? "\(levelName): " : "<\(priority)>"
         line += message
+        if let event {
+            if isTerminal { return line + "\n" }
+            line += " event=\(event.name)"
+        }
         for field in fields {
             let value = field.value
             let isPlain = !value.isEmpty && !value.contains(where: { $0 == " " || $0 == "\"" })

@@ -131,7 +131,7 @@ package final class LogQueue: Sendable {
         let isTaken = output(
             LogEntry(
                 level: .init(event.severity),
-                message: event.message,
+                message: event.name,
                 metadata: [JournalField.eventKey: "\(event.rawValue)", "count": "\(dropped)"]
             )
         )

@@ -1,10 +1,10 @@
 /// Makes text safe for a log line.
-enum LogText {
+package enum LogText {
     /// Of one value: a provider's error page must not fill the journal.
     static let byteCountMax = 1024
 
     /// Escapes control and direction-changing characters as `\u{…}`.
-    static func sanitized(_ text: String) -> String {
+    package static func sanitized(_ text: String) -> String {
         // Almost every value is short printable ASCII: nothing to build then.
         let bytes = text.utf8
         if bytes.count <= byteCountMax, bytes.allSatisfy({ (0x20...0x7e).contains($0) }) {

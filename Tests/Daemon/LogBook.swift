@@ -1,5 +1,7 @@
 import Logging
 import Synchronization
+import Systemd
+import Testing
 
 /// What a logger was told: the events of the catalog with their facts.
 final class LogBook: Sendable {
@@ -29,6 +31,8 @@ final class LogBook: Sendable {
 
         func log(event: LogEvent) {
             var facts = event.metadata ?? [:]
+            let entry = LogEntry(level: event.level, message: "", metadata: facts)
+            #expect(!entry.message.contains("?"), "the event's template needs another fact")
             let name = facts.removeValue(forKey: "event").map { "\($0)" } ?? "\(event.message)"
             let words = facts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             book.notes.withLock { $0.append(([name] + words).joined(separator: " ")) }

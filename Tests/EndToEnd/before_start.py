@@ -13,6 +13,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+import time
 
 from checks import comes_true
 from sandbox import Sandbox
@@ -169,7 +170,7 @@ def spool_shape(world, shape):
 def is_quarantined(world, shape, begun):
     if shape is a_super_journal:
         # Refusing it takes it away: what is left is a sound spool.
-        return "spool quarantined error=refused" in world.log()[begun:]
+        return "event=spool_quarantined error=refused" in world.log()[begun:]
     return "spool_quarantined" in world.alarms()
 
 
@@ -691,7 +692,7 @@ CREDENTIALS = (no_key, a_key_of_text, a_fifo_as_key, a_directory_as_key, a_key_f
 # ---- reload, faults and blame ----
 
 def reload_shape(world, _):
-    """A broken store keeps no other change out; a mistake in what changes is refused."""
+    """A broken store keeps no other change out, also one that the reload brings."""
     keep_store(world)
     no_store(world)
     world.begin("before the start")
@@ -704,8 +705,23 @@ def reload_shape(world, _):
     with open(world.path("expunged.toml"), "w") as file:
         file.write(text + '[[target.table]]\ntable = "nowhere"\ncolumn = "x"\naction = "delete"\n')
     done = world.run("expungectl", "reload")
-    world.check("a table that is not there is refused and named",
-                done.returncode != 0 and "does not exist" in done.stderr + done.stdout, done)
+    world.check("a table that is not there pauses its store and is named",
+                done.returncode == 0 and "paused: " in done.stdout and "does not exist" in done.stdout, done)
+    with open(world.path("expunged.toml"), "w") as file:
+        file.write(text + '[nonsense]\n')
+    done = world.run("expungectl", "reload")
+    shown = world.run("expungectl", "status").stdout
+    world.check("a configuration that is not valid is refused, and the status says so",
+                done.returncode != 0 and "nonsense" in done.stderr and "nonsense" in shown
+                and "configuration_refused" in shown, (done, shown))
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(world.path("silent.sock"))
+        silent.listen()
+        begun = time.monotonic()
+        done = world.run("expungectl", "status", "--socket", world.path("silent.sock"))
+        took_s = time.monotonic() - begun
+        world.check(f"a socket that nobody serves is left after {took_s:.2f} s", done.returncode == 5 and took_s < 1,
+                    done)
     with open(world.path("expunged.toml"), "w") as file:
         file.write(text)
     put_store(world)

@@ -452,7 +452,7 @@ def after_the_looks(checks, stage):
     checks.check("ids wait for the looks", found_keys(stage) > 0)
     checks.check("after the last one they are gone with their cases", comes_true(
         lambda: found_keys(stage) == 0, 90, 0.5), found_keys(stage))
-    returned = [line for line in stage.log().splitlines() if "erased data is back" in line]
+    returned = [line for line in stage.log().splitlines() if "event=data_returned" in line]
     checks.equal("no look took what others own for data that came back", returned, [])
 
 

@@ -59,7 +59,7 @@ def touch(path):
 def super_journal(checks, stage):
     """sqlite.org/fileformat2.html, "The Rollback Journal": it may name another file to delete."""
     victim = stage.path("state/state.db").encode()
-    before, pages = said(stage, "spool quarantined"), os.path.getsize(stage.spool) // 4096
+    before, pages = said(stage, "event=spool_quarantined"), os.path.getsize(stage.spool) // 4096
     magic = bytes.fromhex("d9d505f920a163d7")
     numbers = (0, 0, pages, 512, 4096)
     journal = (magic + b"".join(number.to_bytes(4, "big") for number in numbers)).ljust(512, b"\0")
@@ -69,11 +69,11 @@ def super_journal(checks, stage):
         file.write(journal)
     touch(stage.spool)
     checks.check("a planted super-journal: an alarm says that the spool is quarantined",
-                 alarmed(stage, before, "spool quarantined", "refused"), stage.log()[-1500:])
+                 alarmed(stage, before, "event=spool_quarantined", "refused"), stage.log()[-1500:])
     if os.path.exists(stage.spool + "-journal"):
         os.unlink(stage.spool + "-journal")
     touch(stage.spool)
-    checks.check("it is used again when the journal is gone", alarmed(stage, 0, "spool recovered"))
+    checks.check("it is used again when the journal is gone", alarmed(stage, 0, "event=spool_back"))
 
 
 def trigger_and_view(checks, stage):
@@ -81,7 +81,7 @@ def trigger_and_view(checks, stage):
     stage.spool_do("CREATE TRIGGER planted AFTER UPDATE ON requests BEGIN DELETE FROM requests; END")
     stage.spool_do("CREATE VIEW looked AS SELECT * FROM requests")
     checks.check("a planted trigger and a view: an alarm says so",
-                 alarmed(stage, 0, "foreign objects in the spool"))
+                 alarmed(stage, 0, "event=spool_foreign_objects"))
     carried_out(checks, stage, "     a request is carried out beside them")
     checks.equal("     the trigger did not run",
                  stage.spool_rows("SELECT count(*) FROM requests")[0][0], rows + 1)
@@ -91,7 +91,7 @@ def trigger_and_view(checks, stage):
 
 def write_ahead_log(checks, stage):
     """Its index is a file that whoever may write the spool can cut short under a reader: it is never read."""
-    before = said(stage, "spool quarantined", "in_wal")
+    before = said(stage, "event=spool_quarantined", "in_wal")
     database = sqlite3.connect(stage.spool, timeout=10)
 
     def keeps_it():
@@ -104,11 +104,11 @@ def write_ahead_log(checks, stage):
     user = stage.new_users(1)[0]
     stage.spool_delete(user)
     checks.check("a spool in WAL mode that an application keeps open: an alarm says that it is quarantined",
-                 alarmed(stage, before, "spool quarantined", "in_wal"), stage.log()[-1500:])
-    checks.check("     an alarm says that it is in WAL mode", alarmed(stage, 0, "spool in WAL mode"))
+                 alarmed(stage, before, "event=spool_quarantined", "in_wal"), stage.log()[-1500:])
+    checks.check("     an alarm says that it is in WAL mode", alarmed(stage, 0, "event=spool_in_wal"))
     database.close()
     checks.check("     it is switched back by itself once it is closed",
-                 alarmed(stage, 0, "spool recovered", "left_wal"), stage.log()[-1500:])
+                 alarmed(stage, 0, "event=spool_back", "left_wal"), stage.log()[-1500:])
     checks.check("     what was written meanwhile is carried out",
                  comes_true(lambda: user not in stage.rows_left(), 45), stage.log()[-1500:])
 
@@ -120,7 +120,7 @@ def huge(checks, stage):
         "INSERT INTO requests (kind, user_id) VALUES ('delete_account', :text)",
         text="x" * HUGE_ROW)
     checks.check("a huge row: an alarm says that it is left alone",
-                 alarmed(stage, 0, "unreadable rows in the spool"), stage.log()[-1500:])
+                 alarmed(stage, 0, "event=spool_unreadable_rows"), stage.log()[-1500:])
     carried_out(checks, stage, "     a request is carried out beside it")
     stage.spool_do("DELETE FROM requests WHERE length(user_id) > 100000")
     stage.spool_do("CREATE TABLE ballast (x BLOB)")
@@ -132,7 +132,7 @@ def huge(checks, stage):
 def read_only(checks, stage):
     row = stage.spool_delete(stage.new_users(1)[0])
     lock_file(stage.spool, True)
-    before = said(stage, "spool cannot be written")
+    before = said(stage, "event=spool_unwritable")
     try:
         # root ignores modes, so that only the attribute of the file system keeps it out.
         touched = subprocess.run(["touch", stage.spool], capture_output=True)
@@ -141,7 +141,7 @@ def read_only(checks, stage):
         stage.delete(stage.new_users(1)[0])
         stop_and_start(stage)
         checks.check("a read-only spool: an alarm says so",
-                     alarmed(stage, before, "spool cannot be written"), stage.log()[-1500:])
+                     alarmed(stage, before, "event=spool_unwritable"), stage.log()[-1500:])
         checks.check("     the daemon goes on", stage.is_up())
     finally:
         lock_file(stage.spool, False)
@@ -171,11 +171,11 @@ def restored(checks, stage):
         with sqlite3.connect(copy) as target:
             database.backup(target)
     carried_out(checks, stage, "after the copy was made a request is carried out")
-    before = said(stage, "spool replaced or restored")
+    before = said(stage, "event=spool_replaced")
     shutil.copystat(stage.spool, copy)
     put_in_place(stage, copy)
     checks.check("a spool restored from a copy: an alarm says so",
-                 alarmed(stage, before, "spool replaced or restored"), stage.log()[-1500:])
+                 alarmed(stage, before, "event=spool_replaced"), stage.log()[-1500:])
 
 
 def replaced(checks, stage):
@@ -184,7 +184,7 @@ def replaced(checks, stage):
     assert stage.run("expunged", "--init-spool", "--state-directory", other).returncode == 0
     put_in_place(stage, os.path.join(other, "spool/queue.db"))
     checks.check("another spool in its place: an alarm says so",
-                 alarmed(stage, 0, "spool replaced or restored", "other_spool"),
+                 alarmed(stage, 0, "event=spool_replaced", "other_spool"),
                  stage.log()[-1500:])
 
 

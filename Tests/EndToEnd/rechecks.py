@@ -69,10 +69,10 @@ def data_returns(checks, stage):
     with sqlite3.connect(stage.app, timeout=10) as app:
         app.executemany("INSERT INTO posts (author_id, body) VALUES (?, 'back')", [(user,)] * 3)
     checks.check("data that came back alarms in the journal", comes_true(
-        lambda: any("erased data is back" in line and request in line
+        lambda: any("event=data_returned" in line and request in line
                     for line in stage.log().splitlines()), 10), stage.log()[-1500:])
     checks.check("the sample of erased users finds it, too", comes_true(
-        lambda: any("erased data is back" in line and "sample" in line
+        lambda: any("event=data_returned" in line and "sample" in line
                     for line in stage.log().splitlines()), 15), stage.log()[-1500:])
     alarms = stage.http("GET", "/v1/status")[1]["alarms"]
     checks.check("status alarms", "data_returned" in alarms, alarms)
@@ -105,7 +105,7 @@ def data_returns_late(checks, stage):
     checks.check("data that comes back later opens the case anew", comes_true(
         lambda: case_of(stage, request) is not None, 20), outcomes(stage, request))
     checks.check("and alarms with the id of the deletion", comes_true(
-        lambda: any("erased data is back" in line and request in line
+        lambda: any("event=data_returned" in line and request in line
                     for line in stage.log().splitlines()), 5), stage.log()[-1500:])
     receipt = receipt_verifies(checks, stage, request)
     checks.check("the receipt tells", "DATA CAME BACK" in receipt["summary"] and "returned" in

@@ -26,7 +26,9 @@ struct CommitTests {
         #expect(revoked.commits.first?.saves.first?.purgeStartedAt != nil)
         let begun = driver.commit()
         #expect(begun.purges == [[Sample.request(1)]])
-        #expect(begun.announcements == [.verdict(Sample.apple, .accepted), .purgeStarted])
+        #expect(
+            begun.announcements == [.verdict(Sample.apple, .accepted, calls: 1), .purgeStarted]
+        )
         let purged = driver.send(driver.purged([1]))
         #expect(purged.verifications == [[Sample.request(1)]])
         #expect(purged.commits.isEmpty)

@@ -90,7 +90,7 @@ private final class Scene: EngineClock {
         let watch = DeadlineWatch(
             clock: self,
             deadlines: { [self] in look(before: $0, limit: $1) },
-            report: { [self] in note($0, $1) }
+            report: { [self] in note($0, $1.request) }
         )
         await #expect(throws: CancellationError.self) { try await watch.run() }
     }

@@ -58,7 +58,8 @@ struct LinkCutTests {
         #expect(machine.verdict == .accepted)
         let effects = try machine.send(Self.cut)
         #expect(machine.verdict == .proven)
-        #expect(effects == [.announce(.verdict(Sample.apple, .proven))])
+        let calls = machine.request.revocations[0].attempts
+        #expect(effects == [.announce(.verdict(Sample.apple, .proven, calls: calls))])
         #expect(try machine.send(Self.cut).isEmpty)
     }
 

@@ -51,7 +51,7 @@ struct LookupTests {
         let effects = try machine.send(
             .lookedUp(.found([Self.link(Self.password, isLocal: true)]))
         )
-        #expect(effects.contains(.announce(.verdict(Self.password, .nothingToRevoke))))
+        #expect(effects.contains(.announce(.verdict(Self.password, .nothingToRevoke, calls: 0))))
         #expect(effects.contains(.purge(Sample.database)))
         #expect(machine.request.revocations.map(\.verdict) == [.nothingToRevoke])
     }

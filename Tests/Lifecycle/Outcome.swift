@@ -73,7 +73,7 @@ extension Outcome {
         switch announcement {
         case .parked: "parked"
         case .resumed: "resumed"
-        case .verdict(_, let verdict): verdict.rawValue
+        case .verdict(_, let verdict, _): verdict.rawValue
         case .sealBroken: "sealBroken"
         case .vaultKeyMissing: "keyMissing"
         case .approved: "approved"

@@ -55,7 +55,7 @@ struct VocabularyTests {
         let ids = JournalEvent.allCases.map(\.messageID)
         #expect(Set(ids).count == ids.count)
         #expect(ids.allSatisfy { $0.count == 32 && $0.allSatisfy(\.isHexDigit) })
-        let messages = JournalEvent.allCases.map(\.message)
+        let messages = JournalEvent.allCases.map(\.template)
         #expect(Set(messages).count == messages.count)
         #expect(messages.allSatisfy { !$0.isEmpty && !$0.contains("\n") })
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Lifecycle
+import Systemd
 import Testing
 
 @Suite("Journal catalog")
@@ -26,12 +27,24 @@ struct JournalCatalogTests {
         }
     }
 
-    @Test("the subject is the event's message", arguments: JournalEvent.allCases)
-    func subject(_ event: JournalEvent) throws {
-        let block = try #require(blocks.first { $0.id == event.messageID })
-        let message = event.message.prefix(1).uppercased() + event.message.dropFirst()
-        #expect(block.headers.contains { $0.hasPrefix("Subject: \(message)") })
-        #expect(block.headers.contains("Defined-By: expunged"))
+    @Test("prints values, of fields that every entry of the event has")
+    func values() throws {
+        var count = 0
+        for event in JournalEvent.allCases {
+            let block = try #require(blocks.first { $0.id == event.messageID })
+            #expect(block.headers.contains("Defined-By: expunged"))
+            let required = event.template.replacing(/\[.*?\]/, with: "")
+            let text = (block.headers + block.body).joined(separator: "\n")
+            for match in text.matches(of: /@?EXPUNGED_([A-Z_]+)@?/) where match.1 != "EVENT" {
+                let field = try #require(
+                    JournalField.allCases.first { $0.journalName == "EXPUNGED_\(match.1)" }
+                )
+                #expect(match.0.hasPrefix("@") && match.0.hasSuffix("@"), "\(event): \(match.0)")
+                #expect(required.contains("{\(field.rawValue)"), "\(event) lacks \(match.0)")
+                count += 1
+            }
+        }
+        #expect(count > 80)
     }
 
     @Test("an entry says what happened and what to do", arguments: JournalEvent.allCases)
@@ -54,14 +67,6 @@ struct JournalCatalogTests {
     func width() {
         for line in blocks.flatMap({ $0.headers + $0.body }) {
             #expect(line.count <= 76, "\(line)")
-        }
-    }
-
-    @Test("messages are distinct, lower case and without a final stop")
-    func messages() {
-        #expect(Set(JournalEvent.allCases.map(\.message)).count == JournalEvent.allCases.count)
-        for message in JournalEvent.allCases.map(\.message) {
-            #expect(message.first?.isLowercase == true && !message.hasSuffix("."))
         }
     }
 }

@@ -10,7 +10,7 @@ struct LogEntryTests {
     func fields() {
         let entry = LogEntry(
             level: .notice,
-            message: "request completed",
+            message: "",
             metadata: [
                 "event": "requestCompleted", "request.id": "0198", "peer.uid": "1000",
                 "duration_ms": "12", "user": "alice@example.com",
@@ -18,9 +18,10 @@ struct LogEntryTests {
         )
         #expect(
             entry.journalFields == [
-                "PRIORITY=5", "MESSAGE=request completed", "SYSLOG_IDENTIFIER=expunged",
+                "PRIORITY=5", "MESSAGE=request 0198 completed", "SYSLOG_IDENTIFIER=expunged",
                 "MESSAGE_ID=\(JournalEvent.requestCompleted.messageID)",
-                "EXPUNGED_REQUEST_ID=0198", "EXPUNGED_DURATION_MS=12", "EXPUNGED_PEER_UID=1000",
+                "EXPUNGED_EVENT=request_completed", "EXPUNGED_REQUEST_ID=0198",
+                "EXPUNGED_DURATION_MS=12", "EXPUNGED_PEER_UID=1000",
             ]
         )
     }
@@ -79,6 +80,25 @@ struct LogEntryTests {
                 == "<4>request parked provider=apple step=\"\" detail=\"a \\\"b\\\" c\"\n"
         )
         #expect(entry.line(isTerminal: true).hasPrefix("warning: request parked "))
+    }
+
+    @Test("the line of an event has its sentence, and for a program its name and fields")
+    func eventLine() {
+        let entry = LogEntry(
+            level: .warning,
+            message: "",
+            metadata: [
+                "event": "requestParked", "request.id": "01a1fc8e-9f65-7bd1-bb0b-9b525af3dac8",
+                "detail": "on_hold",
+            ]
+        )
+        let sentence = "request 01a1fc8e-9f65 waits: it is on hold"
+        #expect(entry.line(isTerminal: true) == "warning: \(sentence)\n")
+        #expect(
+            entry.line(isTerminal: false)
+                == "<4>\(sentence) event=request_parked"
+                + " request.id=01a1fc8e-9f65-7bd1-bb0b-9b525af3dac8 detail=on_hold\n"
+        )
     }
 
     @Test("every field has its own name in the journal's alphabet")

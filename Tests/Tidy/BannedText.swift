@@ -94,6 +94,12 @@ struct BannedText: Sendable {
             exempt: programs
         ),
         BannedText(
+            name: "unnamed-log-entry",
+            needles: ["logger.warning(", "logger.error(", "logger.critical(", "logger.log("],
+            replacement: "'note' with an event, so that the entry has an id and a catalog text",
+            scope: ["Sources/"]
+        ),
+        BannedText(
             name: "dispatch",
             needles: ["DispatchQueue", "DispatchSemaphore", "DispatchGroup"],
             replacement: "structured concurrency, a Mutex or an actor"

@@ -199,6 +199,11 @@ extension RuleTests {
             bad: "final class A: @unchecked Sendable {}",
             good: "final class A: Sendable {}"
         ),
+        RuleSample(
+            "unnamed-log-entry",
+            bad: SourceFile("Sources/Daemon/A.swift", "parts.logger.error(\"no\")\n"),
+            good: SourceFile("Sources/Daemon/A.swift", "logger.note(.caution, facts)\n")
+        ),
         RuleSample("nonisolated-unsafe", bad: "nonisolated(unsafe) var a = 1", good: "let a = 1"),
         RuleSample(
             "wall-clock",

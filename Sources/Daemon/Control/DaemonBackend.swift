@@ -57,10 +57,7 @@ struct DaemonBackend: ControlBackend {
     }
 
     private func logged(_ text: String, _ step: String) -> ControlProblem {
-        parts.logger.error(
-            "a control request failed",
-            metadata: ["error": "\(text)", "step": "\(step)"]
-        )
+        parts.logger.note(.operationFailed, ["error": "\(text)", "step": "\(step)"])
         return ControlProblem(.internal)
     }
 

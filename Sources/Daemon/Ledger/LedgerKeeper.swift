@@ -120,7 +120,7 @@ actor LedgerKeeper {
         // again.
         if found == .sound { try file.cut(to: fileEnd) }
         if found == .sound, isTorn || !rest.isEmpty {
-            logger.warning("the checkpoint file ended within a note, cutting that off")
+            logger.note(.ledgerRepaired, ["detail": "torn_note_cut_off"])
         }
         return found
     }
@@ -152,7 +152,7 @@ actor LedgerKeeper {
             return .damaged(.badCheckpointRow)
         }
         if let root = try await state.ledgerRoot(at: checkpoint.size), root == checkpoint.root {
-            logger.warning("the last checkpoint was not in the state, adding it")
+            logger.note(.ledgerRepaired, ["detail": "last_checkpoint_added"])
             try await state.saveCheckpoint(
                 StoredCheckpoint(size: checkpoint.size, note: last.note, endsAt: last.end),
                 nodes: []
@@ -206,10 +206,7 @@ actor LedgerKeeper {
                 try await checkpoint()
             } catch let error as DaemonError {
                 failure = "\(error)"
-                logger.error(
-                    "cannot write a checkpoint, trying again",
-                    metadata: ["error": "\(error)"]
-                )
+                logger.note(.checkpointFailed, ["error": "\(error)"])
             } catch let error as any StoreFailure where error.isRetryable {
                 logger.debug("cannot store a checkpoint, trying again")
             }

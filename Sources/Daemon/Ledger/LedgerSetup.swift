@@ -18,10 +18,10 @@ struct LedgerSetup: Sendable {
     /// Unless the keeper's health is `sound`, nothing may be destroyed.
     func open() async throws -> LedgerKeeper {
         if directories.logs == nil {
-            logger.warning(
-                "no logs directory, the checkpoints are kept beside the state",
-                metadata: ["detail": "an old copy of the whole directory is not noticed"]
-            )
+            let caution =
+                "without a logs directory, checkpoints are beside the state; an old copy of both"
+                + " is not noticed"
+            logger.note(.caution, ["detail": "\(caution)"])
         }
         let known = try await state.note(Self.note)
         let keeper = try LedgerKeeper(
@@ -48,12 +48,13 @@ struct LedgerSetup: Sendable {
     }
 
     private func loadKey(mayCreate: Bool) throws -> LedgerKey {
-        if let text = try credential() { return try LedgerKey(text: text) }
+        if let text = try Self.credential(in: directories.credentials) { return try LedgerKey(text: text) }
         return try LedgerKey(directory: directories.state, mayCreate: mayCreate)
     }
 
-    private func credential() throws(SystemdError) -> Secret? {
-        guard let credentials = directories.credentials else { return nil }
+    /// The key that is kept as a credential; `nil` without one.
+    static func credential(in directory: CredentialDirectory?) throws(SystemdError) -> Secret? {
+        guard let credentials = directory else { return nil }
         do throws(SystemdError) {
             return try credentials.read(LedgerKey.credentialName)
         } catch {

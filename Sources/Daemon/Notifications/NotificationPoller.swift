@@ -46,12 +46,16 @@ struct NotificationPoller: Sendable {
         var failures = 0
         let poller = try await setUp(source)
         while true {
-            if try await drain(source, poller) {
+            do {
+                try await drain(source, poller)
                 failures = 0
-            } else {
+            } catch let error as PollFailure {
                 failures += 1
                 if failures == 1 {
-                    logger.note(.notificationPollFailed, ["provider": "\(source.provider)"])
+                    logger.note(
+                        .notificationPollFailed,
+                        ["provider": "\(source.provider)", "error": "\(error.code)"]
+                    )
                 }
             }
             let pause = RetryPolicy.poll(every: source.interval).delay(failures: failures + 1)
@@ -73,38 +77,33 @@ struct NotificationPoller: Sendable {
 
     /// Fetches until nothing is left; what is durable is acknowledged with the next call.
     ///
-    /// Returns `false` when the transmitter did not answer, or could not be verified.
-    private func drain(
-        _ source: Source,
-        _ poller: SecurityEventPoller
-    ) async throws -> Bool {
+    /// - Throws: ``PollFailure`` when the transmitter did not answer, or could not be verified.
+    private func drain(_ source: Source, _ poller: SecurityEventPoller) async throws {
         var acknowledged: [String] = []
         var refused: [String: NotificationRefusal.Kind] = [:]
         for _ in 0..<Self.pagesMax {
             let now = clock.now()
-            let page = await poller.fetch(
+            let page = try await poller.fetch(
                 acknowledging: acknowledged,
                 refusing: refused,
                 at: now
             )
-            guard let page else { return false }
             acknowledged = []
             refused = [:]
             for (id, notification) in page.verified {
-                guard try await take(notification, of: source.provider, at: now) else {
-                    return true
-                }
+                guard try await take(notification, of: source.provider, at: now) else { return }
                 acknowledged.append(id)
             }
             for (id, refusal) in page.refused {
                 service.refused(refusal)
                 // Nothing is known about it; it comes again.
-                guard refusal.kind != .keysUnavailable else { return false }
+                guard refusal.kind != .keysUnavailable else {
+                    throw PollFailure(code: refusal.kind.rawValue)
+                }
                 refused[id] = refusal.kind
             }
-            if acknowledged.isEmpty && refused.isEmpty { return true }
+            if acknowledged.isEmpty && refused.isEmpty { return }
         }
-        return true
     }
 
     /// Returns `false` when the disk is full: it comes again.

@@ -234,9 +234,9 @@ extension NotificationService {
             guard hasher.hash(text, domain: .user) == noticed.userHash else { return nil }
             return UserID(text)
         } catch {
-            logger.error(
-                "cannot open a user id that a provider asks for",
-                metadata: ["error": "\(error.kind.rawValue)"]
+            logger.note(
+                .operationFailed,
+                ["step": "open_user_id", "error": "\(error.kind.rawValue)"]
             )
             return nil
         }

@@ -11,6 +11,6 @@ extension Logger {
         guard level >= logLevel else { return }
         var metadata = facts()
         metadata["event"] = "\(event.rawValue)"
-        log(level: level, "\(event.message)", metadata: metadata)
+        log(level: level, "\(event.name)", metadata: metadata)
     }
 }

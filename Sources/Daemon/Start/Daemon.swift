@@ -94,7 +94,7 @@ struct Daemon: Sendable {
         do {
             try await base.ledger.checkpoint()
         } catch {
-            logger.warning("cannot sign the ledger at the stop, ignoring")
+            logger.note(.checkpointFailed, ["error": "\(error)"])
         }
     }
 

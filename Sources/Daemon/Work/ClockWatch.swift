@@ -20,6 +20,6 @@ enum ClockWatch {
             } == 0
         guard !isWatching else { return }
         if descriptor >= 0 { close(descriptor) }
-        logger.warning("cannot watch the system's clock, comparing it at each use")
+        logger.note(.caution, ["detail": "cannot watch the system clock, comparing it at each use"])
     }
 }

@@ -42,9 +42,12 @@ struct FoundKeyService: FoundKeyStore {
                     sealed.append(keys)
                 }
             } catch {
-                logger.error(
-                    "cannot keep what a sample found, nobody will look at it again",
-                    metadata: ["request.id": "\(found[0].request)", "error": "\(error)"]
+                logger.note(
+                    .operationFailed,
+                    [
+                        "step": "keep_found_ids", "request.id": "\(found[0].request)",
+                        "error": "\(error)",
+                    ]
                 )
             }
         }
@@ -107,10 +110,7 @@ struct FoundKeyService: FoundKeyStore {
         case is VaultError: return .vaultSealed
         case is CancellationError: return .lost
         default:
-            logger.error(
-                "cannot keep the ids of other stores, trying again later",
-                metadata: ["error": "\(error)"]
-            )
+            logger.note(.operationFailed, ["step": "keep_keys", "error": "\(error)"])
             return .unusable
         }
     }

@@ -103,6 +103,15 @@ final class IntakeService: SpoolIntake {
         return []
     }
 
+    private static func facts(
+        _ reason: RejectReason,
+        _ origin: SubmissionOrigin
+    ) -> Logger.Metadata {
+        var facts: Logger.Metadata = ["error": "\(reason.rawValue)"]
+        if case .spool(let row) = origin { facts["detail"] = "row \(row.rowID)" }
+        return facts
+    }
+
     /// Reports the outcomes and returns the requests for the engine.
     private func tell(
         _ outcomes: [SubmissionOutcome],
@@ -118,7 +127,7 @@ final class IntakeService: SpoolIntake {
                 logger.note(.requestAccepted, ["request.id": "\(loaded.request.id)"])
                 for id in absorbed { credentials.post(.operate(id, .absorbed, Ticket(number: 0))) }
             case .rejected(let reason):
-                logger.note(.requestRejected, ["error": "\(reason.rawValue)"])
+                logger.note(.requestRejected, Self.facts(reason, submission.origin))
             case .same, .unproven:
                 break
             }
@@ -154,7 +163,7 @@ final class IntakeService: SpoolIntake {
         if !batch.refused.isEmpty {
             try await state.refuse(batch.refused, now: now())
             for refused in batch.refused {
-                logger.note(.requestRejected, ["error": "\(refused.reason.rawValue)"])
+                logger.note(.requestRejected, Self.facts(refused.reason, .spool(refused.row)))
             }
         }
         return SpoolReceipts(credentials: sealed, requests: outcomes)

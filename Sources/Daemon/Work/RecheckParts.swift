@@ -64,9 +64,9 @@ struct RecheckParts: Sendable {
                 ["target": "\(store.name)", "count": "\(store.found)", "detail": "sample"]
             )
         case .unsearched(let name, let error):
-            logger.warning(
-                "cannot search a store for erased users, ignoring",
-                metadata: ["target": "\(name)", "error": "\(error)"]
+            logger.note(
+                .operationFailed,
+                ["step": "search_for_erased", "target": "\(name)", "error": "\(error)"]
             )
         case .answered(let name): counter.answered(name)
         case .overdue(let name):

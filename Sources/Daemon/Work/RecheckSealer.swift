@@ -31,9 +31,12 @@ struct RecheckSealer: RecheckOpener {
                 dueAt: dueAt
             )
         } catch {
-            logger.error(
-                "cannot seal a recheck record, the deletion will not be rechecked",
-                metadata: ["request.id": "\(request)", "error": "\(error.kind.rawValue)"]
+            logger.note(
+                .operationFailed,
+                [
+                    "step": "seal_recheck", "request.id": "\(request)",
+                    "error": "\(error.kind.rawValue)",
+                ]
             )
             return nil
         }

@@ -74,7 +74,10 @@ struct RecheckStateAdapter: RecheckState {
             }
             return .learned(alarm: nil)
         } catch let error as DaemonError {
-            parts.logger.error("a replay failed", metadata: ["error": "\(error)"])
+            parts.logger.note(
+                .operationFailed,
+                ["step": "read_checkpoints", "error": "\(error)"]
+            )
             return .failed("checkpoint_file")
         }
     }

@@ -34,16 +34,13 @@ struct Watchdog: Sendable {
             let changeCount = await probe()
             let isQuick = start.duration(to: uptime.now) <= min(Self.patienceMax, period)
             if let stalled {
-                logger.warning(
-                    "due work stands still, not feeding the watchdog",
-                    metadata: ["detail": "\(stalled)"]
-                )
+                logger.note(.watchdogNotFed, ["detail": "\(stalled)"])
             } else if let changeCount, isQuick {
                 notifier.feedWatchdog()
                 if changeCount != reported { await reportStatus() }
                 reported = changeCount
             } else {
-                logger.warning("the probe was not answered in time, not feeding the watchdog")
+                logger.note(.watchdogNotFed, ["detail": "the writer did not answer in time"])
             }
             try await Alarm.sleep(for: period)
         }

@@ -29,13 +29,13 @@ package struct DeadlineWatch: Sendable {
 
     private let clock: any EngineClock
     private let deadlines: @Sendable (WallTime, Int) async throws -> [DeadlineRow]
-    private let report: @Sendable (Warning, RequestID) -> Void
+    private let report: @Sendable (Warning, DeadlineRow) -> Void
 
     /// `deadlines` gives open requests up to a time, the most urgent first, at most so many.
     package init(
         clock: any EngineClock,
         deadlines: @escaping @Sendable (WallTime, Int) async throws -> [DeadlineRow],
-        report: @escaping @Sendable (Warning, RequestID) -> Void
+        report: @escaping @Sendable (Warning, DeadlineRow) -> Void
     ) {
         self.clock = clock
         self.deadlines = deadlines
@@ -56,7 +56,7 @@ package struct DeadlineWatch: Sendable {
             let update = rows.filter { told[$0.request] != $0.warning(at: now) }
             for row in update.prefix(Self.rowsMax) {
                 told[row.request] = row.warning(at: now)
-                report(row.warning(at: now), row.request)
+                report(row.warning(at: now), row)
             }
             try await clock.sleep(until: now + Self.period)
         }

@@ -39,12 +39,13 @@ package struct SecurityEventPoller: Sendable {
     ///   - acknowledged: Events that are durable here (§2.2, `ack`).
     ///   - refused: Events that were not believed (§2.2, `setErrs`).
     ///   - now: The time that the tokens are judged by.
-    /// - Returns: `nil` when the transmitter did not answer as the RFC says.
+    /// - Returns: What is to be acknowledged or refused next.
+    /// - Throws: ``PollFailure`` when the transmitter did not answer as the RFC says.
     package func fetch(
         acknowledging acknowledged: [String],
         refusing refused: [String: NotificationRefusal.Kind],
         at now: WallTime
-    ) async -> PolledPage? {
+    ) async throws(PollFailure) -> PolledPage {
         var body = JSONBody()
         body.add("maxEvents", Self.eventsMax)
         body.add("returnImmediately", flag: true)
@@ -59,9 +60,12 @@ package struct SecurityEventPoller: Sendable {
         if !errors.isEmpty { body.add("setErrs", objects: errors) }
         var request = RemoteRequest(endpoint, .json(body))
         request.authorization = authorization
-        guard case .reply(let reply) = await http.send(request), reply.status == 200,
-            let answer = JSONValue(reply.body), case .object(let sets) = answer["sets"]
-        else { return nil }
+        guard case .reply(let reply) = await http.send(request) else {
+            throw PollFailure(code: "unreachable")
+        }
+        guard reply.status == 200 else { throw PollFailure(code: "http_\(reply.status)") }
+        guard let answer = JSONValue(reply.body), case .object(let sets) = answer["sets"]
+        else { throw PollFailure(code: "unusable_answer") }
         return await page(sets, answer, now)
     }
 
@@ -87,6 +91,13 @@ package struct SecurityEventPoller: Sendable {
         await http.shutdown()
         await receiver.shutdown()
     }
+}
+
+/// Why a poll brought nothing; `code` is fit for the journal.
+package struct PollFailure: Error {
+    package let code: String
+
+    package init(code: String) { self.code = code }
 }
 
 /// What one poll brought, by the names under which the events are acknowledged.
