@@ -6,6 +6,10 @@ package struct ClientLimits: Sendable {
     package var planTimeout: Duration = .seconds(610)
     /// How long a call goes on trying once the daemon cannot be reached; a restart takes a second.
     package var reconnectTimeout: Duration = .seconds(5)
+    /// How long the service may take to answer anything at all; `nil`: as long as a call.
+    ///
+    /// The sockets of systemd accept connections while the service starts, or cannot start.
+    package var firstAnswerTimeout: Duration?
     /// Between two reads of a replay, which takes seconds or hours.
     package var replayPause: Duration = .milliseconds(250)
     /// How often one replay is begun.

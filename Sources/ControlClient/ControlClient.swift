@@ -106,6 +106,7 @@ package struct ControlClient: Sendable {
         _ call: ControlCall<Answer>,
         deadline: NIODeadline
     ) async throws(ControlClientError) -> HTTPClientResponse {
+        try await requireAnswer()
         let route = RouteTable.route(call.operation)
         let query = call.query.isEmpty ? "" : "?" + call.query
         let url =
@@ -133,6 +134,22 @@ package struct ControlClient: Sendable {
             throw await problem(response)
         }
         return response
+    }
+
+    /// Asks for anything: a service that answers does so within milliseconds.
+    private func requireAnswer() async throws(ControlClientError) {
+        guard let limit = limits.firstAnswerTimeout else { return }
+        var request = HTTPClientRequest(
+            url: "http+unix://\(PercentEncoding.encode(socketPath))/v1/health"
+        )
+        request.headers.add(name: "host", value: "expunged")
+        do {
+            let answer = try await http.execute(request, deadline: .now() + TimeAmount(limit))
+            _ = try await answer.body.collect(upTo: ControlLimits.answerByteCountMax)
+        } catch {
+            let kind = kind(of: error)
+            throw failure(kind == .timedOut ? .unreachable : kind)
+        }
     }
 
     private func problem(_ response: HTTPClientResponse) async -> ControlClientError {

@@ -28,6 +28,8 @@ final class RemoteCall: HTTPClientResponseDelegate {
 
     private let answerMax: Int
     private let stream: BodyStream?
+    /// Of the task that makes the call: the answer comes on another thread.
+    private let dates = ServerDates.current
     private let state = Mutex(State())
 
     init(answerMax: Int, stream: BodyStream? = nil) {
@@ -61,6 +63,7 @@ final class RemoteCall: HTTPClientResponseDelegate {
         task: HTTPClient.Task<RemoteReply>,
         _ head: HTTPResponseHead
     ) -> EventLoopFuture<Void> {
+        if let dates, let date = head.headers.first(name: "Date") { dates.note(date) }
         let max = head.status == .ok ? stream?.max ?? answerMax : answerMax
         if let length = head.headers.first(name: "Content-Length"), let count = Int(length),
             count > max

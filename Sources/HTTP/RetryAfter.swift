@@ -23,7 +23,7 @@ package enum RetryAfter {
     /// An IMF-fixdate such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     ///
     /// The two obsolete forms are not read: a missing hint only means our own backoff.
-    private static func date(_ text: Substring) -> WallTime? {
+    static func date(_ text: Substring) -> WallTime? {
         let months = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
         ]

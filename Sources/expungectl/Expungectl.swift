@@ -8,7 +8,12 @@ struct Expungectl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "expungectl",
         abstract: "Submit account deletions to expunged and follow them.",
-        discussion: EndCode.documentation,
+        discussion: """
+            --json and --socket may stand before the command, or after it. A request's id may be \
+            shortened to its first characters, at least 4.
+
+
+            """ + EndCode.documentation,
         version: "expungectl 0.1.0",
         groupedSubcommands: [
             CommandGroup(
@@ -16,7 +21,7 @@ struct Expungectl: AsyncParsableCommand {
                 subcommands: [
                     DeleteAccount.self, RevokeTokens.self, ListRequests.self, Show.self,
                     Plan.self, Approve.self, Cancel.self, Retry.self, Hold.self, Release.self,
-                    Abandon.self, Reauthorize.self, Receipt.self, Events.self,
+                    Abandon.self, Reauthorize.self, Receipt.self, Wait.self, Events.self,
                 ]
             ),
             CommandGroup(
@@ -30,8 +35,8 @@ struct Expungectl: AsyncParsableCommand {
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    Status.self, Providers.self, Targets.self, Holds.self, Intake.self,
-                    Guard.self,
+                    Status.self, Watch.self, Doctor.self, Providers.self, Targets.self, Holds.self,
+                    Intake.self, Guard.self,
                     Vault.self, Ledger.self, Replay.self, Reload.self, Metrics.self,
                 ]
             ),
@@ -43,10 +48,16 @@ struct Expungectl: AsyncParsableCommand {
         // It holds codes and tokens for a moment. CLinux also keeps Dispatch from complaining to
         // syslog as an ordinary user: journald puts the command line, with the user id, beside it.
         _ = clinux_forbid_core_dumps()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        var arguments = CommandLine.arguments.dropFirst()
         clinux_hide_arguments()
+        let leading = GlobalOptions.Leading(from: &arguments)
+        let words = Array(arguments)
+        await GlobalOptions.$leading.withValue(leading) { await run(words) }
+    }
+
+    private static func run(_ words: [String]) async {
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try await asyncParseAsRoot(words)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -58,18 +69,21 @@ struct Expungectl: AsyncParsableCommand {
             Console.fail(error)
         } catch let error as InputFileError {
             Console.fail("\(error)", hint: nil, code: .failure)
+        } catch let failure as CommandFailure {
+            Console.fail(failure)
         } catch {
-            end(parsing: error)
+            end(parsing: error, words)
         }
     }
 
     /// Help and completion scripts go to stdout and succeed; everything else is wrong usage.
-    private static func end(parsing error: any Error) {
+    private static func end(parsing error: any Error, _ words: [String]) {
         let message = fullMessage(for: error)
         guard exitCode(for: error) != .success else {
             Console.write(message)
             return Console.exit(.success)
         }
+        if let suggestion = Suggestion(words) { Console.fail(suggestion.failure) }
         Console.writeError(
             message.hasPrefix("Error: ") ? "error: " + message.dropFirst(7) : message
         )

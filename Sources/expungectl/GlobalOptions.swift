@@ -13,22 +13,54 @@ struct GlobalOptions: ParsableArguments {
         ),
         completion: .file()
     )
-    var socket: String = Self.socketFromEnvironment
+    var socket: String = Self.defaultSocket
 
-    @Flag(name: .long, help: "Print JSON, for programs.")
-    var json = false
+    @Flag(name: .customLong("json"), help: "Print JSON, for programs.")
+    private var isJSONAfterCommand = false
 
-    private static var socketFromEnvironment: String {
-        ProcessInfo.processInfo.environment["EXPUNGED_SOCKET"] ?? "/run/expunged/control.sock"
+    var json: Bool { isJSONAfterCommand || Self.leading.isJSON }
+
+    /// What stands before the command.
+    struct Leading: Sendable {
+        fileprivate var socket: String?
+        fileprivate var isJSON = false
+
+        /// Takes the options from the beginning of the command line.
+        init(from words: inout ArraySlice<String>) {
+            while let word = words.first {
+                if word == "--json" {
+                    isJSON = true
+                } else if word.hasPrefix("--socket=") {
+                    socket = String(word.dropFirst("--socket=".count))
+                } else if word == "--socket", words.count > 1 {
+                    words.removeFirst()
+                    socket = words.first
+                } else {
+                    return
+                }
+                words.removeFirst()
+            }
+        }
+
+        fileprivate init() {}
+    }
+
+    @TaskLocal static var leading = Leading()
+
+    static var defaultSocket: String {
+        leading.socket ?? ProcessInfo.processInfo.environment["EXPUNGED_SOCKET"]
+            ?? "/run/expunged/control.sock"
     }
 
     /// Runs `body` with a client of the socket.
     func withClient<R: Sendable>(
-        reconnectTimeout: Duration = .seconds(2),
+        reconnectTimeout: Duration = .milliseconds(400),
         _ body: (ControlClient) async throws -> R
     ) async throws -> R {
         var limits = ClientLimits()
         limits.reconnectTimeout = reconnectTimeout
+        // With the start of the program and a look at the journal: within a second.
+        limits.firstAnswerTimeout = .milliseconds(500)
         return try await ControlClient.with(socketPath: socket, limits: limits, body)
     }
 
@@ -45,11 +77,6 @@ struct GlobalOptions: ParsableArguments {
         let answer = try await self.call(call)
         try print(answer, text(answer))
         return answer
-    }
-
-    /// Makes a call of which one request is the answer, and prints its line.
-    func show(_ call: ControlCall<WireRequest>) async throws {
-        try await show(call) { RequestReport.list([$0]) }
     }
 
     /// Prints a value: its JSON for programs, on one line in a stream of them, `text` for people.

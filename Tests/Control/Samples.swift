@@ -22,6 +22,7 @@ enum Samples {
             text: "unlink \"it\""
         )
         identity.unheld = WireUnheld(lostCodes: 1, refusedCredentials: 2)
+        identity.failedCode = WireFailedCode(createdAt: time, outcome: .expired, failures: 3)
         identity.updatedAt = time
         return identity
     }
@@ -257,7 +258,12 @@ enum Samples {
         status.requests = ["parked": 3, "completed": 0, "revoking": 12]
         status.parked = ["on_hold": 3]
         status.oldestOpenAt = time
-        status.alarms = ["spool_quarantined"]
+        status.oldestOpenID = requestID
+        status.alarms = ["configuration_refused"]
+        status.refusedReload = WireRefusedReload(
+            refusedAt: time,
+            errors: ["expunged.toml:3: cannot use requests.dedline (unknown_key)"]
+        )
         return status
     }
 
@@ -271,6 +277,7 @@ enum Samples {
         health.lastSuccessAt = time
         health.lastFailureAt = time
         health.lastError = "unreachable"
+        health.summary = "'\(name)' works: it answered as its configuration expects"
         health.uncovered = name == "app-db" ? ["posts.editor: refers to 'users'"] : []
         health.sampled = name == "app-db" ? ["posts/*: 20 of 30 were looked into"] : []
         health.advice = ["column 'editor' of table 'posts' has no index"]

@@ -45,7 +45,7 @@ final class Afterworld: Sendable {
             Self.configuration(settings, bench.directory)
             + (isDated ? "\ncreated_at_column = \"made\"\ncreated_at_unit = \"unix_s\"" : "")
         registry = AdapterRegistry(
-            try await factory.makeChecked(
+            try await factory.make(
                 try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
             )
         )

@@ -69,7 +69,7 @@ final class KeyWorld: Sendable {
         )
         let text = Self.configuration(bench.directory) + more(bench.directory)
         let configuration = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
-        registry = AdapterRegistry(try await factory.makeChecked(configuration))
+        registry = AdapterRegistry(try await factory.make(configuration))
     }
 
     private static func makeFolder(_ path: String, _ name: String) throws {

@@ -20,6 +20,8 @@ final class LocalServer: Sendable {
     struct Reply: Sendable {
         var status = 200
         var body = ""
+        /// The header `Date`.
+        var date: String?
     }
 
     private let log = Mutex<[Call]>([])
@@ -115,9 +117,10 @@ private final class Handler: ChannelInboundHandler {
                     body: body
                 )
             )
-            let headers: HTTPHeaders = [
+            var headers: HTTPHeaders = [
                 "content-type": "application/json", "content-length": "\(reply.body.utf8.count)",
             ]
+            if let date = reply.date { headers.add(name: "date", value: date) }
             let status = HTTPResponseStatus(statusCode: reply.status)
             context.write(
                 wrapOutboundOut(.head(.init(version: .http1_1, status: status, headers: headers))),

@@ -59,6 +59,43 @@ struct ReloaderTests {
         #expect(try ErasureScope(document: new).targets.map(\.name) == ["uploads"])
     }
 
+    @Test func `a refused reload is shown until a good one`() async throws {
+        let bench = try Bench()
+        let backend = try bench.backend()
+        let reloader = try Self.reloader(bench, backend)
+        var parts = backend.parts
+        parts.refusedReload = { reloader.refusal }
+        let shown = DaemonBackend(parts)
+        let caller = Caller(role: .operator, uid: 0)
+        let path = URL(filePath: bench.directory + "/expunged.toml")
+        let good = try Data(contentsOf: path)
+        #expect(try await shown.status(caller: caller).refusedReload == nil)
+        try Data("[requests]\ndedline = \"1d\"\n".utf8).write(to: path)
+        let problem = await #expect(throws: ControlProblem.self) { _ = try await reloader.reload() }
+        #expect(problem?.code == .configurationInvalid)
+        let status = try await shown.status(caller: caller)
+        #expect(status.alarms.contains("configuration_refused"))
+        #expect(status.refusedReload?.refusedAt == Bench.start)
+        #expect(status.refusedReload?.errors.first?.contains("expunged.toml:2:") == true)
+        try good.write(to: path)
+        _ = try await reloader.reload()
+        let after = try await shown.status(caller: caller)
+        #expect(after.refusedReload == nil)
+        #expect(!after.alarms.contains("configuration_refused"))
+    }
+
+    @Test func `a reload takes what cannot be used yet, and says so`() async throws {
+        let bench = try Bench()
+        let backend = try bench.backend()
+        let reloader = try Self.reloader(bench, backend)
+        try FileManager.default.removeItem(atPath: bench.directory + "/uploads")
+        let answer = try await reloader.reload()
+        #expect(answer.changed == ["target.uploads"])
+        #expect(answer.unusable.count == 1)
+        #expect(answer.unusable.first?.hasPrefix("cannot use target 'uploads': ") == true)
+        #expect(bench.log.all.contains { $0.hasPrefix("componentUnfit") })
+    }
+
     @Test func `what cannot be written down does not come into force`() async throws {
         let bench = try Bench()
         let backend = try bench.backend()

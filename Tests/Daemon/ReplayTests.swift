@@ -59,7 +59,7 @@ struct ReplayTests {
                 now: { Bench.start },
                 logger: bench.log.logger
             )
-            registry = AdapterRegistry(try await factory.makeChecked(configuration))
+            registry = AdapterRegistry(try await factory.make(configuration))
         }
 
         private static func fill(_ count: Int, database: String, files: String) throws {

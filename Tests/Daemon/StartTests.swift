@@ -96,27 +96,6 @@ struct StartTests {
         await adapters.shutDown()
     }
 
-    @Test func `a reload is refused for what it brings, and not for what was broken before`()
-        async throws
-    {
-        let bench = try Bench()
-        let factory = Self.factory(bench)
-        let configuration = try Self.configuration(bench)
-        let old = try await factory.make(configuration)
-        let same = try await factory.makeChecked(configuration, replacing: old)
-        #expect(same.unfit == old.unfit)
-        await same.shutDown()
-        let text = Self.text.replacing("{here}/uploads", with: bench.directory + "/elsewhere")
-        let other = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
-        let error = await #expect(throws: DaemonError.self) {
-            try await factory.makeChecked(other, replacing: old)
-        }
-        #expect(error?.kind == .target)
-        #expect(error?.problems.count == 1)
-        #expect(error?.problems.first?.contains("'uploads'") == true)
-        await old.shutDown()
-    }
-
     @Test func `a template that could reach another user stops the start`() async throws {
         let bench = try Bench()
         let text = Self.text.replacing("[\"{user_id}\"]", with: "[\"{user_id}*\"]")

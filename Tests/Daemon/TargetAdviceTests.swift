@@ -84,7 +84,7 @@ struct TargetAdviceTests {
             logger: bench.log.logger
         )
         let configuration = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
-        let made = try await factory.makeChecked(configuration)
+        let made = try await factory.make(configuration)
         let backend = try bench.backend(more: text, targets: made.targets, clock: StillClock())
         let answer = try await withThrowingTaskGroup { group in
             group.addTask { try await backend.parts.engine.run() }

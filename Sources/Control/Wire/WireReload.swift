@@ -6,15 +6,23 @@ package struct WireReload: WireObject, Codable, Hashable {
     /// Keys that changed and are in force; a section that is new or gone is named as a whole.
     package var changed: [String]
     package var needRestart: [String]
+    /// Why a provider or target is paused until it can be used, one line per problem.
+    package var unusable: [String]
 
-    package init(reloadedAt: WallTime, changed: [String] = [], needRestart: [String] = []) {
+    package init(
+        reloadedAt: WallTime,
+        changed: [String] = [],
+        needRestart: [String] = [],
+        unusable: [String] = []
+    ) {
         self.reloadedAt = reloadedAt
         self.changed = changed
         self.needRestart = needRestart
+        self.unusable = unusable
     }
 
     enum CodingKeys: String, CodingKey {
-        case changed
+        case changed, unusable
         case reloadedAt = "reloaded_at"
         case needRestart = "need_restart"
     }
@@ -23,5 +31,6 @@ package struct WireReload: WireObject, Codable, Hashable {
         .required("reloaded_at", .time, "When the configuration took effect."),
         .required("changed", .list(.text), "Keys that changed and are in force."),
         .required("need_restart", .list(.text), "Keys that changed and need a restart."),
+        .required("unusable", .list(.text), "Why a provider or target is paused for now."),
     ]
 }

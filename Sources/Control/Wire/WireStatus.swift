@@ -52,8 +52,11 @@ package struct WireStatus: WireObject, Codable, Hashable {
     package var requests: [String: Int]
     package var parked: [String: Int]
     package var oldestOpenAt: WallTime?
+    package var oldestOpenID: RequestID?
     /// Codes of what an operator should look at, such as `spool_quarantined`.
     package var alarms: [String]
+    /// The last reload, if it was refused.
+    package var refusedReload: WireRefusedReload?
 
     package init(version: String, state: DaemonState, startedAt: WallTime, guardState: WireGuard) {
         self.version = version
@@ -74,6 +77,8 @@ package struct WireStatus: WireObject, Codable, Hashable {
         case isVaultSealed = "vault_sealed"
         case guardState = "guard"
         case oldestOpenAt = "oldest_open_at"
+        case oldestOpenID = "oldest_open_id"
+        case refusedReload = "refused_reload"
     }
 
     package static let fields: [WireField] = [
@@ -86,6 +91,8 @@ package struct WireStatus: WireObject, Codable, Hashable {
         .required("requests", .counts, "Requests by state."),
         .required("parked", .counts, "Parked requests by reason."),
         .optional("oldest_open_at", .time, "When the oldest open request was made."),
+        .optional("oldest_open_id", .uuid, "The oldest open request."),
         .required("alarms", .list(.text), "Codes of what needs an operator."),
+        .optional("refused_reload", .object("RefusedReload"), "The last reload, if refused."),
     ]
 }

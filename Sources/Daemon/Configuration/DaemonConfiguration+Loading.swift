@@ -36,7 +36,8 @@ extension DaemonConfiguration {
             providers: providers,
             directory: directory,
             targets: targets,
-            sections: reader.sections
+            sections: reader.sections,
+            lines: reader.lines
         )
     }
 }

@@ -16,6 +16,8 @@ package struct DaemonConfiguration: Sendable {
     package let targets: [TargetConfiguration]
     /// Every value by its key, defaults included.
     package let sections: [SettingsSection]
+    /// The line of each section, and of each of its keys, by its name.
+    package let lines: [String: Int]
 
     /// Every credential that the configuration names, with the keys that name it.
     package var requiredCredentials: [RequiredCredential] {

@@ -1,6 +1,7 @@
 /// What an operator should look at: the code of a row in `docs/guides/monitoring.md`.
 enum StatusAlarm: String, Sendable, CaseIterable {
     case vaultSealed = "vault_sealed"
+    case configurationRefused = "configuration_refused"
     case intakePaused = "intake_paused"
     case massDeletionGuard = "mass_deletion_guard"
     case providerPaused = "provider_paused"

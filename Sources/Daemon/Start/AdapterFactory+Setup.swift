@@ -10,40 +10,17 @@ struct UnfitComponents: Hashable, Sendable {
     /// Also the directory.
     var providers: [ProviderName: String] = [:]
     var targets: [TargetName: [String]] = [:]
+
+    /// One line per problem, with its name.
+    var lines: [String] {
+        providers.sorted { $0.key < $1.key }.map(\.value)
+            + targets.sorted { $0.key < $1.key }.flatMap { name, problems in
+                problems.map { "cannot use target '\(name)': \($0)" }
+            }
+    }
 }
 
 extension AdapterFactory {
-    /// Makes every adapter for a reload, and refuses what cannot be used.
-    ///
-    /// What could not be used before stays paused and stops no reload.
-    func makeChecked(
-        _ configuration: DaemonConfiguration,
-        replacing old: Adapters? = nil
-    ) async throws(DaemonError) -> Adapters {
-        let adapters = try await make(configuration)
-        let providers = adapters.unfit.providers.filter { name, _ in
-            !(old?.isPending(name) ?? false)
-        }
-        guard providers.isEmpty else {
-            await adapters.shutDown()
-            throw DaemonError(.provider, providers.sorted { $0.key < $1.key }.map(\.value))
-        }
-        let known = old?.configuration.targets ?? []
-        let targets = adapters.unfit.targets.filter { name, _ in
-            !known.contains { $0.name == name && configuration.targets.contains($0) }
-        }
-        guard targets.isEmpty else {
-            await adapters.shutDown()
-            throw DaemonError(
-                .target,
-                targets.sorted { $0.key < $1.key }.flatMap { name, problems in
-                    problems.map { "cannot use target '\(name)': \($0)" }
-                }
-            )
-        }
-        return adapters
-    }
-
     /// Makes every adapter and compares each target with its live schema.
     ///
     /// What cannot be set up is pending: a broken store or credential must not stop the rest. The

@@ -12,22 +12,23 @@ package enum DaemonCommand {
     /// Runs to the end and returns the exit status; `arguments` is without the program's name.
     package static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
-            try await obey(try DaemonOptions(arguments), environment)
-            return 0
+            return try await obey(try DaemonOptions(arguments), environment)
         } catch let error as DaemonError {
-            complain("\(error)")
+            complain("\(error)", environment)
             return error.exitStatus
         } catch let error as ConfigurationError {
-            complain("\(error)")
+            complain("\(error)", environment)
             return 78
         } catch {
-            complain("\(error)")
+            complain("\(error)", environment)
             return 74
         }
     }
 
-    private static func obey(_ options: DaemonOptions, _ environment: [String: String]) async throws
-    {
+    private static func obey(
+        _ options: DaemonOptions,
+        _ environment: [String: String]
+    ) async throws -> Int32 {
         switch options.verb {
         case .help:
             say(DaemonOptions.help)
@@ -36,6 +37,16 @@ package enum DaemonCommand {
         case .generateVaultKey(let path):
             let id = try KeyGenerator.makeVaultKey(at: path)
             say("wrote a new vault key with id \(id) to '\(path)'; keep a copy apart from state.db")
+        case .setup:
+            let setup = ServiceSetup(
+                configuration: options.configurationPath,
+                credentials: options.credentialsDirectory ?? "/etc/expunged/credentials"
+            )
+            say(try setup.run(uid: geteuid()))
+        case .backup(let file):
+            say(try backUp(to: file, options, environment))
+        case .restore(let file):
+            say(try restore(file, options, environment))
         case .checkConfiguration:
             let configuration = try DaemonConfiguration.load(path: options.configurationPath)
             for caution in configuration.cautions { say("caution: \(caution)") }
@@ -48,9 +59,29 @@ package enum DaemonCommand {
             let place = SpoolPlace(stateDirectory: directories.state)
             try place.prepare()
             say("the spool is '\(place.path)'")
+        case .check:
+            return try await check(options, environment)
         case .run:
             try await serve(options, environment)
         }
+        return 0
+    }
+
+    private static func check(
+        _ options: DaemonOptions,
+        _ environment: [String: String]
+    ) async throws -> Int32 {
+        let path = options.configurationPath
+        if options.isAsService {
+            let json = options.isJSON ? ["--json"] : []
+            try ServiceUnit.runAgain(["--check", "--config", path] + json)
+        }
+        try setUpProcess(environment)
+        _ = clinux_forbid_core_dumps()
+        let found = await SystemCheck(options: options, environment: environment).run()
+        let (text, status) = SystemCheck.report(found, asJSON: options.isJSON, path)
+        say(text)
+        return status
     }
 
     private static func serve(
@@ -60,22 +91,26 @@ package enum DaemonCommand {
         try setUpProcess(environment)
         let activation = try SocketActivation.take()
         _ = clinux_forbid_core_dumps()
-        let configuration = try DaemonConfiguration.load(path: options.configurationPath)
         let queue = try LogQueue(output: LogOutput.choose(environment: environment))
         defer { _ = queue.flush(timeout: .seconds(2)) }
-        let level = Logger.Level(rawValue: configuration.journal.level.rawValue) ?? .info
-        let logger = Logger(label: "expunged") { _ in JournalLogHandler(queue: queue, level: level)
-        }
-        let builder = DaemonBuilder(
-            options: options,
-            environment: environment,
-            activation: activation,
-            logger: logger
-        )
+        var logger = Logger(label: "expunged") { _ in JournalLogHandler(queue: queue) }
         do {
+            let configuration = try DaemonConfiguration.load(path: options.configurationPath)
+            logger.logLevel = Logger.Level(rawValue: configuration.journal.level.rawValue) ?? .info
+            let builder = DaemonBuilder(
+                options: options,
+                environment: environment,
+                activation: activation,
+                logger: logger
+            )
             try await builder.build(configuration).run()
         } catch {
-            logger.critical("the service cannot go on", metadata: ["error": "\(error)"])
+            for line in "\(error)".split(separator: "\n") {
+                logger.note(
+                    error is ConfigurationError ? .configurationRefused : .serviceFailed,
+                    ["error": "\(line)"]
+                )
+            }
             throw error
         }
     }
@@ -89,8 +124,12 @@ package enum DaemonCommand {
 
     private static func say(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
-    private static func complain(_ text: String) {
-        for line in text.split(separator: "\n") { write("error: \(line)\n", to: STDERR_FILENO) }
+    /// The prefix makes journald file the lines as errors (sd-daemon(3)).
+    private static func complain(_ text: String, _ environment: [String: String]) {
+        let prefix = LogOutput.choose(environment: environment) == .journal ? "<3>" : ""
+        for line in text.split(separator: "\n") {
+            write("\(prefix)error: \(line)\n", to: STDERR_FILENO)
+        }
     }
 
     private static func write(_ text: String, to descriptor: Int32) {

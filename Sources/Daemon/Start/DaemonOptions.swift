@@ -4,8 +4,13 @@ package struct DaemonOptions: Sendable, Hashable {
     package enum Verb: Sendable, Hashable {
         case run
         case checkConfiguration
+        /// Everything that the configuration names, and the machine.
+        case check
         case initSpool
         case generateVaultKey(path: String)
+        case setup
+        case backup(file: String)
+        case restore(file: String)
         case version
         case help
     }
@@ -16,6 +21,9 @@ package struct DaemonOptions: Sendable, Hashable {
     package var runtimeDirectory: String?
     package var credentialsDirectory: String?
     package var logsDirectory: String?
+    package var isJSON = false
+    /// To check as the service's user, in the sandbox of its unit.
+    package var isAsService = false
 
     /// Reads the arguments after the program's name; errors are of kind `usage`.
     package init(_ arguments: [String]) throws(DaemonError) {
@@ -23,7 +31,13 @@ package struct DaemonOptions: Sendable, Hashable {
         while let argument = rest.popFirst() {
             switch argument {
             case "--check-config": verb = .checkConfiguration
+            case "--check": verb = .check
+            case "--json": isJSON = true
+            case "--as-service": isAsService = true
             case "--init-spool": verb = .initSpool
+            case "setup": verb = .setup
+            case "backup": verb = .backup(file: try Self.value(of: argument, &rest))
+            case "restore": verb = .restore(file: try Self.value(of: argument, &rest))
             case "--version": verb = .version
             case "--help", "-h": verb = .help
             case "--generate-vault-key":
@@ -53,6 +67,9 @@ package struct DaemonOptions: Sendable, Hashable {
     package static let help = """
         usage: expunged [--config FILE] [--state-directory DIR] [--runtime-directory DIR]
                         [--credentials-directory DIR] [--logs-directory DIR]
+               expunged setup [--config FILE] [--credentials-directory DIR]
+               expunged backup FILE | restore FILE [--config FILE] [...-directory DIR]
+               expunged --check [--json] [--as-service] [--config FILE] [...-directory DIR]
                expunged --check-config [--config FILE]
                expunged --init-spool [--config FILE] [--state-directory DIR]
                expunged --generate-vault-key FILE
@@ -60,6 +77,12 @@ package struct DaemonOptions: Sendable, Hashable {
 
         Carries account deletions to their end: revokes tokens, purges stores, verifies both.
 
+          setup                        create the vault key and a first configuration if they
+                                       are missing, and say what comes next; as root
+          backup FILE                  write the state and its keys into a new file, also while
+                                       the service runs; no vault key and no spool in it
+          restore FILE                 check such a file and its vault keys, put it in place of
+                                       the state, and say what comes next; not while it runs
           --config FILE                configuration (default /etc/expunged/expunged.toml)
           --state-directory DIR        private state and spool (default $STATE_DIRECTORY)
           --runtime-directory DIR      where to bind the sockets without systemd (default
@@ -67,10 +90,14 @@ package struct DaemonOptions: Sendable, Hashable {
           --credentials-directory DIR  vault key and provider keys (default $CREDENTIALS_DIRECTORY)
           --logs-directory DIR         checkpoints of the ledger (default $LOGS_DIRECTORY, or the
                                        state directory, where an old copy goes unnoticed)
+          --check                      try everything that the configuration names, and the
+                                       machine; each finding has a hint. Changes nothing
+          --json                       with --check: print JSON
+          --as-service                 with --check: as the service's user in its sandbox (root)
           --check-config               report every problem of the configuration, and stop
           --init-spool                 create the spool if there is none, and stop
           --generate-vault-key FILE    write a new vault key into a new file, and stop
 
-        Exit status: 0 done, 64 wrong usage, 74 state or socket unusable, 78 configuration unusable.
+        Exit status: 0 done, 1 --check found something to mend, 64 wrong usage, 74 state or socket unusable, 78 configuration unusable.
         """
 }

@@ -6,7 +6,9 @@ import Settings
 import Storage
 import Systemd
 
-/// Reads the configuration again; a bad one leaves the running one in force.
+/// Reads the configuration again; one that is not valid leaves the running one in force.
+///
+/// A provider or store that cannot be used is paused, as at the start, and refuses nothing.
 struct Reloader: Sendable {
     /// Calls under way end with the adapters that began them; longer than any call lasts.
     private static let retirementDelay = Duration.seconds(60)
@@ -21,7 +23,11 @@ struct Reloader: Sendable {
     let now: @Sendable () -> WallTime
     let logger: Logger
     private let turns = AsyncLock()
+    private let lastRefusal = Latest<WireRefusedReload?>(nil)
     private let retired = AsyncStream.makeStream(of: Adapters.self)
+
+    /// The last reload, if it was refused.
+    var refusal: WireRefusedReload? { lastRefusal.value }
 
     /// Loads, checks and puts a configuration into force.
     func reload() async throws(ControlProblem) -> WireReload {
@@ -34,17 +40,17 @@ struct Reloader: Sendable {
         let adapters: Adapters
         do {
             let configuration = try DaemonConfiguration.load(path: path)
-            adapters = try await factory.makeChecked(configuration, replacing: old)
+            adapters = try await factory.make(configuration)
         } catch {
             throw refused(error)
         }
         try await record(adapters)
         let blockers = ReloadBlockers.find(from: old.configuration, to: adapters.configuration)
         engine.reconfigure(adapters.engineConfiguration, adapters: adapters.forEngine)
-        // Broken before, and no reason to refuse what is put right elsewhere.
         adapters.pauseUnfit { engine.post($0) }
         pauses.note(adapters.unfit)
         retired.continuation.yield(registry.replace(with: adapters))
+        lastRefusal.value = nil
         let needRestart = blockers.map(\.key)
         let changed = ConfigurationChanges.find(
             from: old.configuration,
@@ -57,7 +63,12 @@ struct Reloader: Sendable {
                 "detail": "\(needRestart.isEmpty ? "in_force" : "restart_needed")",
             ]
         )
-        return WireReload(reloadedAt: now(), changed: changed, needRestart: needRestart)
+        return WireReload(
+            reloadedAt: now(),
+            changed: changed,
+            needRestart: needRestart,
+            unusable: adapters.unfit.lines
+        )
     }
 
     /// Records what receipts will say, before any request can end under it.
@@ -67,7 +78,7 @@ struct Reloader: Sendable {
             try await state.enforce(adapters.erasureScope)
         } catch {
             await adapters.shutDown()
-            logger.note(.configurationRefused, ["error": "\(error)"])
+            note(["\(error)"])
             throw ControlProblem(
                 .unavailable,
                 "the state cannot be written, the configuration stays as it was",
@@ -78,12 +89,17 @@ struct Reloader: Sendable {
 
     private func refused(_ error: any Error) -> ControlProblem {
         let lines = "\(error)".split(separator: "\n").map(String.init)
-        for line in lines { logger.note(.configurationRefused, ["error": "\(line)"]) }
+        note(lines)
         return ControlProblem(
             .configurationInvalid,
             nil,
             errors: lines.map { .init(field: nil, message: $0) }
         )
+    }
+
+    private func note(_ problems: [String]) {
+        for problem in problems { logger.note(.configurationRefused, ["error": "\(problem)"]) }
+        lastRefusal.value = WireRefusedReload(refusedAt: now(), errors: problems)
     }
 
     /// Closes replaced adapters, each set in its own time.

@@ -43,6 +43,18 @@ package struct ConfigurationReader {
     }
 
     package mutating func append(_ section: SettingsSection) { sections += section.tree }
+
+    /// The line of each section, and of each of its keys, by its name such as `provider.apple.kind`.
+    package var lines: [String: Int] {
+        var lines: [String: Int] = [:]
+        for section in sections {
+            lines[section.label] = log.locations.line(of: section.place.path)
+            for key in section.values.keys {
+                lines[section.place.key(key)] = log.locations.line(of: section.place.path(of: key))
+            }
+        }
+        return lines
+    }
 }
 
 // MARK: - Sections

@@ -7,9 +7,18 @@ enum Console {
     /// Whether somebody watches standard output.
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    static func write(_ text: String) { put(text, to: STDOUT_FILENO) }
+    /// Columns and rows of the terminal; 80 columns and any number of rows where there is none.
+    static var size: (columns: Int, rows: Int) {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return (80, .max)
+        }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
 
-    static func writeError(_ text: String) { put(text, to: STDERR_FILENO) }
+    static func write(_ text: String) { put(text + "\n", to: STDOUT_FILENO) }
+
+    static func writeError(_ text: String) { put(text + "\n", to: STDERR_FILENO) }
 
     static func exit(_ code: EndCode) { Glibc.exit(code.rawValue) }
 
@@ -19,7 +28,14 @@ enum Console {
         exit(code)
     }
 
+    static func fail(_ failure: CommandFailure) {
+        fail(failure.message, hint: failure.hint, code: failure.code)
+    }
+
     static func fail(_ error: ControlClientError) {
+        if error.kind == .unreachable, let reason = LastReason.find(socket: error.socketPath) {
+            writeError("error: the service's last error: \(Table.harmless(reason))")
+        }
         let message: String
         if let problem = error.problem {
             message = "\(Table.harmless(problem.detail)) (\(Table.harmless("\(problem.code)")))"
@@ -34,15 +50,17 @@ enum Console {
         fail(message, hint: error.hint, code: error.endCode)
     }
 
-    private static func put(_ text: String, to descriptor: Int32) {
-        var bytes = Array((text + "\n").utf8)[...]
+    /// Writes without a newline at the end; `false` when nobody reads any more (a closed pipe).
+    @discardableResult
+    static func put(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.write(descriptor, buffer.baseAddress, buffer.count)
             }
-            // Nobody reads any more (a closed pipe); there is no better place to say so.
-            guard count > 0 || errno == EINTR else { return }
+            guard count > 0 || errno == EINTR else { return false }
             bytes = bytes.dropFirst(max(0, count))
         }
+        return true
     }
 }

@@ -19,7 +19,7 @@ extension ControlClientError {
     /// What to do about it, if that is known.
     var hint: String? {
         switch kind {
-        case .unreachable: "is expunged running? see: systemctl status expunged"
+        case .unreachable: "is expunged running? see: systemctl status expunged; expungectl doctor"
         case .permissionDenied: "join the group expunged-operator, or use sudo"
         case .timedOut, .interrupted: "see: journalctl -u expunged"
         case .malformedAnswer: "is this socket expunged's, and is expungectl of the same version?"

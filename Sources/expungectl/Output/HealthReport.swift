@@ -9,14 +9,14 @@ enum HealthReport {
             let state = item.detail.map { "\(item.state) (\($0))" } ?? "\(item.state)"
             table.add([
                 item.name, item.kind, state, "\(item.inFlight)/\(item.concurrency)",
-                "\(item.waiting)", item.retryAt?.rfc3339, item.lastError,
+                "\(item.waiting)", item.retryAt.map(LocalTime.full), item.lastError,
             ])
         }
         return table.text
     }
 
     static func checked(_ items: [WireHealth]) -> String {
-        var lines = [list(items)]
+        var lines = items.compactMap(\.summary).map(Table.harmless) + [list(items)]
         for item in items {
             let name = items.count > 1 ? "\(item.name): " : ""
             lines += item.findings.map { Table.harmless("finding: \(name)\($0)") }
@@ -36,9 +36,14 @@ enum HealthReport {
         facts.add("guard", guardLine(status.guardState))
         facts.add("requests", counts(status.requests))
         facts.add("parked", counts(status.parked))
-        facts.add("oldest open", status.oldestOpenAt?.rfc3339)
+        let oldest = [status.oldestOpenAt?.rfc3339, status.oldestOpenID?.description]
+        let oldestText = oldest.compactMap(\.self).joined(separator: "  ")
+        facts.add("oldest open", oldestText.isEmpty ? nil : oldestText)
         facts.add("alarms", status.alarms.isEmpty ? "none" : status.alarms.joined(separator: ", "))
-        return facts.text
+        guard let refused = status.refusedReload else { return facts.text }
+        facts.add("reload", "refused at \(refused.refusedAt.rfc3339)")
+        let errors = refused.errors.map { Table.harmless("error: \($0)") }
+        return ([facts.text] + errors).joined(separator: "\n")
     }
 
     static func guardLine(_ state: WireGuard) -> String {
@@ -51,7 +56,7 @@ enum HealthReport {
         return line
     }
 
-    private static func counts(_ counts: [String: Int]) -> String {
+    static func counts(_ counts: [String: Int]) -> String {
         let parts = counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         return parts.isEmpty
             ? "none" : parts.map { "\($0.value) \($0.key)" }.joined(separator: ", ")

@@ -1,0 +1,23 @@
+package import Lifecycle
+
+/// A reload that was refused: the configuration before it is still in force.
+package struct WireRefusedReload: WireObject, Codable, Hashable {
+    package var refusedAt: WallTime
+    /// One line per problem, with file and line where there is one.
+    package var errors: [String]
+
+    package init(refusedAt: WallTime, errors: [String]) {
+        self.refusedAt = refusedAt
+        self.errors = errors
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case errors
+        case refusedAt = "refused_at"
+    }
+
+    package static let fields: [WireField] = [
+        .required("refused_at", .time, "When."),
+        .required("errors", .list(.text), "Why, one line per problem."),
+    ]
+}

@@ -1,0 +1,238 @@
+import Engine
+import Glibc
+import HTTP
+import Lifecycle
+import Logging
+import NIOPosix
+import Providers
+import Settings
+import Stores
+import Systemd
+import Vault
+
+/// Credentials, providers and stores, by what `providers check` and `targets check` ask.
+extension SystemCheck {
+    /// File and line of a section or key, such as `provider.apple.ca_file`.
+    func place(of key: String, in configuration: DaemonConfiguration) -> String {
+        let path = options.configurationPath
+        return configuration.lines[key].map { "\(path):\($0)" } ?? path
+    }
+
+    func vaultFindings(_ configuration: DaemonConfiguration) -> [Finding] {
+        let directory = CredentialDirectory(path: folders.credentials)
+        let vaultNames =
+            [configuration.vault.keyCredential] + configuration.vault.retiredKeyCredentials
+        return configuration.requiredCredentials.compactMap { credential in
+            let place =
+                place(of: credential.usedBy, in: configuration) + ": \(credential.usedBy)"
+            do {
+                let secret = try directory.read(credential.name)
+                if vaultNames.contains(credential.name) {
+                    _ = try VaultKey(text: secret, name: credential.name)
+                }
+            } catch {
+                return Finding(at: place, "\(error)", remedy: Remedy.of(error, ""))
+            }
+            guard isOpenToOthers(credential.name) else { return nil }
+            return Finding(
+                .warning,
+                at: place,
+                "every user of this machine can read credential '\(credential.name)'",
+                remedy: "run: chmod 0600 \(folders.credentials)/\(credential.name)"
+            )
+        }
+    }
+
+    private func isOpenToOthers(_ name: String) -> Bool {
+        var status = stat()
+        return ["expunged_\(name)", name].contains { file in
+            unsafe stat(folders.credentials + "/" + file, &status) == 0
+                && status.st_mode & S_IRWXO != 0
+        }
+    }
+
+    /// Asks all at once: a slow one keeps no other waiting.
+    func componentFindings(_ configuration: DaemonConfiguration) async -> [Finding] {
+        let factory: AdapterFactory
+        do {
+            factory = try makeFactory()
+        } catch {
+            return [Finding(at: folders.state, "\(error)", remedy: Remedy.report)]
+        }
+        let found = await withTaskGroup(of: (Int, [Finding]).self) { group in
+            var index = 0
+            func add(_ check: @escaping @Sendable () async -> [Finding]) {
+                group.addTask { [index] in (index, await check()) }
+                index += 1
+            }
+            for provider in configuration.providers {
+                add { await findings(provider, factory, configuration) }
+            }
+            if let directory = configuration.directory {
+                add { await findings(directory, factory, configuration) }
+            }
+            for target in configuration.targets {
+                add { await findings(target, factory, configuration) }
+            }
+            var found: [(Int, [Finding])] = []
+            for await finding in group { found.append(finding) }
+            return found
+        }
+        return found.sorted { $0.0 < $1.0 }.flatMap(\.1)
+    }
+
+    private func makeFactory() throws -> AdapterFactory {
+        AdapterFactory(
+            credentials: CredentialDirectory(path: folders.credentials),
+            // A check stores no hash, so any key does.
+            hasher: try HMACHasher(key: Secret([UInt8](repeating: 0, count: 32))),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: machine.now,
+            logger: Logger(label: "expunged") { _ in SwiftLogNoOpLogHandler() }
+        )
+    }
+
+    // MARK: Providers
+
+    private func findings(
+        _ provider: ProviderConfiguration,
+        _ factory: AdapterFactory,
+        _ configuration: DaemonConfiguration
+    ) async -> [Finding] {
+        let key = "provider.\(provider.name)"
+        let guide = Remedy.guide(ofProvider: provider.kindName)
+        let setup = ProviderSetup(provider, in: factory.environment)
+        var found: [Finding] = []
+        do {
+            let made = try provider.kind.make(setup)
+            if let problem = await made.problem() {
+                found.append(finding(problem, key, guide, configuration))
+            }
+            await made.shutdown()
+        } catch {
+            found.append(finding(error, key, guide, configuration))
+        }
+        do {
+            try await provider.notifications.makeReceiver(setup)?.shutdown()
+            try await provider.notifications.poll?.makePoller(setup).shutdown()
+        } catch {
+            found.append(finding(error, key, guide, configuration))
+        }
+        return found
+    }
+
+    private func findings(
+        _ directory: DirectoryConfiguration,
+        _ factory: AdapterFactory,
+        _ configuration: DaemonConfiguration
+    ) async -> [Finding] {
+        let key = "directory.\(directory.name)"
+        let guide = "docs/guides/firebase.md"
+        do {
+            let made = try await directory.kind.open(directory, in: factory.environment)
+            let failure = await made.diagnose()
+            await made.shutdown()
+            let problem = failure.map { ProviderProblem($0, $0.advice(on: directory.name)) }
+            return problem.map { [finding($0, key, guide, configuration)] } ?? []
+        } catch {
+            return [finding(error, key, guide, configuration)]
+        }
+    }
+
+    private func finding(
+        _ problem: ProviderProblem,
+        _ key: String,
+        _ guide: String,
+        _ configuration: DaemonConfiguration
+    ) -> Finding {
+        Finding(
+            at: place(of: key, in: configuration) + ": \(key)",
+            problem.finding,
+            remedy: Remedy.of(problem.failure, guide)
+        )
+    }
+
+    private func finding(
+        _ error: any Error,
+        _ key: String,
+        _ guide: String,
+        _ configuration: DaemonConfiguration
+    ) -> Finding {
+        var reason = "\(error)"
+        var key = key
+        if let error = error as? SetupError, error.kind == .unreadableCAFile {
+            key += ".ca_file"
+            let path = configuration.value(of: key) ?? ""
+            reason += ": '\(path)' \(Self.problem(ofFile: path) ?? "holds no certificate")"
+        }
+        return Finding(
+            at: place(of: key, in: configuration) + ": \(key)",
+            reason,
+            remedy: Remedy.of(error, guide)
+        )
+    }
+
+    private static func problem(ofFile path: String) -> String? {
+        guard unsafe access(path, R_OK) != 0 else { return nil }
+        let text = unsafe strerror(errno).map { unsafe String(cString: $0) }
+        return "cannot be read (\(text?.lowercased() ?? "error \(errno)"))"
+    }
+
+    // MARK: Targets
+
+    private func findings(
+        _ target: TargetConfiguration,
+        _ factory: AdapterFactory,
+        _ configuration: DaemonConfiguration
+    ) async -> [Finding] {
+        let key = "target.\(target.name)"
+        let guide = Remedy.guide(ofTarget: target.kind)
+        let made: any PurgeTarget
+        do {
+            made = try await factory.make(target, in: configuration)
+        } catch {
+            return [finding(error, key, guide, configuration)]
+        }
+        let place = place(of: key, in: configuration) + ": \(key)"
+        let inspected = await made.inspect(withOutages: true)
+        var found = inspected.problems.map {
+            Finding(at: place, $0, remedy: Remedy.of(text: $0, guide))
+        }
+        found += inspected.advice.map {
+            Finding(.warning, at: place, $0, remedy: "see \(guide)")
+        }
+        if found.allSatisfy({ $0.severity == .warning }),
+            let searching = made.store as? any CoverageSearching
+        {
+            switch await searching.coverage() {
+            case .findings(let findings):
+                found += findings.filter { !$0.isCovered }.map {
+                    Finding(
+                        .warning,
+                        at: "\(place): \($0.name)",
+                        "it looks like user data that nothing erases: \($0.reason)",
+                        remedy: "give it a rule, or keep it with a reason; see \(guide)"
+                    )
+                }
+            case .failure(let failure):
+                found.append(
+                    Finding(
+                        at: place,
+                        "it cannot be searched for user data: \(failure.code)",
+                        remedy: Remedy.of(failure, guide)
+                    )
+                )
+            }
+        }
+        await made.shutdown()
+        return found
+    }
+}
+
+extension DaemonConfiguration {
+    /// A text of the file, by the name of its key.
+    fileprivate func value(of key: String) -> String? {
+        let name = key.split(separator: ".").last.map(String.init) ?? ""
+        return sections.first { "\($0.label).\(name)" == key }?.text(name)
+    }
+}

@@ -1,0 +1,188 @@
+import ControlServer
+import Glibc
+import Lifecycle
+import Settings
+import Vault
+
+/// The state directory, the ledger's checkpoints, the spool, the disk, the journal and the unit.
+extension SystemCheck {
+    /// Below it the service stops taking requests soon.
+    private static let freeBytesMin: UInt64 = 64 << 20
+    private static let freeBytesWanted: UInt64 = 1 << 30
+    private static let freeFilesMin: UInt64 = 1000
+
+    func folderFindings() -> [Finding] {
+        let state = folders.state
+        var found = folder(state, "state directory", .error)
+        guard found.isEmpty else { return found }
+        found += hashKeyFindings(state) + spoolFindings(state + "/spool")
+        found += diskFindings(state)
+        found += folder(folders.logs, "directory of the ledger's checkpoints", .warning)
+        if unsafe access(machine.journalSocket, F_OK) != 0 {
+            found.append(
+                Finding(
+                    .warning,
+                    at: machine.journalSocket,
+                    "no journal takes messages here, so they go to standard error",
+                    remedy: "start it with: systemctl start systemd-journald"
+                )
+            )
+        }
+        return found
+    }
+
+    private func folder(
+        _ path: String,
+        _ role: String,
+        _ severity: Finding.Severity
+    ) -> [Finding] {
+        func finding(_ reason: String, _ remedy: String) -> [Finding] {
+            [Finding(severity, at: path, "the \(role) \(reason)", remedy: remedy)]
+        }
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            let isMissing = errno == ENOENT
+            return finding(
+                isMissing ? "is missing" : "cannot be read (\(Self.reason))",
+                "start the service once, which makes it, or name another one"
+                    + " (expunged --help)"
+            )
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            return finding("is no directory", "move it away; systemd makes the directory")
+        }
+        let uid = geteuid()
+        guard status.st_uid == uid || uid == 0 else {
+            return finding(
+                "belongs to uid \(status.st_uid), and the service runs as uid \(uid)",
+                "run: chown -R expunged:expunged \(path)"
+            )
+        }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            return finding("can be written by others", "run: chmod go-w \(path)")
+        }
+        guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
+            return finding(
+                "cannot be written (\(Self.reason))",
+                "mount it writable, and run: chown -R expunged:expunged \(path)"
+            )
+        }
+        return []
+    }
+
+    private func hashKeyFindings(_ state: String) -> [Finding] {
+        let isStateThere = unsafe access(state + "/state.db", F_OK) == 0
+        let isKeyThere = unsafe access(state + "/hash.key", F_OK) == 0
+        guard isStateThere || isKeyThere else { return [] }
+        do {
+            _ = try FileHashKey(directory: state, mayCreate: false)
+            return []
+        } catch {
+            return [
+                Finding(
+                    at: state + "/hash.key",
+                    "\(error)",
+                    remedy: "put back the hash.key of the same backup as state.db: mode 0600, owned"
+                        + " by expunged"
+                )
+            ]
+        }
+    }
+
+    private func spoolFindings(_ directory: String) -> [Finding] {
+        let path = directory + "/queue.db"
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return [] }
+        let remedy = "see docs/guides/spool-repair.md; requests over the sockets work meanwhile"
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            return [Finding(at: path, "the spool is not a regular file", remedy: remedy)]
+        }
+        guard unsafe access(path, R_OK | W_OK) == 0 else {
+            return [Finding(at: path, "the spool cannot be used (\(Self.reason))", remedy: remedy)]
+        }
+        return []
+    }
+
+    private func diskFindings(_ path: String) -> [Finding] {
+        guard let space = machine.space(path) else { return [] }
+        let remedy = "free space, or move the state to a larger disk"
+        if space.isReadOnly {
+            return [
+                Finding(at: path, "its file system is read-only", remedy: "mount it writable")
+            ]
+        }
+        if space.freeFiles < Self.freeFilesMin {
+            let reason = "its file system has \(space.freeFiles) free inodes"
+            return [Finding(at: path, reason, remedy: remedy)]
+        }
+        guard space.freeBytes < Self.freeBytesWanted else { return [] }
+        let isLittle = space.freeBytes < Self.freeBytesMin
+        let reason = "its file system has \(space.freeBytes >> 20) MiB free"
+        return [Finding(isLittle ? .error : .warning, at: path, reason, remedy: remedy)]
+    }
+
+    func approvalFindings(_ configuration: DaemonConfiguration) -> [Finding] {
+        guard configuration.requests.approval == .required, !PeerLogin.isReadable else { return [] }
+        return [
+            Finding(
+                at: place(of: "requests.approval", in: configuration),
+                "approvals cannot be taken: /proc hides who is behind a connection",
+                remedy: "install the drop-in expunged-approval.conf (docs/guides/approval.md)"
+            )
+        ]
+    }
+
+    func unitFindings() -> [Finding] {
+        guard unsafe access(machine.systemd, F_OK) == 0, let facts = UnitFacts(environment) else {
+            return []
+        }
+        let place = ServiceUnit.name
+        guard facts["LoadState"] == "loaded" else {
+            return [
+                Finding(
+                    .warning,
+                    at: place,
+                    "systemd has no such unit",
+                    remedy: "install the package (docs/guides/install.md)"
+                )
+            ]
+        }
+        var found: [Finding] = []
+        if facts["NeedDaemonReload"] == "yes" {
+            found.append(
+                Finding(
+                    .warning,
+                    at: place,
+                    "its file changed since systemd read it",
+                    remedy: "run: systemctl daemon-reload"
+                )
+            )
+        }
+        if facts["UnitFileState"].map({ !$0.hasPrefix("enabled") }) ?? false {
+            found.append(
+                Finding(
+                    .warning,
+                    at: place,
+                    "it does not start with the machine",
+                    remedy: "run: systemctl enable expunged.service"
+                )
+            )
+        }
+        if ["0", "infinity"].contains(facts["WatchdogUSec"] ?? "") {
+            found.append(
+                Finding(
+                    .warning,
+                    at: place,
+                    "no watchdog ends the service when it hangs",
+                    remedy: "remove WatchdogSec= from the drop-ins; systemctl cat shows them"
+                )
+            )
+        }
+        return found
+    }
+
+    private static var reason: String {
+        let text = unsafe strerror(errno).map { unsafe String(cString: $0) }
+        return text?.lowercased() ?? "error \(errno)"
+    }
+}

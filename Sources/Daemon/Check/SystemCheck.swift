@@ -1,0 +1,95 @@
+import Encoding
+import Engine
+import HTTP
+import Lifecycle
+import Settings
+
+/// Checks everything that the service works with, as the user that runs it, and changes nothing.
+struct SystemCheck: Sendable {
+    /// More than the clocks of servers and a slow answer differ.
+    static let clockDifferenceMax = Duration.seconds(30)
+
+    let options: DaemonOptions
+    let environment: [String: String]
+    var machine = Machine()
+
+    /// What a test replaces.
+    struct Machine: Sendable {
+        var now: @Sendable () -> WallTime = { [clock = AnchoredClock()] in clock.now() }
+        var journalSocket = "/run/systemd/journal/socket"
+        var systemd = "/run/systemd/system"
+        var space: @Sendable (String) -> DiskSpace? = { DiskSpace(of: $0) }
+    }
+
+    var folders: ServiceFolders { ServiceFolders(options: options, environment: environment) }
+
+    /// Returns what is wrong, in the order of the configuration and then of the machine.
+    func run() async -> [Finding] {
+        var found: [Finding] = []
+        do throws(ConfigurationError) {
+            let configuration = try DaemonConfiguration.load(path: options.configurationPath)
+            found += configuration.cautions.map {
+                Finding(.warning, at: options.configurationPath, $0, remedy: Remedy.caution)
+            }
+            found += vaultFindings(configuration)
+            let dates = ServerDates(now: machine.now)
+            found += await ServerDates.$current.withValue(dates) {
+                await componentFindings(configuration)
+            }
+            found += [clockFinding(dates.difference)].compactMap(\.self)
+            found += approvalFindings(configuration)
+        } catch {
+            found += Self.findings(of: error)
+        }
+        found += folderFindings() + unitFindings()
+        var seen: Set<Finding> = []
+        return found.filter { seen.insert($0).inserted }
+    }
+
+    private static func findings(of error: ConfigurationError) -> [Finding] {
+        error.problems.map { problem in
+            let place = problem.line.map { "\(problem.file):\($0)" } ?? problem.file
+            let object = problem.key ?? "this file"
+            let shown = problem.value.map { " '\($0)'" } ?? ""
+            return Finding(
+                at: place,
+                "cannot use \(object)\(shown) (\(problem.kind.rawValue)): \(problem.cause)",
+                remedy: Remedy.of(problem)
+            )
+        }
+    }
+
+    private func clockFinding(_ difference: Duration?) -> Finding? {
+        guard let difference, difference.magnitude > Self.clockDifferenceMax else { return nil }
+        let seconds = difference.magnitude.milliseconds / 1000
+        return Finding(
+            at: "clock",
+            "this machine is \(seconds) s \(difference > .zero ? "ahead of" : "behind") the servers"
+                + " that were asked",
+            remedy: "set the clock, and keep it: timedatectl set-ntp true"
+                + " (docs/guides/maintenance.md#the-clock)"
+        )
+    }
+
+    /// - Returns: The text that the program prints, and its exit status.
+    static func report(_ found: [Finding], asJSON: Bool, _ path: String) -> (String, Int32) {
+        let errors = found.count { $0.severity == .error }
+        let status: Int32 = errors > 0 ? 1 : 0
+        guard !asJSON else {
+            let json: JSONValue = [
+                "ok": .bool(errors == 0), "findings": .array(found.map(\.json)),
+            ]
+            return (String(json.indentedText.dropLast()), status)
+        }
+        let warnings = found.count - errors
+        let end =
+            found.isEmpty
+            ? "'\(path)' and everything that it names is fine"
+            : "\(errors) to mend, \(warnings) to know"
+        return ((found.map(\.text) + [end]).joined(separator: "\n"), status)
+    }
+}
+
+extension Duration {
+    fileprivate var magnitude: Duration { self < .zero ? .zero - self : self }
+}

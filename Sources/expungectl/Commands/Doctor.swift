@@ -1,0 +1,32 @@
+import ArgumentParser
+import Glibc
+
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check the configuration, what it names, and the machine.",
+        discussion: """
+            Runs expunged --check; as root in the sandbox of the service and as its user. Changes \
+            nothing and needs no running service. Ends with 1 if something must be mended.
+            """
+    )
+
+    @Option(help: ArgumentHelp("The configuration.", valueName: "file"), completion: .file())
+    var config: String?
+    @Flag(name: .long, help: "Print JSON, for programs.") var json = false
+
+    func run() throws {
+        var arguments = ["expunged", "--check"]
+        if geteuid() == 0 { arguments.append("--as-service") }
+        if json { arguments.append("--json") }
+        if let config { arguments += ["--config", config] }
+        for path in ["/usr/sbin/expunged", "/usr/local/sbin/expunged", "expunged"] {
+            let pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+            unsafe execvp(path, pointers)
+        }
+        Console.fail(
+            "cannot run expunged: error \(errno)",
+            hint: "is it installed?",
+            code: .failure
+        )
+    }
+}

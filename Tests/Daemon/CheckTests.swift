@@ -1,0 +1,371 @@
+import Encoding
+import FoundationEssentials
+import Glibc
+import Lifecycle
+import Testing
+
+@testable import Daemon
+@testable import Sandbox
+
+/// What `expunged --check` finds, and that each finding names object, reason and remedy.
+struct CheckTests {
+    /// How a client that the provider knows is answered about a code that does not exist.
+    private static let known = LocalServer.Reply(
+        status: 400,
+        body: #"{"error":"invalid_grant"}"#
+    )
+
+    private static func with(
+        reply: LocalServer.Reply = known,
+        _ body: (CheckBench, LocalServer) async throws -> Void
+    ) async throws {
+        let bench = try CheckBench()
+        try await LocalServer.with(
+            bench.directory,
+            react: { _ in reply },
+            body: { try await body(bench, $0) }
+        )
+    }
+
+    private static func expect(
+        _ found: [Finding],
+        _ name: String,
+        _ place: String,
+        _ reason: String,
+        _ remedy: String,
+        _ severity: Finding.Severity = .error
+    ) {
+        let fitting = found.contains {
+            $0.severity == severity && $0.place.contains(place) && $0.reason.contains(reason)
+                && $0.remedy.contains(remedy)
+        }
+        #expect(fitting, "\(name): \(found.map(\.text))")
+    }
+
+    @Test func `where everything is fine nothing is found`() async throws {
+        try await Self.with { bench, server in
+            let found = try await bench.check(at: server)
+            #expect(found.map(\.text) == [])
+            let (text, status) = SystemCheck.report(found, asJSON: false, "a.toml")
+            #expect(text == "'a.toml' and everything that it names is fine" && status == 0)
+        }
+    }
+
+    // MARK: Configurations
+
+    private struct Wrong {
+        let old: String
+        let new: String
+        let line: String
+        let reason: String
+        let remedy: String
+
+        init(_ old: String, _ new: String, _ line: String, _ reason: String, _ remedy: String) {
+            (self.old, self.new, self.line) = (old, new, line)
+            (self.reason, self.remedy) = (reason, remedy)
+        }
+    }
+
+    private static let wrong = [
+        Wrong("[[provider]]", "[request]\n[[provider]]", ":1", "unknown_key", "name"),
+        Wrong(
+            "[[provider]]",
+            "[requests]\ndedline = \"1d\"\n[[provider]]",
+            ":2",
+            "dedline",
+            "name"
+        ),
+        Wrong(
+            "[[provider]]",
+            "[requests]\ngrace_period = \"5\"\n[[provider]]",
+            ":2",
+            "grace_period",
+            "value"
+        ),
+        Wrong(
+            "[[provider]]",
+            "[requests]\napproval = \"maybe\"\n[[provider]]",
+            ":2",
+            "approval",
+            "value"
+        ),
+        Wrong("name = \"apple\"", "name = \"apple", ":2", "syntax", "quotes"),
+        Wrong("name = \"apple\"\n", "", ":1", "missing_key", "add the key"),
+        Wrong("kind = \"apple\"", "kind = \"appel\"", ":3", "appel", "value"),
+        Wrong("team_id = \"ABCDE12345\"\n", "", ":1", "team_id", "add the key"),
+        Wrong("\"ABCDE12345\"", "\"ABCDE\"", ":4", "team_id", "value"),
+        Wrong("\"ABCDE12345\"", "12345", ":4", "wrong_type", "value"),
+        Wrong("[\"com.example.app\"]", "[]", ":6", "client_ids", "value"),
+        Wrong("apple-key.p8\"", "../key\"", ":7", "private_key_credential", "value"),
+        Wrong("{url}", "http://id.example", ":8", "base_url", "value"),
+        Wrong("base_url", "concurrency = 0\nbase_url", ":8", "concurrency", "value"),
+        Wrong("kind = \"sqlite\"", "kind = \"sqlight\"", ":13", "sqlight", "value"),
+        Wrong("path = \"{here}/app.db\"\n", "", ":11", "missing_key", "add the key"),
+        Wrong("{here}/app.db", "app.db", ":14", "path", "value"),
+        Wrong("action = \"delete\"", "action = \"remove\"", ":18", "remove", "value"),
+        Wrong("name = \"uploads\"", "name = \"app-db\"", ":21", "duplicate", "rename"),
+        Wrong("[\"{user_id}\"]", "[\"all\"]", ":24", "paths", "value"),
+        Wrong("ca_file = \"{here}/ca.pem\"", "ca_file = \"ca.pem\"", ":9", "ca_file", "value"),
+    ]
+
+    @Test func `each mistake in the file is found with its line`() async throws {
+        try await Self.with { bench, server in
+            for wrong in Self.wrong {
+                let found = try await bench.check(at: server) { text in
+                    #expect(text.contains(wrong.old))
+                    return text.replacing(wrong.old, with: wrong.new, maxReplacements: 1)
+                }
+                let place = "expunged.toml\(wrong.line)"
+                Self.expect(found, wrong.new, place, wrong.reason, wrong.remedy)
+            }
+        }
+    }
+
+    private struct Broken: Sendable {
+        let name: String
+        let place: String
+        let reason: String
+        let remedy: String
+        let make: @Sendable (CheckBench) throws -> Void
+
+        init(
+            _ name: String,
+            _ place: String,
+            _ reason: String,
+            _ remedy: String,
+            _ make: @escaping @Sendable (CheckBench) throws -> Void
+        ) {
+            (self.name, self.place) = (name, place)
+            (self.reason, self.remedy, self.make) = (reason, remedy, make)
+        }
+    }
+
+    private static let secrets = [
+        Broken("no vault key", "vault.key_credential", "missing", "/etc/expunged/credentials") {
+            try $0.remove("credentials/vault-key")
+        },
+        Broken("a vault key of text", "vault.key_credential", "malformed_key", "keys.md") {
+            try $0.write("credentials/vault-key", "secret")
+        },
+        Broken("no key of Apple", "private_key_credential", "missing", "/etc/expunged") {
+            try $0.remove("credentials/apple-key.p8")
+        },
+        Broken("a key of text", "provider.apple", "malformed_key", "AuthKey") {
+            try $0.write("credentials/apple-key.p8", "key")
+        },
+        Broken("an RSA key", "provider.apple", "wrong_key_type", "AuthKey") {
+            try $0.write("credentials/apple-key.p8", try CryptoKey.makeRSA().privatePEM())
+        },
+        Broken("a key for everybody", "private_key_credential", "unsafe", "chmod 0600") {
+            let key = try CryptoKey.makeP256().privatePEM()
+            try $0.write("credentials/apple-key.p8", key, mode: 0o666)
+        },
+        Broken("no CA file", ":9: provider.apple.ca_file", "no such file", "PEM") {
+            try $0.remove("ca.pem")
+        },
+        Broken("a CA file of text", ":9: provider.apple.ca_file", "no certificate", "PEM") {
+            try $0.write("ca.pem", "text")
+        },
+    ]
+
+    private static let stores = [
+        Broken("no database", "target.app-db", "app.db", "sqlite-target.md") {
+            try $0.remove("app.db")
+        },
+        Broken("no database but text", "target.app-db", "not a database", "right file") {
+            try $0.remove("app.db")
+            try $0.write("app.db", String(repeating: "text ", count: 1000))
+        },
+        Broken("no table", "target.app-db", "table 'users' does not exist", "names") {
+            try $0.database("CREATE TABLE people (id TEXT)")
+        },
+        Broken("no column", "target.app-db", "no column 'id'", "names") {
+            try $0.database("CREATE TABLE users (user_id TEXT)")
+        },
+        Broken("a folder as database", "target.app-db", "not a regular file", "sqlite-target") {
+            try $0.remove("app.db")
+            #expect(unsafe mkdir($0.directory + "/app.db", 0o700) == 0)
+        },
+        Broken("no folder", "target.uploads", "uploads", "files-target.md") {
+            try $0.remove("uploads")
+        },
+        Broken("no marker", "target.uploads", ".expunged-root", "files-target.md") {
+            try $0.remove("uploads/.expunged-root")
+        },
+    ]
+
+    @Test func `each bad credential and store is found`() async throws {
+        for broken in Self.secrets + Self.stores {
+            try await Self.with { bench, server in
+                try broken.make(bench)
+                let found = try await bench.check(at: server)
+                Self.expect(found, broken.name, broken.place, broken.reason, broken.remedy)
+                #expect(SystemCheck.report(found, asJSON: true, "").1 == 1, "\(broken.name)")
+            }
+        }
+    }
+
+    // MARK: Environments
+
+    private static let folders = [
+        Broken("no state directory", "/state", "is missing", "start the service once") {
+            try $0.remove("state")
+        },
+        Broken("a file as state directory", "/state", "no directory", "move it away") {
+            try $0.remove("state")
+            try $0.write("state", "")
+        },
+        Broken("a state directory for all", "/state", "written by others", "chmod go-w") {
+            #expect(unsafe chmod($0.directory + "/state", 0o777) == 0)
+        },
+        Broken("state without its hash key", "hash.key", "missing_key_file", "same backup") {
+            try $0.write("state/state.db", "")
+        },
+        Broken("a short hash key", "hash.key", "hash.key", "same backup") {
+            try $0.write("state/hash.key", "short")
+        },
+        Broken("a folder as spool", "queue.db", "not a regular file", "spool-repair.md") {
+            let path = $0.directory + "/state/spool/queue.db"
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true
+            )
+        },
+    ]
+
+    @Test func `each broken directory is found`() async throws {
+        for broken in Self.folders {
+            try await Self.with { bench, server in
+                try broken.make(bench)
+                let found = try await bench.check(at: server)
+                Self.expect(found, broken.name, broken.place, broken.reason, broken.remedy)
+            }
+        }
+    }
+
+    @Test func `a disk that is full, read-only or has no inodes is found`() async throws {
+        try await Self.with { bench, server in
+            var machine = bench.machine
+            let spaces = [
+                (DiskSpace(freeBytes: 1 << 20, freeFiles: 1 << 20), "1 MiB free"),
+                (DiskSpace(freeBytes: 1 << 40, freeFiles: 7), "7 free inodes"),
+                (DiskSpace(freeBytes: 1 << 40, freeFiles: 9999, isReadOnly: true), "read-only"),
+            ]
+            for (space, reason) in spaces {
+                machine.space = { _ in space }
+                let found = try await bench.check(at: server, machine: machine)
+                Self.expect(found, reason, "/state", reason, "")
+            }
+        }
+    }
+
+    @Test func `what systemd knows and the journal are worth a warning`() async throws {
+        try await Self.with { bench, server in
+            try bench.remove("journal")
+            try bench.remove("logs")
+            let units = [
+                ("LoadState=not-found", "no such unit", "install.md"),
+                ("LoadState=loaded UnitFileState=disabled", "start with the machine", "enable"),
+                ("LoadState=loaded NeedDaemonReload=yes", "changed", "daemon-reload"),
+                ("LoadState=loaded WatchdogUSec=0", "watchdog", "WatchdogSec="),
+            ]
+            for (unit, reason, remedy) in units {
+                let found = try await bench.check(at: server, unit: unit)
+                Self.expect(found, unit, "expunged.service", reason, remedy, .warning)
+                Self.expect(found, unit, "/journal", "journal", "systemd-journald", .warning)
+                Self.expect(found, unit, "/logs", "checkpoints", "start", .warning)
+                #expect(SystemCheck.report(found, asJSON: false, "").1 == 0)
+            }
+        }
+    }
+
+    @Test func `a provider that cannot be reached or refuses the client is found`() async throws {
+        let place = ":1: provider.apple"
+        try await Self.with { bench, server in
+            let names = [
+                ("https://127.0.0.1:1", "connection refused"),
+                ("https://nowhere.invalid", "resolved"),
+            ]
+            for (url, reason) in names {
+                let found = try await bench.check(at: server) {
+                    $0.replacing("{url}", with: url)
+                }
+                Self.expect(found, url, place, reason, "DNS")
+            }
+            let other = try ServerCertificate().authorityPEM
+            try bench.write("ca.pem", other)
+            let found = try await bench.check(at: server)
+            Self.expect(found, "another CA", place, "unreachable", "ca_file")
+        }
+        let refusal = LocalServer.Reply(status: 400, body: #"{"error":"invalid_client"}"#)
+        try await Self.with(reply: refusal) { bench, server in
+            let found = try await bench.check(at: server)
+            Self.expect(found, "invalid_client", place, "misconfigured", "apple.md")
+        }
+    }
+
+    @Test func `a clock far from the providers' is found`() async throws {
+        var reply = Self.known
+        reply.date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        try await Self.with(reply: reply) { bench, server in
+            var machine = bench.machine
+            let date = try #require(WallTime(rfc3339: "1994-11-06T08:49:37Z"))
+            for (offset, reason) in [(Duration.seconds(90), "90 s ahead"), (.zero, "")] {
+                machine.now = { date + offset }
+                let found = try await bench.check(at: server, machine: machine)
+                if offset == .zero {
+                    #expect(found.isEmpty, "\(found.map(\.text))")
+                } else {
+                    Self.expect(found, "clock", "clock", reason, "timedatectl")
+                }
+            }
+        }
+    }
+
+    // MARK: As the service
+
+    @Test func `the settings of the unit make the sandbox of the check`() {
+        let text = """
+            # /lib/systemd/system/expunged.service
+            [Unit]
+            Description=Account deletion service
+            [Service]
+            Type=notify
+            ExecStart=/usr/sbin/expunged \\
+                --config /etc/expunged/expunged.toml
+            Restart=always
+            WatchdogSec=30s
+            User=expunged
+            Environment=EXPUNGED_BOOT_ID=%b
+            LoadCredential=expunged:/etc/expunged/credentials/
+            CapabilityBoundingSet=
+            SystemCallFilter=@system-service
+            SystemCallFilter=~@privileged @resources
+
+            # /etc/systemd/system/expunged.service.d/app.conf
+            [Service]
+            ReadWritePaths=/srv/app
+            [Install]
+            WantedBy=multi-user.target
+            """
+        #expect(
+            ServiceUnit.settings(of: text) == [
+                "User=expunged", "LoadCredential=expunged:/etc/expunged/credentials/",
+                "CapabilityBoundingSet=", "SystemCallFilter=@system-service",
+                "SystemCallFilter=~@privileged @resources", "ReadWritePaths=/srv/app",
+            ]
+        )
+    }
+
+    @Test func `JSON names the same, and the worst decides`() throws {
+        let found = [
+            Finding(.warning, at: "a", "b", remedy: "c"), Finding(at: "d", "e\u{1b}", remedy: "f"),
+        ]
+        let (text, status) = SystemCheck.report(found, asJSON: true, "")
+        #expect(status == 1)
+        let json = try #require(JSONValue(Array(text.utf8)))
+        #expect(json["ok"]?.bool == false)
+        #expect(json["findings"]?.array?.map { $0["place"]?.string } == ["a", "d"])
+        #expect(!text.unicodeScalars.contains("\u{1b}"))
+    }
+}
