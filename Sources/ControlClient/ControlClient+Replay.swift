@@ -12,12 +12,14 @@ extension ControlClient {
     ///   runs.
     package func replayToEnd(
         _ order: ReplayInput,
-        onRestart: () -> Void = {}
+        onRestart: () -> Void = {},
+        onProgress: (WireReplay) -> Void = { _ in }
     ) async throws(ControlClientError) -> WireReplay {
         for start in 1...limits.replayStartsMax {
             if start > 1 { onRestart() }
             var replay = try await call(.startReplay(order))
             while replay.id == order.id, replay.state.known == .running {
+                onProgress(replay)
                 try await pause(limits.replayPause)
                 replay = try await call(.replay)
             }

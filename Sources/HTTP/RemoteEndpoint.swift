@@ -16,6 +16,8 @@ package struct RemoteEndpoint: Sendable {
     /// The address, for what has to name it (the audience of a client assertion).
     package var url: String { pieces.joined(separator: Self.placeholder) }
 
+    package var host: String { prepared.host }
+
     /// An endpoint that is given as a whole.
     ///
     /// - Throws: ``SetupError`` of kind `malformedBaseURL` or `plainHTTP`.

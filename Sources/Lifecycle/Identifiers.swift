@@ -60,6 +60,15 @@ package struct RequestID: Hashable, Sendable, Comparable, TextCodable {
         self.value = value
     }
 
+    /// The ids whose text begins with `prefix`, 4 to 36 characters; `nil` when none can.
+    package static func range(prefix: String) -> ClosedRange<RequestID>? {
+        let rest = "00000000-0000-0000-0000-000000000000".dropFirst(prefix.utf8.count)
+        guard prefix.utf8.count >= 4, let first = RequestID(prefix + rest),
+            let last = RequestID(prefix + rest.replacing("0", with: "f"))
+        else { return nil }
+        return first...last
+    }
+
     package var description: String { value.description }
 
     package static func < (left: RequestID, right: RequestID) -> Bool { left.value < right.value }

@@ -2,11 +2,6 @@ package import ArgumentParser
 import Control
 import Lifecycle
 
-extension RequestID: ExpressibleByArgument {
-    /// Also what a user reads below a text that is none.
-    static let help: ArgumentHelp = "The request's id, as expungectl list shows it."
-}
-
 extension IdentityID: ExpressibleByArgument {}
 
 /// A user id, or `-` for the first line of standard input.
@@ -32,6 +27,8 @@ struct NameArgument: ExpressibleByArgument {
 }
 
 extension ProviderName: ExpressibleByArgument {
+    package static var defaultCompletionKind: CompletionKind { LiveValues.providers }
+
     package init?(argument: String) {
         guard let name = PathText.componentName(argument) else { return nil }
         self.init(name)
@@ -39,6 +36,8 @@ extension ProviderName: ExpressibleByArgument {
 }
 
 extension TargetName: ExpressibleByArgument {
+    package static var defaultCompletionKind: CompletionKind { LiveValues.targets }
+
     package init?(argument: String) {
         guard let name = PathText.componentName(argument) else { return nil }
         self.init(name)
@@ -46,11 +45,15 @@ extension TargetName: ExpressibleByArgument {
 }
 
 extension WireState: ExpressibleByArgument {
-    package static var defaultCompletionKind: CompletionKind { .default }
+    package static var defaultCompletionKind: CompletionKind {
+        .list(allCases.map(\.rawValue))
+    }
 }
 
 extension CredentialKind: ExpressibleByArgument {
-    package static var defaultCompletionKind: CompletionKind { .default }
+    package static var defaultCompletionKind: CompletionKind {
+        .list(allCases.map(\.rawValue))
+    }
 }
 
 /// A header field on the command line: `NAME: VALUE`.

@@ -1,3 +1,10 @@
+/// What ends a command that was understood, with what the user can do.
+struct CommandFailure: Error {
+    let message: String
+    let hint: String?
+    let code: EndCode
+}
+
 /// How the program ends; documented in `--help` and in expungectl(1), which a test compares.
 enum EndCode: Int32, Error, CaseIterable {
     case success = 0

@@ -60,15 +60,16 @@ struct SubmitOptions: ParsableArguments {
     }
 
     /// Says live, on a terminal, what happens.
-    private static func narrate(_ global: GlobalOptions) -> (WireRequest) -> Void {
+    static func narrate(_ global: GlobalOptions) -> (WireRequest) -> Void {
         guard Console.isTerminal, !global.json else { return { _ in } }
         return { request in
-            let line = "\(request.updatedAt.rfc3339)  \(RequestReport.state(request))"
-            Console.writeError(Table.harmless(line))
+            let id = request.id.description.prefix(RequestReport.shortLength(of: []))
+            let parts = [LocalTime.full(request.updatedAt), "\(id)", RequestReport.state(request)]
+            Console.writeError(Table.harmless(parts.joined(separator: "  ")))
         }
     }
 
-    private static func endCode(_ request: WireRequest) -> EndCode? {
+    static func endCode(_ request: WireRequest) -> EndCode? {
         switch request.state.known {
         case .parked: .parked
         case .rejected: .rejected

@@ -35,7 +35,7 @@ extension ControlSuite {
             #expect(
                 outcome.err == """
                     error: cannot reach the daemon at '/nowhere/control.sock' (unreachable)
-                    hint: is expunged running? see: systemctl status expunged
+                    hint: is expunged running? see: systemctl status expunged; expungectl doctor
 
                     """
             )

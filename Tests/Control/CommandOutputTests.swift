@@ -70,9 +70,11 @@ extension ControlSuite {
                 for text in [
                     "state     parked (needs_reauthentication)", "deadline  2026-12-21",
                     "apple: unlink \"it\" https://example.com/unlink",
-                    "revoke apple  done   2         proven   2026-11-21T08:00:00.000Z  1000 ms"
-                        + "  2026-11-21T08:00:00.000Z  unreachable",
-                    "next      2026-11-21T08:01:00.000Z",
+                    "revoke apple  done   2      proven   2026-11-21 08:00:00 UTC  1000 ms"
+                        + "  2026-11-21 08:00:00 UTC  unreachable",
+                    "next      2026-11-21 08:01:00 UTC (",
+                    "code: apple: that of 2026-11-21 08:00:00 UTC expired: 3 exchange(s) did not",
+                    "waits since: 2026-11-21 08:00:00 UTC (",
                     "waits for: a fresh sign-in of the user",
                     "not held: apple may have issued tokens for 1 code(s)",
                     "not held: apple may honor credentials that the service refused 2 time(s)",

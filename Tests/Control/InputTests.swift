@@ -98,6 +98,7 @@ extension ControlSuite {
             #expect(read.subject == "sub" && read.codeVerifier == nil)
 
             var filter = WireRequestFilter(limit: 7)
+            filter.idPrefix = "01a20766-9"
             filter.user = user
             filter.state = .parked
             filter.provider = ProviderName("apple")
@@ -107,7 +108,7 @@ extension ControlSuite {
 
         @Test(arguments: [
             "limit=0", "limit=1001", "limit=x", "state=none", "what=1", "limit=1&limit=2",
-            "user_id=", "user_id", "cursor=%zz", "&",
+            "user_id=", "user_id", "cursor=%zz", "&", "id_prefix=01a", "id_prefix=01a20766x",
         ])
         func `a query at fault is refused`(_ query: String) {
             #expect(throws: ControlProblem.self) { try WireRequestFilter(query: query[...]) }

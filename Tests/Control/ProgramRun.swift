@@ -19,7 +19,7 @@ enum ProgramRun {
             .name("expungectl"),
             arguments: .init(arguments),
             environment: .custom([
-                "EXPUNGED_SOCKET": socket, "PATH": "\(Repository.root)/.build/debug",
+                "EXPUNGED_SOCKET": socket, "PATH": "\(Repository.root)/.build/debug", "TZ": "UTC",
             ]),
             input: .string(input),
             output: .string(limit: 1 << 20),

@@ -27,6 +27,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
     package var lastFailureAt: WallTime?
     package var lastError: String?
     package var findings: [String]
+    package var summary: String?
     package var uncovered: [String]?
     package var sampled: [String]?
     package var advice: [String]?
@@ -42,7 +43,8 @@ package struct WireHealth: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, kind, state, detail, concurrency, waiting, findings, uncovered, sampled, advice
+        case name, kind, state, detail, concurrency, waiting, findings, summary, uncovered, sampled
+        case advice
         case inFlight = "in_flight"
         case retryAt = "retry_at"
         case lastSuccessAt = "last_success_at"
@@ -63,6 +65,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
         .optional("last_failure_at", .time, "When it last did not."),
         .optional("last_error", .text, "A code: why not."),
         .required("findings", .list(.text), "What a check found wrong."),
+        .optional("summary", .text, "After a check: what it found, in one sentence."),
         .optional("uncovered", .list(.text), "After a check of a target: its unmapped data."),
         .optional(
             "sampled",

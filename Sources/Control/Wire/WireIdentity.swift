@@ -36,6 +36,7 @@ package struct WireIdentity: WireObject, Codable, Hashable {
     package var isSubjectFirstSeen: Bool?
     package var userAction: WireUserAction?
     package var unheld: WireUnheld?
+    package var failedCode: WireFailedCode?
     package var updatedAt: WallTime?
 
     package init(identityID: IdentityID, provider: String, state: CredentialState) {
@@ -52,6 +53,7 @@ package struct WireIdentity: WireObject, Codable, Hashable {
         case isSubjectFirstSeen = "subject_first_seen"
         case userAction = "user_action"
         case unheld = "not_held"
+        case failedCode = "failed_code"
         case updatedAt = "updated_at"
     }
 
@@ -69,6 +71,7 @@ package struct WireIdentity: WireObject, Codable, Hashable {
         .optional("subject_first_seen", .boolean, "Whether a later sign-in pinned the subject."),
         .optional("user_action", .object("UserAction"), "What the user can do by hand."),
         .optional("not_held", .object("Unheld"), "What the provider may honor and is not held."),
+        .optional("failed_code", .object("FailedCode"), "The last code, if no credential is left."),
         .optional("updated_at", .time, "When it last changed."),
     ]
 }

@@ -48,6 +48,14 @@ extension WireIdentity {
                     writer.member("refused_credentials", unheld.refusedCredentials)
                 }
             }
+            if let failedCode {
+                writer.name("failed_code")
+                writer.object { writer in
+                    writer.member("created_at", failedCode.createdAt.rfc3339)
+                    writer.member("outcome", failedCode.outcome.description)
+                    writer.member("failures", failedCode.failures)
+                }
+            }
             writer.member("updated_at", updatedAt?.rfc3339)
         }
     }

@@ -57,6 +57,7 @@ extension DaemonBackend {
             health.lastError = nil
             health.lastSuccessAt = parts.now()
         }
+        if isChecked { health.summarize() }
         return health
     }
 
@@ -113,7 +114,10 @@ extension DaemonBackend {
         health.uncovered = uncovered
         health.sampled = sampled
         health.advice = advice
-        if action == .check, findings.isEmpty { health.lastSuccessAt = parts.now() }
+        if action == .check {
+            if findings.isEmpty { health.lastSuccessAt = parts.now() }
+            health.summarize()
+        }
         return health
     }
 
@@ -238,6 +242,23 @@ extension DaemonBackend {
             health.findings = parts.pauseProblems(.target(target.name))
         }
         return health
+    }
+}
+
+extension WireHealth {
+    /// What a check found, in one sentence.
+    fileprivate mutating func summarize() {
+        let uncovered = uncovered ?? []
+        summary =
+            if let first = findings.first {
+                "'\(name)' does not work: \(first)"
+                    + (findings.count > 1 ? "; and \(findings.count - 1) more" : "")
+            } else if let first = uncovered.first {
+                "'\(name)' works, but has data without a rule: \(first)"
+                    + (uncovered.count > 1 ? "; and \(uncovered.count - 1) more" : "")
+            } else {
+                "'\(name)' works: it answered as its configuration expects"
+            }
     }
 }
 

@@ -109,6 +109,13 @@ extension WireIdentity {
     }
 }
 
+extension WireFailedCode {
+    init?(_ code: FailedCode) {
+        guard let outcome = CodeOutcome(rawValue: code.phase.rawValue) else { return nil }
+        self.init(createdAt: code.createdAt, outcome: outcome, failures: code.failures)
+    }
+}
+
 extension WireAddendum {
     init(_ addendum: Addendum) {
         self.init(

@@ -11,12 +11,12 @@ import Synchronization
 /// Only refresh and access tokens are ever sent to `/auth/revoke`: Apple answers 200 to anything
 /// there, a code and an id token included, so its success is worth something only for a token that
 /// was live.
-package final class AppleProvider: ConnectedProvider {
+package final class AppleProvider: HostedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: RemoteClient
-    private let tokenEndpoint: RemoteEndpoint
+    let http: RemoteClient
+    let tokenEndpoint: RemoteEndpoint
     private let revokeEndpoint: RemoteEndpoint
     private let keysEndpoint: RemoteEndpoint
     private let clientIDs: [String]

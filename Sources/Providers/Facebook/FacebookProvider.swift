@@ -12,16 +12,16 @@ import NIOHTTP1
 /// Classic: the app's own access token and the app-scoped user id are enough to remove the app, so
 /// the user's token is never needed, and a dead one does no harm. Limited Login has only an id
 /// token, and an endpoint of its own that takes it.
-package final class FacebookProvider: ConnectedProvider {
+package final class FacebookProvider: HostedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: RemoteClient
+    let http: RemoteClient
     private let now: @Sendable () -> WallTime
     private let appID: String
     private let appSecret: Secret
     private let appToken: Secret
-    private let tokenEndpoint: RemoteEndpoint
+    let tokenEndpoint: RemoteEndpoint
     private let debugEndpoint: RemoteEndpoint
     private let removalEndpoint: RemoteEndpoint
     private let permissionsEndpoint: RemoteEndpoint

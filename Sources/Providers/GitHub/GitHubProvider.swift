@@ -11,12 +11,12 @@ import NIOHTTP1
 /// GitHub deletes a user's whole grant for the client, but only on showing a live access token of
 /// that user. A refresh token is therefore spent for one first; GitHub rotates it then, and the new
 /// one is kept before the access token is used.
-package final class GitHubProvider: TokenOnlyProvider {
+package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: RemoteClient
-    private let tokenEndpoint: RemoteEndpoint
+    let http: RemoteClient
+    let tokenEndpoint: RemoteEndpoint
     private let checkEndpoint: RemoteEndpoint
     private let grantEndpoint: RemoteEndpoint
     private let userEndpoint: RemoteEndpoint

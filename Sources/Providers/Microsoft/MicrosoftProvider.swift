@@ -12,13 +12,13 @@ import Synchronization
 /// There is no endpoint that revokes a token. For a work account, Graph can delete what the user
 /// granted, where the user's tenant allows it; for a personal account no service can do anything,
 /// and the verdict says so.
-package final class MicrosoftProvider: ConnectedProvider {
+package final class MicrosoftProvider: HostedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: RemoteClient
+    let http: RemoteClient
     private let login: RemoteBaseURL
-    private let tokenEndpoint: RemoteEndpoint
+    let tokenEndpoint: RemoteEndpoint
     private let tenant: MicrosoftTenant
     private let client: MicrosoftClient
     private let graph: MicrosoftGraph

@@ -9,12 +9,12 @@ import NIOHTTP1
 ///
 /// Revocation ends one token. Whether the others of the same grant end too is not documented, so
 /// each is revoked by itself.
-package final class XProvider: TokenOnlyProvider {
+package final class XProvider: TokenOnlyProvider, HostedProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let http: RemoteClient
-    private let tokenEndpoint: RemoteEndpoint
+    let http: RemoteClient
+    let tokenEndpoint: RemoteEndpoint
     private let revokeEndpoint: RemoteEndpoint
     private let invalidateEndpoint: RemoteEndpoint
     /// What OAuth 1.0a signs.

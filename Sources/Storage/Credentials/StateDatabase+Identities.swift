@@ -15,9 +15,18 @@ package struct IdentityRecord: Hashable, Sendable {
     /// Without spent codes.
     package let credentialCount: Int
     package let hasPendingCode: Bool
+    /// The last code that brought no token.
+    package let failedCode: FailedCode?
     /// The latest successful token answer.
     package let lastLiveAt: WallTime?
     package let updatedAt: WallTime
+}
+
+/// An authorization code that was refused, expired or sent without an answer.
+package struct FailedCode: Hashable, Sendable {
+    package let createdAt: WallTime
+    package let phase: CodeExchange.Phase
+    package let failures: Int
 }
 
 /// What became of an identity that was to be forgotten.
@@ -38,9 +47,12 @@ extension StateDatabase {
                   i.subject_first_seen_at, i.subject_mismatch_at,
                   count(c.id) FILTER (WHERE c.sealed_secret IS NOT NULL) AS credentials,
                   count(c.id) FILTER (WHERE c.code_phase IN ('pending', 'exchanging')) AS codes,
-                  max(c.last_live_at) AS live_at, i.updated_at
+                  max(c.last_live_at) AS live_at, i.updated_at,
+                  f.code_phase, f.created_at AS code_at, f.code_failures
                 FROM users u JOIN identities i ON i.owner = u.id
                   LEFT JOIN credentials c ON c.identity_id = i.id
+                  LEFT JOIN credentials f ON f.id = (SELECT max(id) FROM credentials
+                    WHERE identity_id = i.id AND code_phase IN ('refused', 'unknown', 'expired'))
                 WHERE u.user_hash = ? GROUP BY i.id ORDER BY i.id
                 """,
                 [.blob(userHash)]
@@ -54,6 +66,13 @@ extension StateDatabase {
                     subjectMismatchAt: row.timeOrNil("subject_mismatch_at"),
                     credentialCount: row.int("credentials"),
                     hasPendingCode: row.int("codes") > 0,
+                    failedCode: try row.choiceOrNil("code_phase", as: CodeExchange.Phase.self).map {
+                        FailedCode(
+                            createdAt: row.time("code_at"),
+                            phase: $0,
+                            failures: row.int("code_failures")
+                        )
+                    },
                     lastLiveAt: row.timeOrNil("live_at"),
                     updatedAt: row.time("updated_at")
                 )

@@ -5,6 +5,7 @@ package struct RequestFilter: Hashable, Sendable {
     package var states: Set<WireState> = []
     package var userHash: [UInt8]?
     package var provider: ProviderName?
+    package var ids: ClosedRange<RequestID>?
 
     package init() {}
 }
@@ -22,6 +23,7 @@ package struct RequestCounts: Hashable, Sendable {
     package var byParkReason: [ParkReason: Int] = [:]
     /// Open requests that an obstacle in a store blocks.
     package var blocked: [TargetName: Int] = [:]
+    package var oldestID: RequestID?
     package var oldestAcceptedAt: WallTime?
 
     package init() {}

@@ -73,6 +73,7 @@ extension StateDatabase {
                 counts.byState[.completed] = row.int("completed")
                 counts.byState[.cancelled] = row.int("cancelled")
             }
+            counts.oldestID = oldest
             counts.oldestAcceptedAt = try oldest.flatMap { id in
                 try database.time("SELECT accepted_at FROM requests WHERE id = ?", [.id(id)])
             }
@@ -133,6 +134,10 @@ extension RequestFilter {
         if let cursor {
             terms.append("id < ?")
             values.append(.id(cursor))
+        }
+        if let ids {
+            terms.append("id BETWEEN ? AND ?")
+            values += [.id(ids.lowerBound), .id(ids.upperBound)]
         }
         if let userHash {
             terms.append("user_hash = ?")

@@ -8,6 +8,7 @@ protocol Component: Sendable {
     /// One of them, in words.
     static var noun: String { get }
     static var list: ControlCall<WireList<WireHealth>> { get }
+    static var completion: CompletionKind { get }
     static func control(_ action: ComponentAction, _ name: String) -> ControlCall<WireHealth>
 }
 
@@ -22,6 +23,7 @@ struct Providers: AsyncParsableCommand, Component {
     )
     static let noun = "provider"
     static let list = ControlCall.providers
+    static let completion = LiveValues.providers
 
     static func control(_ action: ComponentAction, _ name: String) -> ControlCall<WireHealth> {
         .control(action, provider: ProviderName(name))
@@ -39,6 +41,7 @@ struct Targets: AsyncParsableCommand, Component {
     )
     static let noun = "target"
     static let list = ControlCall.targets
+    static let completion = LiveValues.targets
 
     static func control(_ action: ComponentAction, _ name: String) -> ControlCall<WireHealth> {
         .control(action, target: TargetName(name))
@@ -85,7 +88,7 @@ struct ComponentVerb<Kind: Component, Verb: ComponentVerbKind>: AsyncParsableCom
         CommandConfiguration(commandName: Verb.action.rawValue, abstract: Verb.abstract)
     }
 
-    @Argument(help: "The \(Kind.noun).") var name: NameArgument
+    @Argument(help: "The \(Kind.noun).", completion: Kind.completion) var name: NameArgument
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {

@@ -8,7 +8,7 @@ struct Hold: AsyncParsableCommand {
         abstract: "Stop a request, everything of a user, or the purge of a target, until released."
     )
 
-    @Argument(help: RequestID.help) var id: RequestID?
+    @Argument(help: RequestReference.help) var id: RequestReference?
     @Option(help: "A user (- to read the id) instead of a request: a legal hold.")
     var user: UserID?
     @Option(help: "A target: nothing is purged from it; the rest continues.")
@@ -46,7 +46,7 @@ struct Hold: AsyncParsableCommand {
 
     func run() async throws {
         if let id {
-            try await global.show(.act(.hold(reason: reason), on: id))
+            try await global.act(.hold(reason: reason), on: id)
         } else if let user {
             try await global.show(.holdUser(user, reason: reason)) {
                 "held, \($0.requestIDs.count) open requests stopped"
@@ -72,9 +72,10 @@ struct Release: AsyncParsableCommand {
         abstract: "Lift the hold on a request, a user or a target."
     )
 
-    @Argument(help: RequestID.help) var id: RequestID?
+    @Argument(help: RequestReference.help) var id: RequestReference?
     @Option(help: "A user (- to read the id) instead of a request.") var user: UserID?
-    @Option(help: "A hold on a target, by its name.") var hold: NameArgument?
+    @Option(help: "A hold on a target, by its name.", completion: LiveValues.holds)
+    var hold: NameArgument?
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -85,7 +86,7 @@ struct Release: AsyncParsableCommand {
 
     func run() async throws {
         if let id {
-            try await global.show(.act(.release, on: id))
+            try await global.act(.release, on: id)
         } else if let user {
             try await global.show(.releaseUser(user)) { $0.isHeld ? "still held" : "released" }
         } else if let hold {

@@ -60,12 +60,10 @@ struct Ledger: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let ledger =
-                if let compared = try offline() {
-                    compared
-                } else {
-                    try await global.call(.verifyLedger)
-                }
+            let ledger = try await Progress(global).during("comparing every entry") {
+                if let compared = try offline() { return compared }
+                return try await global.call(.verifyLedger)
+            }
             try global.print(ledger, LedgerReport.text(ledger))
             guard ledger.state.known == .sound else { throw EndCode.damaged }
         }

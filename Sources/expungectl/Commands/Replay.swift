@@ -84,15 +84,22 @@ struct Replay: AsyncParsableCommand {
         private func replay(_ order: ReplayInput) async throws -> WireReplay {
             var order = order
             order.id = SubmitOptions.freshKey()
+            let progress = Progress(global)
+            defer { progress.end() }
             return try await global.withClient(
                 reconnectTimeout: SubmitOptions.waitReconnectTimeout
             ) { client in
-                try await client.replayToEnd(order) {
-                    Console.writeError(
-                        "the daemon restarted in the middle of the replay, which is begun again;"
-                            + " what was erased until now is not counted again"
-                    )
-                }
+                try await client.replayToEnd(
+                    order,
+                    onRestart: {
+                        progress.end()
+                        Console.writeError(
+                            "the daemon restarted in the middle of the replay, which is begun"
+                                + " again; what was erased until now is not counted again"
+                        )
+                    },
+                    onProgress: { progress.say(ReplayReport.progress($0)) }
+                )
             }
         }
     }

@@ -72,13 +72,15 @@ struct ListRequests: AsyncParsableCommand {
 
 struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show one request: identities, verdicts, steps, attempts and times."
+        abstract: "Show one request: identities, verdicts, steps, calls and times."
     )
 
-    @Argument(help: RequestID.help) var id: RequestID
+    @Argument(help: RequestReference.help) var id: RequestReference
     @OptionGroup var global: GlobalOptions
 
-    func run() async throws { try await global.show(.show(id), RequestReport.full) }
+    func run() async throws {
+        try await global.show(.show(try await global.resolve(id)), RequestReport.full)
+    }
 }
 
 struct Plan: AsyncParsableCommand {
@@ -88,7 +90,7 @@ struct Plan: AsyncParsableCommand {
 
     @Argument(help: "A user (- to read the id).") var user: UserID?
     @Option(help: "A request instead of a user: its plan and its changes.")
-    var request: RequestID?
+    var request: RequestReference?
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -99,7 +101,7 @@ struct Plan: AsyncParsableCommand {
 
     func run() async throws {
         if let request {
-            try await global.show(.plan(of: request), PlanReport.full)
+            try await global.show(.plan(of: try await global.resolve(request)), PlanReport.full)
         } else if let user {
             try await global.show(.makePlan(for: user), PlanReport.full)
         }
@@ -111,20 +113,20 @@ struct Approve: AsyncParsableCommand {
         abstract: "Approve the plan of a request, as another person than its submitter."
     )
 
-    @Argument(help: RequestID.help) var id: RequestID
+    @Argument(help: RequestReference.help) var id: RequestReference
     @Option(help: "The hash of the plan that you read.") var plan: String
     @OptionGroup var global: GlobalOptions
 
-    func run() async throws { try await global.show(.act(.approve(plan: plan), on: id)) }
+    func run() async throws { try await global.act(.approve(plan: plan), on: id) }
 }
 
 struct Cancel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Stop a request before its purge.")
 
-    @Argument(help: RequestID.help) var id: RequestID
+    @Argument(help: RequestReference.help) var id: RequestReference
     @OptionGroup var global: GlobalOptions
 
-    func run() async throws { try await global.show(.act(.cancel, on: id)) }
+    func run() async throws { try await global.act(.cancel, on: id) }
 }
 
 struct Retry: AsyncParsableCommand {
@@ -132,10 +134,10 @@ struct Retry: AsyncParsableCommand {
         abstract: "Try again now, whatever the request waits for."
     )
 
-    @Argument(help: RequestID.help) var id: RequestID
+    @Argument(help: RequestReference.help) var id: RequestReference
     @OptionGroup var global: GlobalOptions
 
-    func run() async throws { try await global.show(.act(.retry, on: id)) }
+    func run() async throws { try await global.act(.retry, on: id) }
 }
 
 struct Abandon: AsyncParsableCommand {
@@ -147,13 +149,13 @@ struct Abandon: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: RequestID.help) var id: RequestID
+    @Argument(help: RequestReference.help) var id: RequestReference
     @Option(help: "The reason; it stays on the receipt: no personal data.") var reason: String
     @Option(help: "Give up this provider only.") var provider: ProviderName?
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.show(.act(.abandon(reason: reason, provider: provider), on: id))
+        try await global.act(.abandon(reason: reason, provider: provider), on: id)
     }
 }
 
@@ -162,7 +164,7 @@ struct Receipt: AsyncParsableCommand {
         abstract: "Print the receipt of a completed request, as JSON or as a page."
     )
 
-    @Argument(help: RequestID.help) var id: RequestID
+    @Argument(help: RequestReference.help) var id: RequestReference
     @Flag(help: "Print one page of HTML without scripts.") var html = false
     @Option(help: "The language of the page.") var language = ReceiptLanguage.english
     @Option(help: "The time zone of the page, such as Europe/Berlin; default: the machine's.")
@@ -181,7 +183,7 @@ struct Receipt: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let receipt = try await global.call(.receipt(id))
+        let receipt = try await global.call(.receipt(try await global.resolve(id)))
         if html {
             tzset()
             let page = ReceiptPage(receipt: receipt, language: language, issuedAt: time(nil))
@@ -197,10 +199,11 @@ struct Events: AsyncParsableCommand {
         abstract: "Print live changes until the service stops or Ctrl-C."
     )
 
-    @Argument(help: "One request; without it, everything.") var id: RequestID?
+    @Argument(help: "One request; without it, everything.") var id: RequestReference?
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
+        let id: RequestID? = if let id { try await global.resolve(id) } else { nil }
         try await global.withClient { client in
             try await client.follow(id) { event in
                 try global.print(event, Self.line(event), [])

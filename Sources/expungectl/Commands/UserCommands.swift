@@ -61,7 +61,7 @@ struct Reauthorize: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: RequestID.help) var id: RequestID
+    @Argument(help: RequestReference.help) var id: RequestReference
     @Option(help: "The provider where the user signed in.") var provider: ProviderName
     @Option(help: "The client id, if the provider has several.") var clientID: String?
     @Option(help: "The id token.", completion: .file()) var idTokenFile: String?
@@ -85,7 +85,8 @@ struct Reauthorize: AsyncParsableCommand {
         input.rawNonce = try rawNonceFile.map(InputFile.secret)
         input.code = try codeFile.map(InputFile.secret)
         input.codeVerifier = try codeVerifierFile.map(InputFile.secret)
-        try await global.show(.reauthorize(id, with: input))
+        let call = ControlCall.reauthorize(try await global.resolve(id), with: input)
+        try await global.show(call) { RequestReport.list([$0]) }
     }
 }
 

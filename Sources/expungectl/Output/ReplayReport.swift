@@ -3,6 +3,11 @@ import Lifecycle
 
 /// A replay as people read it.
 enum ReplayReport {
+    static func progress(_ replay: WireReplay) -> String {
+        let targets = replay.targets.map { "\($0.name): \($0.found) found, \($0.erased) erased" }
+        return (["\(replay.tombstones) tombstones"] + targets).joined(separator: "; ")
+    }
+
     static func text(_ replay: WireReplay) -> String {
         var facts = Table("state", replay.state.description + (replay.isDrill ? ", a drill" : ""))
         if let since = replay.since { facts.add("since", since.rfc3339) }

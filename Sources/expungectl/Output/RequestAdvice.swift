@@ -8,14 +8,49 @@ struct RequestAdvice {
     init(_ request: WireRequest) { self.request = request }
 
     /// What the request waits for, and what an operator can do.
-    var lines: [String] { [parked].compactMap(\.self) + held + failing }
+    var lines: [String] { scheduled + parked + failedCodes + held + failing }
 
     /// Tokens that the service does not hold, identities that it forgot, and later knowledge.
     var knownLater: [String] { notHeld + forgotten + addenda }
 
-    private var parked: String? {
-        guard request.state == .known(.parked), let detail = request.detail else { return nil }
-        return ParkReason(rawValue: detail).map { "waits for: \(Self.text($0, request.id))" }
+    private var scheduled: [String] {
+        guard request.state == .known(.scheduled), let time = request.nextAt else { return [] }
+        return [
+            "begins: \(LocalTime.distant(time)), after the grace period",
+            "until then: expungectl cancel \(request.id) stops it",
+        ]
+    }
+
+    private var parked: [String] {
+        guard request.state == .known(.parked),
+            let reason = request.detail.flatMap(ParkReason.init(rawValue:))
+        else { return [] }
+        return [
+            "waits for: \(Self.text(reason, request.id))",
+            "waits since: \(LocalTime.distant(request.updatedAt))",
+        ]
+    }
+
+    private var failedCodes: [String] {
+        request.identities.compactMap { identity in
+            identity.failedCode.map { code in
+                "code: \(identity.provider): that of \(LocalTime.full(code.createdAt))"
+                    + " \(Self.text(code)); a new sign-in brings another"
+            }
+        }
+    }
+
+    private static func text(_ code: WireFailedCode) -> String {
+        switch code.outcome.known {
+        case .expired where code.failures > 0:
+            "expired: \(code.failures) exchange(s) did not reach the provider"
+        case .expired:
+            "expired before its exchange: it came late, or the service, the provider or the vault"
+                + " was stopped"
+        case .refused: "was refused by the provider: it had expired there, or was used before"
+        case .unknown: "was sent, but the provider did not answer: a code works only once"
+        case nil: "\(code.outcome)"
+        }
     }
 
     private static func text(_ reason: ParkReason, _ id: RequestID) -> String {
@@ -64,7 +99,9 @@ struct RequestAdvice {
             let place =
                 step.target.map { ($0, "targets") } ?? step.provider.map { ($0, "providers") }
             guard let (name, noun) = place else { continue }
-            let line = "\(name): \(error); see the cause with: expungectl \(noun) check \(name)"
+            let next = step.retryAt.map { ", again \(LocalTime.distant($0))" } ?? ""
+            let line =
+                "\(name): \(error)\(next); see the cause with: expungectl \(noun) check \(name)"
             if !lines.contains(line) { lines.append(line) }
         }
         return lines

@@ -13,11 +13,11 @@ enum RequestReport {
         facts.add("kind", request.kind.description)
         facts.add("user", request.userID)
         facts.add("state", state(request))
-        facts.add("created", request.createdAt.rfc3339)
-        facts.add("updated", request.updatedAt.rfc3339)
-        if let time = request.acceptedAt { facts.add("accepted", time.rfc3339) }
-        if let time = request.deadlineAt { facts.add("deadline", time.rfc3339) }
-        if let time = request.nextAt { facts.add("next", time.rfc3339) }
+        facts.add("created", LocalTime.distant(request.createdAt))
+        facts.add("updated", LocalTime.distant(request.updatedAt))
+        if let time = request.acceptedAt { facts.add("accepted", LocalTime.distant(time)) }
+        if let time = request.deadlineAt { facts.add("deadline", LocalTime.distant(time)) }
+        if let time = request.nextAt { facts.add("next", LocalTime.distant(time)) }
         var parts = [facts.text]
         let advice = RequestAdvice(request).lines
         if !advice.isEmpty { parts.append(advice.map(Table.harmless).joined(separator: "\n")) }
@@ -34,15 +34,37 @@ enum RequestReport {
         return parts.joined(separator: "\n\n")
     }
 
-    static func list(_ requests: [WireRequest]) -> String {
-        var table = Table("ID", "KIND", "USER", "STATE", "UPDATED")
+    static func list(
+        _ requests: [WireRequest],
+        within columnCount: Int = max(80, Console.size.columns)
+    ) -> String {
+        let now = LocalTime.now
+        let idLength = shortLength(of: requests.map(\.id))
+        var table = Table("ID", "KIND", "USER", "STATE", "AGE", "CREATED")
         for request in requests {
             table.add([
-                request.id.description, request.kind.description, request.userID, state(request),
-                request.updatedAt.rfc3339,
+                String(request.id.description.prefix(idLength)), kind(request),
+                request.userID.hasPrefix("erased:") ? "(erased)" : request.userID, state(request),
+                LocalTime.span(now.since(request.createdAt)),
+                LocalTime.short(request.createdAt, now: now),
             ])
         }
-        return table.text
+        return table.text(within: columnCount, shrinking: [(2, 8), (3, 16)])
+    }
+
+    /// The first 13 characters are the time in milliseconds; more where these are not unique.
+    static func shortLength(of ids: [RequestID]) -> Int {
+        [13, 18, 23].first { length in
+            Set(ids.map { $0.description.prefix(length) }).count == Set(ids).count
+        } ?? 36
+    }
+
+    private static func kind(_ request: WireRequest) -> String {
+        switch request.kind.known {
+        case .deleteAccount: "delete"
+        case .revokeTokens: "revoke"
+        case nil: request.kind.description
+        }
     }
 
     static func identities(_ identities: [WireIdentity]) -> String {
@@ -58,13 +80,13 @@ enum RequestReport {
 
     private static func steps(_ steps: [WireStep]) -> String {
         var table = Table([
-            "STEP", "STATE", "ATTEMPTS", "VERDICT", "STARTED", "TOOK", "NEXT TRY", "LAST ERROR",
+            "STEP", "STATE", "CALLS", "VERDICT", "STARTED", "TOOK", "NEXT TRY", "LAST ERROR",
         ])
         for step in steps {
             table.add([
                 step.name, step.state.description, "\(step.attempts)", step.verdict,
-                step.startedAt?.rfc3339, step.durationMilliseconds.map { "\($0) ms" },
-                step.retryAt?.rfc3339,
+                step.startedAt.map(LocalTime.full), step.durationMilliseconds.map { "\($0) ms" },
+                step.retryAt.map(LocalTime.full),
                 step.lastError.map { code in step.obstacle.map { "\(code): \($0)" } ?? code },
             ])
         }

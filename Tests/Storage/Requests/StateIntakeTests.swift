@@ -331,6 +331,12 @@ struct StateIntakeTests {
             cursor = page.next
         } while cursor != nil
         #expect(seen == ids)
+        for id in ids {
+            var filter = RequestFilter()
+            filter.ids = RequestID.range(prefix: id.description)
+            let page = try await fixture.database.requestRecords(filter, cursor: nil, limit: 9)
+            #expect(page.records.map(\.request.id) == [id])
+        }
         var filter = RequestFilter()
         filter.userHash = StateFixture.hash("u3")
         filter.states = [.accepted, .parked]

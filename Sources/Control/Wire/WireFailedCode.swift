@@ -1,0 +1,34 @@
+package import Lifecycle
+
+/// What became of an authorization code that brought no token.
+package enum CodeOutcome: String, Sendable, CaseIterable {
+    /// It was too old before an exchange reached the provider.
+    case expired
+    case refused
+    /// The provider did not answer; a second exchange could revoke what the first one issued.
+    case unknown
+}
+
+/// The last authorization code of an identity without credentials.
+package struct WireFailedCode: WireObject, Codable, Hashable {
+    package var createdAt: WallTime
+    package var outcome: WireValue<CodeOutcome>
+    package var failures: Int
+
+    package init(createdAt: WallTime, outcome: CodeOutcome, failures: Int) {
+        self.createdAt = createdAt
+        self.outcome = .known(outcome)
+        self.failures = failures
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case outcome, failures
+        case createdAt = "created_at"
+    }
+
+    package static let fields: [WireField] = [
+        .required("created_at", .time, "When the application got it."),
+        .required("outcome", .choice(of: CodeOutcome.self), "Why it brought no token."),
+        .required("failures", .integer, "Exchanges that did not reach the provider."),
+    ]
+}
