@@ -36,7 +36,8 @@ struct VaultSetup: Sendable {
         )
     }
 
-    private func loadKeyring() throws -> VaultKeyring? {
+    /// The keys of the credentials; `nil` without the active one.
+    func loadKeyring() throws -> VaultKeyring? {
         guard let credentials else {
             logger.note(.vaultSealed, ["error": "no credentials directory"])
             return nil

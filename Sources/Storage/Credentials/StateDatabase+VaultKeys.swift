@@ -29,20 +29,20 @@ extension StateDatabase {
 
     /// The ids of the vault keys in use; one seek in the index for each.
     package func vaultKeyIDs() async throws -> [String] {
-        try await all(
-            ["users", "rechecks", "found_keys"].map { table in
-                """
-                SELECT id FROM (WITH RECURSIVE keys (id) AS (
-                  SELECT min(key_id) FROM \(table)
-                  UNION ALL
-                  SELECT (SELECT min(key_id) FROM \(table) WHERE key_id > keys.id) FROM keys
-                  WHERE keys.id IS NOT NULL
-                )
-                SELECT id FROM keys WHERE id IS NOT NULL)
-                """
-            }.joined(separator: " UNION ")
-        ) { $0.text() }
+        try await all(Self.vaultKeyIDQuery) { $0.text() }
     }
+
+    static let vaultKeyIDQuery = ["users", "rechecks", "found_keys"].map { table in
+        """
+        SELECT id FROM (WITH RECURSIVE keys (id) AS (
+          SELECT min(key_id) FROM \(table)
+          UNION ALL
+          SELECT (SELECT min(key_id) FROM \(table) WHERE key_id > keys.id) FROM keys
+          WHERE keys.id IS NOT NULL
+        )
+        SELECT id FROM keys WHERE id IS NOT NULL)
+        """
+    }.joined(separator: " UNION ")
 
     /// How many rows need each vault key; reads the indexes to the end.
     package func vaultKeyUse() async throws -> [String: Int] {

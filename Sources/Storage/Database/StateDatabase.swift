@@ -256,7 +256,7 @@ extension StateDatabase {
     }
 
     /// Symbolic links are resolved here and nowhere later.
-    private static func realPath(_ path: String) throws(StorageError) -> String {
+    static func realPath(_ path: String) throws(StorageError) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard let name = parts.last else { throw StorageError(.unopenable, "open", at: path) }
         let directory =
@@ -273,7 +273,7 @@ extension StateDatabase {
     ///
     /// Closing the descriptor before SQLite opens the file
     /// drops no lock (sqlite.org/howtocorrupt.html, §2.2).
-    private static func makePrivateFile(_ path: String) throws(StorageError) {
+    static func makePrivateFile(_ path: String) throws(StorageError) {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         let descriptor = unsafe Glibc.open(path, flags, 0o600)
         guard descriptor >= 0 else {

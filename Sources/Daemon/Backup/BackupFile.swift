@@ -1,0 +1,110 @@
+import Glibc
+import Ledger
+
+/// Reads or writes one file from its beginning to its end.
+final class BackupFile {
+    /// Bytes at once.
+    static let pieceByteCount = 1 << 20
+    /// Written bytes between two syncs, and between two rests.
+    private static let syncedByteCount = 8 << 20
+
+    let path: String
+    private let descriptor: Int32
+    private var unsyncedByteCount = 0
+
+    /// Opens a file to read it.
+    ///
+    /// - Throws: ``DaemonError`` for anything but a regular file.
+    init(reading path: String) throws(DaemonError) {
+        self.path = path
+        descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure("read", path) }
+        guard try status().st_mode & S_IFMT == S_IFREG else {
+            throw DaemonError(.state, ["cannot read '\(path)': it is not a regular file"])
+        }
+    }
+
+    /// Makes a new file, mode 0600.
+    init(making path: String) throws(DaemonError) {
+        self.path = path
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure("create", path) }
+    }
+
+    deinit { close(descriptor) }
+
+    func status() throws(DaemonError) -> stat {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw Self.failure("read", path) }
+        return status
+    }
+
+    /// The next bytes, fewer at the end of the file.
+    func read(_ count: Int) throws(DaemonError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var length = 0
+        while length < count {
+            let answer = unsafe bytes.withUnsafeMutableBytes { buffer in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[length...])
+                return unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
+            }
+            if answer < 0, errno == EINTR { continue }
+            guard answer >= 0 else { throw Self.failure("read", path) }
+            guard answer > 0 else { break }
+            length += answer
+        }
+        return Array(bytes[..<length])
+    }
+
+    /// Hands on the next `byteCount` bytes in pieces; returns how many there were.
+    func readPieces(
+        _ byteCount: Int,
+        _ body: ([UInt8]) throws(DaemonError) -> Void
+    ) throws(DaemonError) -> Int {
+        var rest = byteCount
+        while rest > 0 {
+            let piece = try read(min(rest, Self.pieceByteCount))
+            guard !piece.isEmpty else { break }
+            try body(piece)
+            rest -= piece.count
+        }
+        return byteCount - rest
+    }
+
+    /// Writes, and rests as long as the disk took: a running service needs the disk, too.
+    func write(_ bytes: [UInt8]) throws(DaemonError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.failure("write", path) }
+            rest = rest.dropFirst(count)
+        }
+        unsyncedByteCount += bytes.count
+        guard unsyncedByteCount >= Self.syncedByteCount else { return }
+        let start = ContinuousClock.now
+        try sync()
+        let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+        _ = poll(nil, 0, Int32(min(milliseconds, 1000)))
+    }
+
+    func sync() throws(DaemonError) {
+        guard fsync(descriptor) == 0 else { throw Self.failure("sync", path) }
+        unsyncedByteCount = 0
+    }
+
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+
+    /// Reads `errno`, so it must come right after the call that failed.
+    static func failure(_ verb: String, _ path: String) -> DaemonError {
+        let isRefused = errno == EACCES || errno == EPERM
+        let cause = unsafe String(cString: strerror(errno)).lowercased()
+        let hint = isRefused ? ["hint: run it as root, or as the user 'expunged'"] : []
+        return DaemonError(.state, ["cannot \(verb) '\(path)': \(cause)"] + hint)
+    }
+}

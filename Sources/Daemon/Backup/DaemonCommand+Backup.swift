@@ -1,0 +1,73 @@
+import CLinux
+import Engine
+import Lifecycle
+import Logging
+import Settings
+import Storage
+import Systemd
+
+extension DaemonCommand {
+    /// The backup of the options, and what to say about it.
+    static func backUp(
+        to file: String,
+        _ options: DaemonOptions,
+        _ environment: [String: String]
+    ) throws -> String {
+        let directories = try backupDirectories(options, environment)
+        let clock = AnchoredClock()
+        return try Backup(
+            stateDirectory: directories.state,
+            now: { clock.now() }
+        ).write(to: file)
+    }
+
+    /// Restores a backup, and returns what was done and what comes next.
+    static func restore(
+        _ file: String,
+        _ options: DaemonOptions,
+        _ environment: [String: String]
+    ) throws -> String {
+        let directories = try backupDirectories(options, environment)
+        let path = options.configurationPath
+        // A new machine has no configuration yet; the defaults name the vault key.
+        let configuration =
+            BackupFile.exists(path)
+            ? try DaemonConfiguration.load(path: path)
+            : try DaemonConfiguration.parse(
+                Array(ServiceSetup.minimalConfiguration.utf8),
+                file: path
+            )
+        let clock = AnchoredClock()
+        return try Restore(
+            stateDirectory: directories.state,
+            vault: VaultSetup(
+                settings: configuration.vault,
+                credentials: directories.credentials,
+                logger: Logger(label: "expunged") { _ in SwiftLogNoOpLogHandler() }
+            ),
+            now: { clock.now() }
+        ).read(file)
+    }
+
+    /// Sets up the process and finds the directories.
+    ///
+    /// An operator's shell has none of systemd's variables: there the unit's directories count.
+    private static func backupDirectories(
+        _ options: DaemonOptions,
+        _ environment: [String: String]
+    ) throws -> ServiceDirectories {
+        _ = clinux_forbid_core_dumps()
+        StateDatabase.configureProcess()
+        var unit = ["STATE_DIRECTORY": "/var/lib/expunged"]
+        if options.stateDirectory == nil {
+            unit["CREDENTIALS_DIRECTORY"] = "/etc/expunged/credentials"
+        }
+        return try ServiceDirectories(
+            environment: environment.merging(unit) { given, _ in given },
+            overrides: .init(
+                state: options.stateDirectory,
+                credentials: options.credentialsDirectory
+            )
+        )
+    }
+}
