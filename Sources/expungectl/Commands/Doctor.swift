@@ -17,7 +17,7 @@ struct Doctor: ParsableCommand {
     func run() throws {
         var arguments = ["expunged", "--check"]
         if geteuid() == 0 { arguments.append("--as-service") }
-        if json { arguments.append("--json") }
+        if json || GlobalOptions.leading.isJSON { arguments.append("--json") }
         if let config { arguments += ["--config", config] }
         for path in ["/usr/sbin/expunged", "/usr/local/sbin/expunged", "expunged"] {
             let pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
