@@ -96,7 +96,7 @@ extension JournalEvent {
         case .credentialNotSealed: "credential not sealed: {error as words}"
         case .codeExpired: "authorization code of {provider} lost: {detail as words}"
         case .subjectMismatch: "authorization code of {provider} belongs to another subject"
-        case .tokensExpiring: "{count token} of {provider} about to expire unused"
+        case .tokensExpiring: "tokens of {provider} about to expire unused: {count}"
         case .keyRotationStarted: "key rotation to vault key {detail} started"
         case .keyRotationFinished:
             "key rotation to vault key {detail} finished: {count user key} wrapped"
@@ -129,7 +129,7 @@ extension JournalEvent {
         case .requestApproved: "request {request.id} approved"
         case .planChanged: "request {request.id} waits: plan changed since its approval"
         case .revocationVerdict:
-            "{provider} identity of request {request.id}: {verdict as words}[ after {attempt call}]"
+            "{provider} identity of request {request.id}: {verdict as words}[ ({attempt call})]"
         case .notRevoked:
             "{provider} identity of request {request.id} not revoked[: {verdict as words}]"
                 + "[: {error as words}]"
@@ -154,7 +154,8 @@ extension JournalEvent {
         case .notificationReported:
             "notification of {provider} needs an operator: {detail as words}"
         case .notificationRefused: "notification of {provider} refused: {error as words}"
-        case .notificationPollFailed: "notifications of {provider} cannot be polled: {error as words}"
+        case .notificationPollFailed:
+            "notifications of {provider} cannot be polled: {error as words}"
         case .targetPaused: "target {target} paused: {error as words}"
         case .targetResumed: "target {target} resumed"
         case .componentUnfit: "[provider {provider}][target {target}] cannot be used: {error}"

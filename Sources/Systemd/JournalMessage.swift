@@ -86,7 +86,7 @@ enum JournalMessage {
         "clock_behind": "the clock is behind the ledger",
         "without_keys": "no key leads into a store",
         // Verdict
-        "proven": "revoked, and proven",
+        "proven": "revoked and proven",
         "accepted": "revoked, as the provider says",
         "unconfirmed": "revocation not confirmed",
         "already_gone": "link already gone",
@@ -119,7 +119,7 @@ enum JournalMessage {
         "code_expired.expired": "it expired",
         // NotificationEffect, pauses
         "reported": "the policy is to report it",
-        "operator": "by an operator",
+        "operator": "an operator asked for it",
         "misconfigured": "it refuses the service itself",
         "target_paused.misconfigured": "it does not fit its configuration",
         // Steps

@@ -32,7 +32,8 @@ final class LogBook: Sendable {
         func log(event: LogEvent) {
             var facts = event.metadata ?? [:]
             let entry = LogEntry(level: event.level, message: "", metadata: facts)
-            #expect(!entry.message.contains("?"), "the event's template needs another fact")
+            let isWhole = !entry.message.hasPrefix("?") && !entry.message.contains(" ?")
+            #expect(isWhole, "the event's template needs another fact: \(entry.message)")
             let name = facts.removeValue(forKey: "event").map { "\($0)" } ?? "\(event.message)"
             let words = facts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             book.notes.withLock { $0.append(([name] + words).joined(separator: " ")) }

@@ -306,7 +306,8 @@ struct UnrevocableTests {
             identities: [Sample.snapshot(credentials)],
             in: Sample.environment(Sample.traits(hasNoRevocationAPI: true))
         )
-        #expect(try machine.send(.due).contains(.announce(.verdict(Sample.apple, .manual, calls: 0))))
+        let verdict = Announcement.verdict(Sample.apple, .manual, calls: 0)
+        #expect(try machine.send(.due).contains(.announce(verdict)))
         #expect(machine.verdict == .manual)
         #expect(machine.request.revocations[0].attempts == 0)
         #expect(machine.request.phase == .open(.purging))

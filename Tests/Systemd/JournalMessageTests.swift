@@ -54,7 +54,7 @@ struct JournalMessageTests {
             (
                 .revocationVerdict,
                 ["provider": "apple", "request.id": "\(id)", "verdict": "proven", "attempt": "3"],
-                "apple identity of request 01a1fc8e-9f65: revoked, and proven after 3 calls"
+                "apple identity of request 01a1fc8e-9f65: revoked and proven (3 calls)"
             ),
             (
                 .revocationVerdict,
@@ -67,8 +67,7 @@ struct JournalMessageTests {
                 "apple identity of request 01a1fc8e-9f65 not revoked: the seal is broken"
             ),
             (
-                .tokensExpiring, ["provider": "x", "count": "1"],
-                "1 token of x about to expire unused"
+                .spoolUnreadableRows, ["count": "1"], "spool has 1 unreadable row"
             ),
             (
                 .breakerOpened, ["provider": "line", "duration_ms": "32000", "error": ""],

@@ -97,7 +97,8 @@ struct BannedText: Sendable {
             name: "unnamed-log-entry",
             needles: ["logger.warning(", "logger.error(", "logger.critical(", "logger.log("],
             replacement: "'note' with an event, so that the entry has an id and a catalog text",
-            scope: ["Sources/"]
+            scope: ["Sources/"],
+            isRaw: true
         ),
         BannedText(
             name: "dispatch",

@@ -48,7 +48,9 @@ struct LedgerSetup: Sendable {
     }
 
     private func loadKey(mayCreate: Bool) throws -> LedgerKey {
-        if let text = try Self.credential(in: directories.credentials) { return try LedgerKey(text: text) }
+        if let text = try Self.credential(in: directories.credentials) {
+            return try LedgerKey(text: text)
+        }
         return try LedgerKey(directory: directories.state, mayCreate: mayCreate)
     }
 
