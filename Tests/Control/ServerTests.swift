@@ -1,5 +1,6 @@
 import Control
 import ControlServer
+import Encoding
 import Glibc
 import Lifecycle
 import Testing

@@ -29,7 +29,8 @@ def monitoring(checks, seed):
     try:
         if not stage.starts():
             return
-        for user in stage.new_users(2):
+        for user, token in zip(stage.new_users(2), stage.new_tokens(2)):
+            stage.store(user, token)
             stage.delete(user)
         comes_true(lambda: stage.open_count() == 0, 60)
         said = stage.run("expungectl", "metrics")

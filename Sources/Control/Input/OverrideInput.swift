@@ -19,12 +19,11 @@ package struct OverrideInput: WireInput, Hashable {
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
-        switch object.value("count") {
-        case nil: break
-        case .integer(let number)? where (1...ControlLimits.overrideMax).contains(number):
-            count = Int(number)
-        default: throw object.problem("count", "must be 1 to \(ControlLimits.overrideMax)")
-        }
+        guard let value = object.value("count") else { return }
+        guard let number = value.number.flatMap({ Int64(exactly: $0) }),
+            (1...ControlLimits.overrideMax).contains(number)
+        else { throw object.problem("count", "must be 1 to \(ControlLimits.overrideMax)") }
+        count = Int(number)
     }
 
     package var body: [UInt8] { JSONWriter.object { $0.member("count", count) } }

@@ -93,7 +93,7 @@ extension RequestOptions: WireInputPart {
             fields: Self.fields
         )
         if let value = object.value("grace_s") {
-            guard case .integer(let seconds) = value,
+            guard let seconds = value.number.flatMap({ Int64(exactly: $0) }),
                 (0...ControlLimits.graceSecondsMax).contains(seconds)
             else { throw object.problem("grace_s", "must be whole seconds from 0 to ten years") }
             grace = .seconds(seconds)

@@ -58,8 +58,8 @@ package enum OpenAPIDocument {
             members.append(("requestBody", ["required": .bool(isRequired), "content": content]))
         }
         if route.takesRawBody {
-            let content = content("*/*", text)
-            members.append(("requestBody", ["required": true, "content": content]))
+            let content = content("*/*", .object([]))
+            members.append(("requestBody", ["content": content]))
         }
         members.append(("responses", responses(route)))
         return object(members)
@@ -85,7 +85,7 @@ package enum OpenAPIDocument {
             let id: JSONValue = [
                 "name": "Last-Event-ID", "in": "header",
                 "description": "The id of the last event that the reader knows.",
-                "schema": schema(.number(0...Int64.max)),
+                "schema": text,
             ]
             return path + query + [id]
         }
@@ -119,6 +119,18 @@ package enum OpenAPIDocument {
         }
     }
 
+    /// One event of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+    private static let event: JSONValue = [
+        "type": "object", "required": ["id", "event", "data"],
+        "properties": [
+            "id": text, "event": text,
+            "data": [
+                "type": "string", "contentMediaType": "application/json",
+                "contentSchema": reference(WireEvent.schemaName),
+            ],
+        ],
+    ]
+
     private static func content(_ type: String, _ schema: JSONValue) -> JSONValue {
         object([(type, ["schema": schema])])
     }
@@ -128,7 +140,7 @@ package enum OpenAPIDocument {
             switch route.answer {
             case .object(let type), .document(let type):
                 content("application/json", reference(type.schemaName))
-            case .events: content("text/event-stream", reference(WireEvent.schemaName))
+            case .events: content("text/event-stream", event)
             case .openAPI: content("application/json", ["type": "object"])
             case .metrics: content("text/plain", text)
             case .nothing: nil
