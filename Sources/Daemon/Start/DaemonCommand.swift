@@ -128,7 +128,8 @@ package enum DaemonCommand {
     private static func complain(_ text: String, _ environment: [String: String]) {
         let prefix = LogOutput.choose(environment: environment) == .journal ? "<3>" : ""
         for line in text.split(separator: "\n") {
-            write("\(prefix)error: \(line)\n", to: STDERR_FILENO)
+            let kind = line.hasPrefix("hint: ") ? "" : "error: "
+            write("\(prefix)\(kind)\(line)\n", to: STDERR_FILENO)
         }
     }
 
