@@ -78,7 +78,10 @@ package struct ControlClient: Sendable {
         }
     }
 
-    func pause(_ delay: Duration) async throws(ControlClientError) {
+    /// Waits by the clock of the client.
+    ///
+    /// - Throws: ``ControlClientError`` of kind `unreachable` when the task is cancelled.
+    package func pause(_ delay: Duration) async throws(ControlClientError) {
         do {
             try await clock.sleep(for: delay)
         } catch {

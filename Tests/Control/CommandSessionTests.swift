@@ -318,7 +318,9 @@ extension ControlSuite {
                     requests     3 parked, 12 revoking
                     parked       3 on_hold
                     oldest open  2026-11-21T08:00:00.000Z  \(id)
-                    alarms       spool_quarantined
+                    alarms       configuration_refused
+                    reload       refused at 2026-11-21T08:00:00.000Z
+                    error: expunged.toml:3: cannot use requests.dedline (unknown_key)
 
                     """
             ),

@@ -68,7 +68,7 @@ package struct WireStep: WireObject, Codable, Hashable {
         .optional("provider", .text, "The provider it works at."),
         .optional("target", .text, "The target it works at."),
         .required("state", .choice(of: StepState.self), "How far it is."),
-        .required("attempts", .integer, "Calls so far; the check of a token and its revocation are two."),
+        .required("attempts", .integer, "Calls so far, the check of a token included."),
         .optional("verdict", .text, "What it found or did."),
         .optional("last_error", .text, "A code: why the last attempt failed."),
         .optional("obstacle", .text, "The constraint, trigger or column that stands in the way."),

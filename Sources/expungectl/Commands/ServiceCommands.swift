@@ -99,7 +99,7 @@ struct Vault: AsyncParsableCommand {
                 defer { progress.end() }
                 while progress.isShown, vault.rotation.state.known == .running {
                     progress.say("\(vault.rotation.rewrapped) data keys wrapped anew")
-                    try await Task.sleep(for: .seconds(1))
+                    try await client.pause(.seconds(1))
                     vault = try await client.call(.vault)
                 }
                 return vault

@@ -42,7 +42,7 @@ struct Watch: AsyncParsableCommand {
                     lines = [Table.harmless("\(error)"), "tried again every \(interval) s"]
                 }
                 guard Self.put(lines) else { return }
-                try await Task.sleep(for: .seconds(interval))
+                try await client.pause(.seconds(interval))
             }
         }
     }
