@@ -71,7 +71,9 @@ extension WireRequestFilter: WireObject {
             guard let field = fields.first(where: { $0.name == halves[0] }) else {
                 throw ControlProblem(.malformedQuery, "the query has a part that is not known")
             }
-            guard halves.count == 2, let value = PathText.decode(halves[1]), !value.isEmpty,
+            // As forms are encoded (https://url.spec.whatwg.org/#urlencoded-parsing).
+            let text = halves.last?.replacing("+", with: "%20") ?? ""
+            guard halves.count == 2, let value = PathText.decode(text), !value.isEmpty,
                 value.utf8.count <= ControlLimits.textByteCountMax
             else { throw ControlProblem(.malformedQuery, "'\(field.name)' cannot be read") }
             guard !pairs.contains(where: { $0.0 == field.name }) else {
