@@ -104,6 +104,7 @@ extension ControlSuite {
             filter.provider = ProviderName("apple")
             filter.cursor = "a=b&c"
             #expect(try WireRequestFilter(query: filter.query[...]) == filter)
+            #expect(try WireRequestFilter(query: "user_id=a+b%2Bc").user == UserID("a b+c"))
         }
 
         @Test(arguments: [
