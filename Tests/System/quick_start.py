@@ -82,9 +82,9 @@ class QuickStart:
             command = re.sub(rf"\b{word}\b", lambda _: value(), command)
         if "systemctl edit" in command:
             ini = next(text for language, text, _ in self.steps(part) if language == "ini")
-            self.machine.write("/root/typed", ini)
+            self.machine.write("/usr/local/share/typed", ini)
             # systemd's first two lines say where its reader types.
-            self.machine.write(EDITOR, "#!/bin/sh\nfor file; do :; done\nsed -i '2r /root/typed' \"$file\"\n", 0o755)
+            self.machine.write(EDITOR, "#!/bin/sh\nfor file; do :; done\nsed -i '2r /usr/local/share/typed' \"$file\"\n", 0o755)
             # It refuses to edit without a terminal.
             command = f"script --quiet --return --command '{command}' /dev/null"
         home = f"/home/{user}" if user == READER else "/"

@@ -17,7 +17,7 @@ struct ServiceSetup {
         #
         # No secrets in this file: the credential NAME is the file /etc/expunged/credentials/NAME.
 
-        # Add a [[provider]] for each identity provider and a [[target]] for each store of user data.
+        # Add a [[provider]] for each identity provider, and a [[target]] for each store.
         [requests]
         deadline = "30d"                     # alarms 7 days before, and when it has passed
 
@@ -98,7 +98,8 @@ struct ServiceSetup {
             let text = try CredentialDirectory(path: credentials).read(name)
             id = try VaultKey(text: text, name: path).id
         } catch {
-            throw refused("\(error)", "setup replaces no file: repair '\(path)' or move it away")
+            let remedy = "hint: setup replaces no file: repair '\(path)' or move it away"
+            throw refused("\(error)", remedy)
         }
         guard isOwn(status), status.st_mode & 0o077 == 0 else {
             let remedy = "chown root:root \(path); chmod 0600 \(path)"
