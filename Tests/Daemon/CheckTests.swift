@@ -20,9 +20,10 @@ struct CheckTests {
         _ body: (CheckBench, LocalServer) async throws -> Void
     ) async throws {
         let bench = try CheckBench()
+        let keys = LocalServer.Reply(body: try TestIssuer().keySet(), date: reply.date)
         try await LocalServer.with(
             bench.directory,
-            react: { _ in reply },
+            react: { $0.path.hasSuffix("/keys") ? keys : reply },
             body: { try await body(bench, $0) }
         )
     }
@@ -172,7 +173,7 @@ struct CheckTests {
         Broken("no database", "target.app-db", "app.db", "sqlite-target.md") {
             try $0.remove("app.db")
         },
-        Broken("no database but text", "target.app-db", "not a database", "right file") {
+        Broken("no database but text", "target.app-db", "no SQLite database", "right file") {
             try $0.remove("app.db")
             try $0.write("app.db", String(repeating: "text ", count: 1000))
         },

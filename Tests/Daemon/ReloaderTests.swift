@@ -70,7 +70,7 @@ struct ReloaderTests {
         let path = URL(filePath: bench.directory + "/expunged.toml")
         let good = try Data(contentsOf: path)
         #expect(try await shown.status(caller: caller).refusedReload == nil)
-        try Data("[requests]\ndedline = \"1d\"\n".utf8).write(to: path)
+        try Data("\n[nonsense]\n".utf8).write(to: path)
         let problem = await #expect(throws: ControlProblem.self) { _ = try await reloader.reload() }
         #expect(problem?.code == .configurationInvalid)
         let status = try await shown.status(caller: caller)
@@ -90,7 +90,7 @@ struct ReloaderTests {
         let reloader = try Self.reloader(bench, backend)
         try FileManager.default.removeItem(atPath: bench.directory + "/uploads")
         let answer = try await reloader.reload()
-        #expect(answer.changed == ["target.uploads"])
+        #expect(answer.changed.contains("target.uploads"))
         #expect(answer.unusable.count == 1)
         #expect(answer.unusable.first?.hasPrefix("cannot use target 'uploads': ") == true)
         #expect(bench.log.all.contains { $0.hasPrefix("componentUnfit") })

@@ -112,10 +112,6 @@ enum Remedy {
 
     private static let rows: [(words: [String], remedy: String)] = [
         (
-            ["no such file", "does not exist yet", "is missing", "not found"],
-            "correct the path, or create what it names where the unit lets the service see it"
-        ),
-        (
             [
                 "permission denied", "may not", "is refused", "not writable", "cannot be written",
                 "read-only", "readonly", "not permitted",
@@ -123,8 +119,15 @@ enum Remedy {
             "grant it to the service's user or role; a drop-in with ReadWritePaths= and a group"
                 + " opens files"
         ),
+        (
+            ["not a database", "no sqlite database", "malformed", "corrupt"],
+            "name the right file, or restore it"
+        ),
         (["table '", "column '"], "correct the names in the rules, or change the schema"),
-        (["not a database", "malformed", "corrupt"], "name the right file, or restore it"),
+        (
+            ["no such file", "does not exist", "is missing", "not found", "not a regular file"],
+            "correct the path, or create what it names where the unit lets the service see it"
+        ),
         (
             ["password", "authentication", "wrongpass", "noauth"],
             "correct the user, and the password in its credential"

@@ -18,7 +18,7 @@ extension SystemCheck {
         return configuration.lines[key].map { "\(path):\($0)" } ?? path
     }
 
-    func vaultFindings(_ configuration: DaemonConfiguration) -> [Finding] {
+    func credentialFindings(_ configuration: DaemonConfiguration) -> [Finding] {
         let directory = CredentialDirectory(path: folders.credentials)
         let vaultNames =
             [configuration.vault.keyCredential] + configuration.vault.retiredKeyCredentials
@@ -110,13 +110,13 @@ extension SystemCheck {
             }
             await made.shutdown()
         } catch {
-            found.append(finding(error, key, guide, configuration))
+            found += findings(error, key, guide, configuration)
         }
         do {
             try await provider.notifications.makeReceiver(setup)?.shutdown()
             try await provider.notifications.poll?.makePoller(setup).shutdown()
         } catch {
-            found.append(finding(error, key, guide, configuration))
+            found += findings(error, key, guide, configuration)
         }
         return found
     }
@@ -135,7 +135,7 @@ extension SystemCheck {
             let problem = failure.map { ProviderProblem($0, $0.advice(on: directory.name)) }
             return problem.map { [finding($0, key, guide, configuration)] } ?? []
         } catch {
-            return [finding(error, key, guide, configuration)]
+            return findings(error, key, guide, configuration)
         }
     }
 
@@ -152,12 +152,14 @@ extension SystemCheck {
         )
     }
 
-    private func finding(
+    /// None for a credential that cannot be read, which is found by its key.
+    private func findings(
         _ error: any Error,
         _ key: String,
         _ guide: String,
         _ configuration: DaemonConfiguration
-    ) -> Finding {
+    ) -> [Finding] {
+        guard !(error is SystemdError) else { return [] }
         var reason = "\(error)"
         var key = key
         if let error = error as? SetupError, error.kind == .unreadableCAFile {
@@ -165,11 +167,8 @@ extension SystemCheck {
             let path = configuration.value(of: key) ?? ""
             reason += ": '\(path)' \(Self.problem(ofFile: path) ?? "holds no certificate")"
         }
-        return Finding(
-            at: place(of: key, in: configuration) + ": \(key)",
-            reason,
-            remedy: Remedy.of(error, guide)
-        )
+        let place = place(of: key, in: configuration) + ": \(key)"
+        return [Finding(at: place, reason, remedy: Remedy.of(error, guide))]
     }
 
     private static func problem(ofFile path: String) -> String? {
@@ -191,7 +190,7 @@ extension SystemCheck {
         do {
             made = try await factory.make(target, in: configuration)
         } catch {
-            return [finding(error, key, guide, configuration)]
+            return findings(error, key, guide, configuration)
         }
         let place = place(of: key, in: configuration) + ": \(key)"
         let inspected = await made.inspect(withOutages: true)

@@ -31,7 +31,7 @@ struct SystemCheck: Sendable {
             found += configuration.cautions.map {
                 Finding(.warning, at: options.configurationPath, $0, remedy: Remedy.caution)
             }
-            found += vaultFindings(configuration)
+            found += credentialFindings(configuration)
             let dates = ServerDates(now: machine.now)
             found += await ServerDates.$current.withValue(dates) {
                 await componentFindings(configuration)
