@@ -19,7 +19,8 @@ package final class ServerDates: Sendable {
         differences.withLock { $0.append(difference) }
     }
 
-    /// This machine's time minus the servers', the middle one: a single wrong server does not count.
+    /// This machine's time minus the servers'; the middle one, so that a single wrong server does
+    /// not count.
     package var difference: Duration? {
         let sorted = differences.withLock { $0 }.sorted()
         return sorted.isEmpty ? nil : sorted[sorted.count / 2]

@@ -151,10 +151,10 @@ struct CheckTests {
         Broken("no key of Apple", "private_key_credential", "missing", "/etc/expunged") {
             try $0.remove("credentials/apple-key.p8")
         },
-        Broken("a key of text", "provider.apple", "malformed_key", "AuthKey") {
+        Broken("a key of text", "provider.apple", "malformed_key", "key_id") {
             try $0.write("credentials/apple-key.p8", "key")
         },
-        Broken("an RSA key", "provider.apple", "wrong_key_type", "AuthKey") {
+        Broken("an RSA key", "provider.apple", "wrong_key_type", "key_id") {
             try $0.write("credentials/apple-key.p8", try CryptoKey.makeRSA().privatePEM())
         },
         Broken("a key for everybody", "private_key_credential", "unsafe", "chmod 0600") {

@@ -724,6 +724,7 @@ def reload_shape(world, _):
                     done)
     with open(world.path("expunged.toml"), "w") as file:
         file.write(text)
+    world.run("expungectl", "reload")
     put_store(world)
     user = world.new_user()
     answer = world.accepted(user)

@@ -66,8 +66,8 @@ enum Remedy {
         let page = guide.isEmpty ? "docs/guides/keys.md" : guide
         return switch kind {
         case .malformed, .wrongType:
-            "put the right key there, unchanged as you got it (for Apple the file AuthKey_….p8 of"
-                + " that key id; for the vault, expunged --generate-vault-key); see \(page)"
+            "put the right key there, unchanged as you got it (a provider's key file is the one of"
+                + " key_id; the vault's comes from expunged --generate-vault-key); see \(page)"
         case .unsafeFile: "let the service own it, with mode 0600"
         case .missing: "restore it from the same backup as state.db"
         case .exists: "name a new file"

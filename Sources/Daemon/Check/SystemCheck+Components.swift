@@ -12,7 +12,7 @@ import Vault
 
 /// Credentials, providers and stores, by what `providers check` and `targets check` ask.
 extension SystemCheck {
-    /// File and line of a section or key, such as `provider.apple.ca_file`.
+    /// File and line of a section or key, such as `provider.NAME.ca_file`.
     func place(of key: String, in configuration: DaemonConfiguration) -> String {
         let path = options.configurationPath
         return configuration.lines[key].map { "\(path):\($0)" } ?? path

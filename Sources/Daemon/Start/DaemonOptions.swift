@@ -98,6 +98,7 @@ package struct DaemonOptions: Sendable, Hashable {
           --init-spool                 create the spool if there is none, and stop
           --generate-vault-key FILE    write a new vault key into a new file, and stop
 
-        Exit status: 0 done, 1 --check found something to mend, 64 wrong usage, 74 state or socket unusable, 78 configuration unusable.
+        Exit status: 0 done, 1 --check found something to mend, 64 wrong usage, 74 state or socket
+        unusable, 78 configuration unusable.
         """
 }

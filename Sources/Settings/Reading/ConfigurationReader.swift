@@ -44,7 +44,7 @@ package struct ConfigurationReader {
 
     package mutating func append(_ section: SettingsSection) { sections += section.tree }
 
-    /// The line of each section, and of each of its keys, by its name such as `provider.apple.kind`.
+    /// The line of each section and of each of its keys, by its name, such as `requests.deadline`.
     package var lines: [String: Int] {
         var lines: [String: Int] = [:]
         for section in sections {
