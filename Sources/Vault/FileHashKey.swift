@@ -27,7 +27,7 @@ package struct FileHashKey: Sendable {
     ) throws(VaultSetupError) {
         let files = try KeyFile(directory: directory, action: "load hash key")
         guard
-            let read = try files.readOrMake(Self.fileName, mayCreate: mayCreate, entropy: entropy)
+            var read = try files.readOrMake(Self.fileName, mayCreate: mayCreate, entropy: entropy)
         else {
             throw files.error(
                 .missing,
@@ -36,11 +36,10 @@ package struct FileHashKey: Sendable {
                     + " backup"
             )
         }
-        var bytes = read.bytes
-        defer { bytes.wipe() }
+        defer { read.bytes.wipe() }
         isNew = read.isNew
         do throws(VaultError) {
-            hasher = try HMACHasher(key: Secret(bytes))
+            hasher = try HMACHasher(key: Secret(read.bytes))
         } catch {
             throw files.error(.library, Self.fileName, "libcrypto cannot make an HMAC-SHA-256")
         }

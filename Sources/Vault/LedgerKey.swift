@@ -41,7 +41,7 @@ package struct LedgerKey: Sendable {
     ) throws(VaultSetupError) {
         let files = try KeyFile(directory: directory, action: Self.action)
         guard
-            let read = try files.readOrMake(Self.fileName, mayCreate: mayCreate, entropy: entropy)
+            var read = try files.readOrMake(Self.fileName, mayCreate: mayCreate, entropy: entropy)
         else {
             throw files.error(
                 .missing,
@@ -49,9 +49,8 @@ package struct LedgerKey: Sendable {
                 "the ledger was signed with a key; restore \(Self.fileName) from a backup"
             )
         }
-        var seed = read.bytes
-        defer { seed.wipe() }
-        try self.init(seed: Secret(seed), place: "\(directory)/\(Self.fileName)")
+        defer { read.bytes.wipe() }
+        try self.init(seed: Secret(read.bytes), place: "\(directory)/\(Self.fileName)")
     }
 
     private init(seed: Secret, place: String) throws(VaultSetupError) {

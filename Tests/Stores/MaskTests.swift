@@ -126,6 +126,31 @@ import Testing
         #expect(try app.texts("SELECT mail FROM p") == mask)
     }
 
+    @Test("a text is written as configured, whatever the encoding of the file", arguments: [8, 16])
+    func encodings(bits: Int) async throws {
+        let app = try AppDatabase(
+            """
+            PRAGMA encoding = 'UTF-\(bits)';
+            CREATE TABLE p(u TEXT, city TEXT, raw BLOB);
+            INSERT INTO p VALUES ('a', 'York', 42);
+            """
+        )
+        let rule = TableRule(
+            table: "p",
+            column: "u",
+            action: .anonymize([
+                ColumnMask(column: "city", strategy: .text("gone ü'!")),
+                ColumnMask(column: "raw", strategy: .text("42")),
+            ])
+        )
+        let target = app.target(rule)
+        #expect(await target.verify([order("a")]) == [.remaining(1)])
+        #expect(await target.purge([order("a")]).map(\.text) == ["p anonymize, cutoff: none 1"])
+        #expect(try app.texts("SELECT city FROM p") == ["\"gone ü'!\""])
+        #expect(try app.texts("SELECT typeof(raw) || raw FROM p") == ["\"text42\""])
+        #expect(await target.verify([order("a")]) == [.clean])
+    }
+
     @Test("masks that the column cannot take are problems")
     func unfit() async throws {
         let app = try AppDatabase(

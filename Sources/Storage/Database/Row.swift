@@ -30,9 +30,7 @@ enum ColumnName: ColumnKey, ExpressibleByStringLiteral {
                     return index
                 }
             }
-            assertionFailure("the query has no column \(name)")
-            // SQLite answers NULL for a column out of range (sqlite.org/c3ref/column_blob.html).
-            return -1
+            preconditionFailure("the query has no column \(name)")
         }
     }
 }

@@ -12,7 +12,7 @@ enum StateSchema {
     /// `PRAGMA application_id`: "exst".
     static let applicationID = 0x6578_7374
     /// `PRAGMA user_version`; raise it with each change of a table.
-    static let version = 1
+    static let version = 2
 
     /// Makes the tables of an empty file, in one transaction.
     static func create(_ database: Database) throws {

@@ -1,5 +1,3 @@
-import Encoding
-
 /// The SQL of anonymization.
 extension SQLiteDialect {
     /// The SQL functions that a target registers on its connection.
@@ -30,9 +28,10 @@ extension SQLiteDialect {
         }
     }
 
-    /// A text of any characters.
+    /// A text of any characters, also in a database in UTF-16; without an affinity.
     private static func constant(_ text: String) -> String {
-        "CAST(x'\(Hexadecimal.text(Array(text.utf8)))' AS TEXT)"
+        let parts = text.split(separator: "\0", omittingEmptySubsequences: false)
+        return "(" + parts.map { literal(String($0)) }.joined(separator: " || char(0) || ") + ")"
     }
 
     /// No zero byte is in a text: length(), substr() and GLOB see nothing behind one
