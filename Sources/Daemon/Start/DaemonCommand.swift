@@ -13,16 +13,22 @@ package enum DaemonCommand {
     package static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
             return try await obey(try DaemonOptions(arguments), environment)
-        } catch let error as DaemonError {
-            complain("\(error)", environment)
-            return error.exitStatus
-        } catch let error as ConfigurationError {
-            complain("\(error)", environment)
-            return 78
+        } catch let logged as Logged {
+            return exitStatus(of: logged.error)
         } catch {
             complain("\(error)", environment)
-            return 74
+            return exitStatus(of: error)
         }
+    }
+
+    private static func exitStatus(of error: any Error) -> Int32 {
+        if let error = error as? DaemonError { return error.exitStatus }
+        return error is ConfigurationError ? 78 : 74
+    }
+
+    /// An error that the journal has already, with its id.
+    private struct Logged: Error {
+        let error: any Error
     }
 
     private static func obey(
@@ -91,7 +97,8 @@ package enum DaemonCommand {
         try setUpProcess(environment)
         let activation = try SocketActivation.take()
         _ = clinux_forbid_core_dumps()
-        let queue = try LogQueue(output: LogOutput.choose(environment: environment))
+        let output = LogOutput.choose(environment: environment)
+        let queue = try LogQueue(output: output)
         defer { _ = queue.flush(timeout: .seconds(2)) }
         var logger = Logger(label: "expunged") { _ in JournalLogHandler(queue: queue) }
         do {
@@ -111,7 +118,7 @@ package enum DaemonCommand {
                     ["error": "\(line)"]
                 )
             }
-            throw error
+            throw output == .journal ? Logged(error: error) : error
         }
     }
 
