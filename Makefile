@@ -2,22 +2,24 @@
 # make test         passes every test
 # make setup        installs the Debian packages that are missing; the targets here that need them call it
 # make build        builds the three programs in release into .build/release
-# make lint         looks at the form of the Swift code        make tidy   holds the rules of docs/STYLE.md
+# make lint         form of code, man pages, shell scripts       make tidy   holds the rules of docs/STYLE.md
 # make fault-sweep  tries every fault at every provider, 1,000 seeds each (SWEEP_SEEDS=1...1000)
 # make fuzz         feeds every parser of outside bytes 10^8 grown inputs (EXECUTIONS=100000000)
 # make api-fuzz     has schemathesis try every operation of the API (EXAMPLES=200)
 # make kills        ends the daemon with kill -9 under load (KILLS=1000)
 # make power-cuts   restarts the daemon on what 10,000 power cuts leave of its disk (POINTS=10000)
 # make clock-steps  sets the clock 1,000 times while deletions go on (STEPS=1000)
+# make purge-speed  purges 10,000 users at each kind of database and says how many a second (USERS=10000)
 # make integrations tries what docs/integrations prints, Swift included
 # make system-test  tries the release build on a real systemd (root)
 # make bench        compares with a peer in one run (Benchmarks/bench.mk)
 # make deb          builds the Debian packages into .build/deb (RELEASE_DIR=DIR: from the programs in DIR)
+# make image        builds the container image from the programs of make build (ENGINE=podman)
 # make install, make uninstall                                 (systemd/install.mk)
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo test end-to-end fault-sweep fuzz api-fuzz kills power-cuts clock-steps integrations lint tidy system-test deb
+.PHONY: help setup build demo test end-to-end fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed integrations lint tidy system-test deb image
 
 include systemd/install.mk
 include Benchmarks/bench.mk
@@ -66,6 +68,10 @@ POINTS ?= 10000
 power-cuts:
 	Tests/EndToEnd/run --only power-cuts --points $(POINTS)
 
+USERS ?= 10000
+purge-speed:
+	Tests/EndToEnd/run --only purge-speed --purged $(USERS)
+
 integrations:
 	Tests/EndToEnd/run --only integrations --swift
 
@@ -74,7 +80,9 @@ clock-steps:
 	Tests/EndToEnd/run --only clock-steps --steps $(STEPS)
 
 lint:
+	scripts/setup lint
 	swift format lint --strict --recursive Sources Tests Package.swift
+	scripts/lint
 	@echo "lint: no findings"
 
 tidy:
@@ -89,3 +97,12 @@ deb: $(if $(filter file,$(origin RELEASE_DIR)),build)
 	scripts/setup deb
 	RELEASE_DIR=$(RELEASE_DIR) scripts/deb
 	lintian --allow-root --fail-on error,warning .build/deb/*.changes
+
+# The context has nothing else, so that an engine sends nothing else. Podman keeps a health check in this
+# format only.
+ENGINE ?= podman
+image:
+	@test -x $(RELEASE_DIR)/expunged || { echo "nothing built yet: run 'make build' first" >&2; exit 1; }
+	install -D -t .build/image $(RELEASE_DIR)/expunged $(RELEASE_DIR)/expungectl
+	strip .build/image/expunged .build/image/expungectl
+	$(ENGINE) build $(if $(filter podman buildah,$(notdir $(ENGINE))),--format docker) --tag expunged --file Config/container/Containerfile .build/image

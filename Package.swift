@@ -94,9 +94,8 @@ let libraries: [Target] = [
     library(
         "HTTP",
         [
-            "Encoding", "Engine", "Lifecycle", "Settings", .asyncHTTPClient, .nioCore, .nioHTTP1,
-            .nioPosix,
-            .nioSSL, .logging,
+            "Encoding", "Engine", "Lifecycle", "Settings", .asyncHTTPClient, .crypto, .nioCore,
+            .nioHTTP1, .nioPosix, .nioSSL, .logging,
         ]
     ),
     library("Programs", ["Encoding", "HTTP", "Engine", "Lifecycle", "CLinux", .subprocess]),
@@ -112,14 +111,21 @@ let libraries: [Target] = [
         "Stores",
         [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux",
-            "CPostgres",
+            "CMariaDB", "CPostgres",
             "CSQLiteGuard", .crypto, .grdb, .grdbSQLite, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
             .logging,
         ]
     ),
-    library("Settings", ["CTOML", "Lifecycle"]),
-    library("Systemd", ["Lifecycle", "CSystemd", "CLinux", .logging]),
-    library("Control", ["Encoding", "Lifecycle"]),
+    library(
+        "Messages",
+        [
+            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", .nioCore, .nioPosix,
+            .nioHTTP1, .logging,
+        ]
+    ),
+    library("Settings", ["CTOML", "Encoding", "Lifecycle"]),
+    library("Systemd", ["Encoding", "Lifecycle", "CSystemd", "CLinux", .logging]),
+    library("Control", ["Encoding", "Lifecycle", .crypto]),
     library(
         "ControlServer",
         [
@@ -135,11 +141,8 @@ let libraries: [Target] = [
         "Daemon",
         [
             "Encoding", "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "HTTP", "Programs",
-            "Providers",
-            "Stores",
-            "Settings",
-            "Systemd", "Control", "ControlServer", "CLinux", "CExecutor", .logging,
-            .serviceLifecycle, .unixSignals,
+            "Providers", "Stores", "Messages", "Settings", "Systemd", "Control", "ControlServer",
+            "CLinux", "CExecutor", .logging, .serviceLifecycle, .unixSignals,
         ]
     ),
 ]
@@ -167,6 +170,11 @@ let shims: [Target] = [
     ),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(
+        name: "CMariaDB",
+        pkgConfig: "libmariadb",
+        providers: [.apt(["libmariadb-dev"])]
+    ),
     .target(name: "CAllocator", linkerSettings: [.linkedLibrary("jemalloc")]),
     .target(name: "CLinux"),
     .target(name: "CExecutor"),
@@ -201,18 +209,21 @@ let suites: [Target] = [
     tests(
         "Stores",
         [
-            "Encoding", "Stores", "HTTP", "Programs", "Sandbox", "Engine", "Lifecycle",
-            "CSQLiteGuard", .grdb,
+            "Encoding", "Stores", "Daemon", "Settings", "HTTP", "Programs", "Sandbox", "Engine",
+            "Lifecycle", "CSQLiteGuard", .grdb,
             .grdbSQLite, .nioCore, .nioPosix, .logging,
         ]
     ),
-    tests("Settings", ["Daemon", "Settings", "Providers", "Stores", "HTTP", "Lifecycle"]),
+    tests(
+        "Settings",
+        ["Daemon", "Encoding", "Settings", "Providers", "Stores", "HTTP", "Lifecycle"]
+    ),
     tests("Systemd", ["Systemd", "Lifecycle", "CLinux", .logging]),
     tests(
         "Control",
         [
             "Encoding", "Control", "ControlServer", "ControlClient", "Lifecycle", "expungectl",
-            .logging,
+            .crypto, .logging,
             .nioPosix, .subprocess,
         ]
     ),
@@ -224,6 +235,13 @@ let suites: [Target] = [
             "Sandbox",
             "Settings", "Storage", "Systemd", "Stores", "Vault", .grdb, .logging, .nioCore,
             .nioHTTP1, .nioPosix, .nioSSL,
+        ]
+    ),
+    tests(
+        "Messages",
+        [
+            "Encoding", "HTTP", "Messages", "Programs", "Engine", "Lifecycle", "Settings",
+            .nioCore, .nioPosix, .logging,
         ]
     ),
     tests("Simulation", ["Engine", "Lifecycle"]),

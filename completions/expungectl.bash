@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|wait|events|identities|store-credential|forget|notification|notification-status|status|watch|doctor|providers|targets|holds|intake|guard|vault|ledger|replay|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|wait|events|identities|store-credential|forget|notification|notification-status|status|watch|report|doctor|providers|targets|holds|intake|guard|messages|vault|ledger|replay|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt wait events identities store-credential forget notification notification-status status watch doctor providers targets holds intake guard vault ledger replay reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt wait events identities store-credential forget notification notification-status status watch report doctor providers targets holds intake guard messages vault ledger replay reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -789,6 +789,28 @@ _expungectl_watch() {
     esac
 }
 
+_expungectl_report() {
+    repeating_flags=()
+    non_repeating_flags=(--html --csv --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--month --time-zone --socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--month')
+        return
+        ;;
+    '--time-zone')
+        return
+        ;;
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
 _expungectl_doctor() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
@@ -928,13 +950,13 @@ _expungectl_targets() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    list|pause|resume|check)
+    list|pause|resume|check|suggest)
         # Offer subcommand argument completions
         "_expungectl_targets_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'list pause resume check' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'list pause resume check suggest' -- "${cur}"))
         ;;
     esac
 }
@@ -1022,6 +1044,33 @@ _expungectl_targets_check() {
     case "${positional_number}" in
     1)
         __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion targets check -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_expungectl_targets_suggest() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user-table --socket)
+    __expungectl_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user-table')
+        return
+        ;;
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __expungectl_add_completions -W "$(__expungectl_custom_complete ---completion targets suggest -- positional@0 "${COMP_CWORD}" "$(__expungectl_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -1133,6 +1182,64 @@ _expungectl_guard_override() {
     '--count')
         return
         ;;
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_messages() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __expungectl_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    list|redeliver)
+        # Offer subcommand argument completions
+        "_expungectl_messages_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'list redeliver' -- "${cur}"))
+        ;;
+    esac
+}
+
+_expungectl_messages_list() {
+    repeating_flags=()
+    non_repeating_flags=(--waiting --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--before --socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--before')
+        return
+        ;;
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_messages_redeliver() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
     '--socket')
         __expungectl_add_completions -f
         return

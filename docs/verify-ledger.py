@@ -155,7 +155,7 @@ def check_receipt(key, text):
     said = {entry["identity"]: entry["verdict"] for entry in entries if entry["event"] == "verdict"}
     assert said == {link["identity_id"]: link["verdict"] for link in receipt["identities"]}, "a verdict differs"
     said = {entry["target"]: [entry["event"] == "verified", entry["rows"], entry["newer"]]
-            for entry in entries if entry["event"] in ("verified", "not_looked_for")}
+            for entry in entries if entry["event"] in ("verified", "promised", "not_looked_for")}
     told = {target["target"]: [target["verified"], *(
         sum(table[count] for table in target["tables"] if table["action"][:4] != "held")
         for count in ("rows", "newer_rows"))] for target in receipt["targets"]}
@@ -165,7 +165,8 @@ def check_receipt(key, text):
     told = [(look["at"], look["outcome"], found.get("target"), found.get("rows"))
             for look in receipt.get("rechecks", []) for found in look["found"] or [{}]]
     assert told == (said if len(told) < 32 else said[-len(told) :]), "a look at the stores differs"
-    return f"the ledger proves receipt {receipt['request_id']} but for: {', '.join(sorted(receipt.keys() - proven))}"
+    part = "the data in the page (not the text that a browser shows) of " if page else ""
+    return f"the ledger proves {part}receipt {receipt['request_id']} but for: {', '.join(sorted(receipt.keys() - proven))}"
 
 
 if __name__ == "__main__":

@@ -14,16 +14,19 @@ TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 DOCDIR ?= $(PREFIX)/share/doc/expunged
 SANDBOX_DOCDIR ?= $(PREFIX)/share/doc/expunged-sandbox
 SYSCONFDIR ?= /etc
-RELEASE_DIR ?= .build/release
+# Another folder lets the release be built beside tests that use .build.
+SCRATCH ?= .build
+RELEASE_DIR ?= $(SCRATCH)/release
 # A package strips its programs itself.
 INSTALL_PROGRAM ?= install -s -m 0755
-RELEASE_FLAGS = -c release --static-swift-stdlib
-UNITS = expunged.service expunged-control.socket expunged-submit.socket expunged-replay.service \
-    expunged-replayed.target expunged-metrics.service expunged-metrics.timer
+RELEASE_FLAGS = -c release --static-swift-stdlib --scratch-path $(SCRATCH)
+UNITS = expunged.service expunged-control.socket expunged-submit.socket expunged-viewer.socket \
+    expunged-replay.service expunged-replayed.target expunged-metrics.service expunged-metrics.timer
 SANDBOX_UNIT = expunged-sandbox.service
 SANDBOX_EXAMPLES = Config/sandbox/expunged.toml Config/sandbox/demo.sql
 DOC_FOLDERS = guides integrations providers
 DOCUMENTS = CHANGELOG.md SECURITY.md Config/grafana-dashboard.json Config/prometheus-rules.yml \
+    Config/container/Containerfile Config/container/expunged.container \
     systemd/expunged-approval.conf docs/openapi.json docs/verify-ledger.py
 SANDBOX_PAGE = docs/man/expunged-sandbox.1
 SERVICE_PAGES = $(filter-out $(SANDBOX_PAGE),$(wildcard docs/man/*.[1-8]))
@@ -59,7 +62,7 @@ install-service:
 	install -m 0644 systemd/expunged.sysusers $(DESTDIR)$(SYSUSERSDIR)/expunged.conf
 	install -m 0644 systemd/expunged.tmpfiles $(DESTDIR)$(TMPFILESDIR)/expunged.conf
 	install -m 0644 systemd/expunged.catalog $(DESTDIR)$(CATALOGDIR)/expunged.catalog
-	install -m 0644 Config/expunged.toml Config/examples/*.toml $(DESTDIR)$(DOCDIR)/examples/
+	install -m 0644 Config/expunged.toml Config/examples/*.toml Config/examples/*.sql $(DESTDIR)$(DOCDIR)/examples/
 	install -m 0644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)/
 	for folder in $(DOC_FOLDERS); do \
 	    install -m 0644 docs/$$folder/*.md $(DESTDIR)$(DOCDIR)/$$folder/ || exit 1; \

@@ -1,12 +1,10 @@
 /// What a peer may do; decided by the socket that it connected to, never by what it says.
-package enum ControlRole: String, Sendable, CaseIterable, Comparable {
+package enum ControlRole: String, Sendable, CaseIterable {
+    /// Read without changing anything and without seeing personal data.
+    case viewer
     /// Applications: hand work in, read states and receipts.
     case submit
     case `operator`
-
-    package static func < (left: ControlRole, right: ControlRole) -> Bool {
-        left == .submit && right == .operator
-    }
 }
 
 /// Who is asking: the role of the socket and what the kernel said about the peer at connect.

@@ -67,6 +67,16 @@ package protocol ControlBackend: Sendable {
         caller: Caller
     ) async throws(ControlProblem) -> AsyncStream<WireEvent>
 
+    /// A page of the messages to subscribers and by mail, the newest first.
+    func messages(
+        _ query: MessageQuery,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireList<WireMessage>
+
+    /// Delivers a message again; throws `message_not_found`, or `wrong_state` for a confirmation
+    /// whose address is destroyed.
+    func redeliver(_ id: MessageID, caller: Caller) async throws(ControlProblem) -> WireMessage
+
     /// Seals one credential into the vault; throws the code of a ``CredentialRejectReason``.
     func putCredential(
         _ input: CredentialInput,
@@ -153,6 +163,14 @@ package protocol ControlBackend: Sendable {
         caller: Caller
     ) async throws(ControlProblem) -> WireHealth
 
+    /// Writes rules for a target of tables; throws `unknown_target`, or `suggestion_refused` for
+    /// another store, and while nobody knows which table is that of the users.
+    func suggest(
+        _ input: SuggestInput,
+        target: TargetName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireSuggestion
+
     func setIntake(isPaused: Bool, caller: Caller) async throws(ControlProblem) -> WireStatus
 
     /// Opens the mass-deletion guard once, for a counted and expiring number of deletions; throws
@@ -203,6 +221,18 @@ package protocol ControlBackend: Sendable {
     func health(caller: Caller) async throws(ControlProblem) -> WireServiceHealth
 
     func status(caller: Caller) async throws(ControlProblem) -> WireStatus
+
+    /// How old open requests are, what they wait for, and which are due next; it may be some
+    /// seconds old.
+    func overview(caller: Caller) async throws(ControlProblem) -> RequestOverview
+
+    /// What a calendar month adds up to, in a zone of the IANA database, or in UTC; throws
+    /// `malformed_query` for a zone that the machine does not know.
+    func report(
+        _ month: CalendarMonth,
+        timeZone: String?,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireReport
 
     /// The metrics as Prometheus text.
     func metrics(caller: Caller) async throws(ControlProblem) -> String

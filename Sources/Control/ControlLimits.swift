@@ -14,8 +14,14 @@ package enum ControlLimits {
     package static let secretByteCountMax = 8192
     /// The longest client id, subject, redirect URI or cursor, in bytes.
     package static let textByteCountMax = 2048
+    /// The longest time, in bytes (RFC 3339); with nanoseconds and an offset one has 35.
+    static let timeByteCountMax = 64
+    /// The length of a request's id, in bytes (RFC 9562).
+    static let uuidByteCountMax = 36
     /// The longest reason of an operator, in bytes: a sentence and a ticket number.
     package static let reasonByteCountMax = 200
+    /// The longest name of a table with its column, in bytes: 257 characters of four.
+    package static let columnByteCountMax = 1028
     /// The most conditions of one hold: each becomes a part of every statement of a purge.
     package static let conditionsMax = 32
     /// The most deletions that one override lets through; more than any backlog seen.
@@ -26,6 +32,12 @@ package enum ControlLimits {
     package static let graceSecondsMax: Int64 = 315_360_000
     /// The most providers that one request may name.
     package static let providersPerRequestMax = 64
+    /// The most stores of a configuration.
+    package static let targetsMax = 256
+    /// The most sentences about one refused reload.
+    package static let reloadErrorsMax = 256
+    /// The most findings of one look at the ledger.
+    package static let ledgerFindingsMax = 100
     /// The longest answer that the client reads, in bytes: a page of the longest list.
     package static let answerByteCountMax = 16 * 1024 * 1024
 }

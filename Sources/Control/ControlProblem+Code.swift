@@ -24,6 +24,8 @@ extension ControlProblem {
         case malformedQuery = "malformed_query"
         case malformedUserID = "malformed_user_id"
         case methodNotAllowed = "method_not_allowed"
+        case mailOff = "mail_off"
+        case messageNotFound = "message_not_found"
         case missingField = "missing_field"
         case missingSecret = "missing_secret"
         case notificationNotFound = "notification_not_found"
@@ -37,6 +39,7 @@ extension ControlProblem {
         case routeNotFound = "route_not_found"
         case sameOperator = "same_operator"
         case subjectMismatch = "subject_mismatch"
+        case suggestionRefused = "suggestion_refused"
         case tooLate = "too_late"
         case tooManyConnections = "too_many_connections"
         case tooManyCredentials = "too_many_credentials"
@@ -61,18 +64,21 @@ extension ControlProblem {
                 .unknownKind, .unknownOption, .clientIDRequired:
                 400
             case .forbidden, .freshSignInRequired, .operatorUnknown: 403
-            case .holdNotFound, .identityNotFound, .notificationNotFound, .requestNotFound,
-                .routeNotFound, .unknownProvider, .unknownTarget:
+            case .holdNotFound, .identityNotFound, .messageNotFound, .notificationNotFound,
+                .requestNotFound, .routeNotFound, .unknownProvider, .unknownTarget:
                 404
             case .methodNotAllowed: 405
             case .requestTimeout: 408
             case .alreadyErased, .alreadyOpen, .deletionInProgress, .idempotencyConflict,
-                .notificationsOff, .planChanged, .sameOperator, .subjectMismatch, .tooLate,
+                .mailOff, .notificationsOff, .planChanged, .sameOperator, .subjectMismatch,
+                .tooLate,
                 .tooManyCredentials, .wrongState:
                 409
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
-            case .configurationInvalid, .filterRefused, .reauthorizationRefused: 422
+            case .configurationInvalid, .filterRefused, .reauthorizationRefused,
+                .suggestionRefused:
+                422
             case .headersTooLarge: 431
             case .internal: 500
             case .intakePaused, .tooManyConnections, .unavailable, .vaultSealed: 503
@@ -108,6 +114,8 @@ extension ControlProblem.Code {
         case .malformedQuery: "the query is not acceptable"
         case .malformedUserID: "the user id is not acceptable"
         case .methodNotAllowed: "the path exists, but not with this method"
+        case .mailOff: "the service sends no mail"
+        case .messageNotFound: "no such message"
         case .missingField: "a field is missing"
         case .missingSecret: "the credential has no secret"
         case .notificationNotFound: "no notification has this code"
@@ -121,6 +129,7 @@ extension ControlProblem.Code {
         case .routeNotFound: "no such path"
         case .sameOperator: "the submitter, or who approved before, cannot approve"
         case .subjectMismatch: "the sign-in belongs to another user"
+        case .suggestionRefused: "no rules can be written for the target"
         case .tooLate: "the purge, or another irreversible step, has begun"
         case .tooManyConnections: "too many connections"
         case .tooManyCredentials: "the identity holds as many credentials as it may"

@@ -140,6 +140,20 @@ extension ControlCall where Answer == WireUserHold {
     }
 }
 
+extension ControlCall where Answer == WireList<WireMessage> {
+    package static func messages(_ query: MessageQuery) -> Self {
+        var call = Self(.listMessages)
+        call.query = query.query
+        return call
+    }
+}
+
+extension ControlCall where Answer == WireMessage {
+    package static func redeliver(_ id: MessageID) -> Self {
+        Self(.redeliverMessage, [id.description])
+    }
+}
+
 extension ControlCall where Answer == WireList<WireHold> {
     package static var holds: Self { Self(.listHolds) }
 }
@@ -164,6 +178,12 @@ extension ControlCall where Answer == WireHealth {
 
     package static func control(_ action: ComponentAction, target: TargetName) -> Self {
         Self(action.targetOperation, [target.rawValue])
+    }
+}
+
+extension ControlCall where Answer == WireSuggestion {
+    package static func suggest(_ input: SuggestInput, target: TargetName) -> Self {
+        Self(.suggestRules, [target.rawValue], body: input.body)
     }
 }
 
@@ -211,6 +231,14 @@ extension ControlCall where Answer == WireLedger {
 extension ControlCall where Answer == WireLedgerEntries {
     package static func ledgerEntries(from index: Int) -> Self {
         Self(.ledgerEntries, ["\(index)"])
+    }
+}
+
+extension ControlCall where Answer == WireReport {
+    package static func report(_ month: CalendarMonth, timeZone: String?) -> Self {
+        var call = Self(.showReport, [month.description])
+        call.query = ReportQuery(timeZone: timeZone).query
+        return call
     }
 }
 

@@ -38,8 +38,8 @@ extension ControlClient {
 
     /// Waits until a request ends, across restarts of the daemon.
     ///
-    /// `parked` counts as an end. `onChange` receives every state that was seen, the first one
-    /// included.
+    /// `parked` counts as an end. `onChange` receives the request whenever it differs from the last
+    /// one that was seen, and at first.
     ///
     /// - Throws: ``ControlClientError`` when the service is unreachable for longer than
     ///   ``ClientLimits/reconnectTimeout``.
@@ -53,9 +53,7 @@ extension ControlClient {
         func isOver() async throws -> Bool {
             let request = try await call(.show(id))
             (lost, failures) = (nil, 0)
-            if latest?.state != request.state || latest?.detail != request.detail {
-                onChange(request)
-            }
+            if latest != request { onChange(request) }
             latest = request
             return request.hasEnded
         }

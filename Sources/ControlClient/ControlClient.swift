@@ -92,8 +92,8 @@ package struct ControlClient: Sendable {
     private func once<Answer>(
         _ call: ControlCall<Answer>
     ) async throws(ControlClientError) -> [UInt8] {
-        let makesPlan = RouteTable.route(call.operation).makesPlan
-        let limit = makesPlan ? limits.planTimeout : limits.callTimeout
+        let takesLong = RouteTable.route(call.operation).takesLong
+        let limit = takesLong ? limits.planTimeout : limits.callTimeout
         let response = try await send(call, deadline: .now() + TimeAmount(limit))
         let body: ByteBuffer
         do {

@@ -11,7 +11,8 @@ final class ConnectionRegistry: Sendable {
         case welcome
         /// It may read why, and is closed then.
         case refused(ControlProblem)
-        /// It is closed at once, since too many refused ones are still open.
+        /// It is closed at once: too many refused ones are still open, or the server shuts down.
+        /// Nothing can be written to a connection whose listener is closed.
         case dropped
     }
 
@@ -36,6 +37,7 @@ final class ConnectionRegistry: Sendable {
     /// Counts a new connection until it closes.
     func admit(_ channel: any Channel, uid: UInt32) -> Admission {
         let admission = state.withLock { state -> Admission in
+            guard !state.isDraining else { return .dropped }
             guard let problem = refusal(of: uid, state) else {
                 state.countByUID[uid, default: 0] += 1
                 state.channels[ObjectIdentifier(channel)] = channel
@@ -59,7 +61,6 @@ final class ConnectionRegistry: Sendable {
     private func refusal(of uid: UInt32, _ state: State) -> ControlProblem? {
         // 65534 is what the kernel shows for a uid outside our user namespace: anybody.
         if uid == 65_534 { return ControlProblem(.forbidden) }
-        if state.isDraining { return ControlProblem(.unavailable) }
         let isRoot = uid == Self.root
         let hasRoom =
             state.countByUID[uid, default: 0] < limits.connectionsPerUIDMax

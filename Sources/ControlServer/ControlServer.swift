@@ -239,7 +239,7 @@ extension ControlServer {
         of connection: Connection
     ) async -> Dispatcher.Reply {
         let route = request.head.route
-        guard route.makesPlan || route.hasLargeAnswer else {
+        guard route.takesLong || route.hasLargeAnswer else {
             return await dispatcher.reply(to: request, caller: connection.caller)
         }
         return await withTaskGroup(of: Dispatcher.Reply?.self) { group in

@@ -7,6 +7,8 @@ package struct ControlServerError: Error, Sendable, CustomStringConvertible {
         case pathTooLong = "path too long"
         /// Something that is no socket is in the way; it is never removed.
         case pathOccupied = "path occupied"
+        /// The service is no member of it.
+        case group = "group"
         case notListening = "not a listening unix stream socket"
         case systemCall = "system call"
     }
@@ -24,6 +26,10 @@ package struct ControlServerError: Error, Sendable, CustomStringConvertible {
 
     package var description: String {
         let cause = errorNumber.map { ": \(unsafe String(cString: strerror($0)))" } ?? ""
-        return "cannot listen at '\(place)' (\(kind.rawValue))\(cause)"
+        let hint =
+            kind == .group
+            ? "\nhint: make the service's user a member of that group, in a container by"
+                + " --group-add or GroupAdd=" : ""
+        return "cannot listen at '\(place)' (\(kind.rawValue))\(cause)\(hint)"
     }
 }

@@ -31,6 +31,10 @@ struct Dispatcher: Sendable {
             case .metrics(let text):
                 let type = "text/plain; version=0.0.4; charset=utf-8"
                 return .answer(ServerAnswer(status: route.successStatus, type, text))
+            case .page(let html, let styleHash):
+                var answer = ServerAnswer(status: 200, "text/html; charset=utf-8", html)
+                answer.fields = Self.pageFields(styleHash: styleHash)
+                return .answer(answer)
             case .json(let object, let location):
                 var answer = ServerAnswer(status: route.successStatus, "application/json", object)
                 if let location { answer.fields.append(("location", location)) }
@@ -39,6 +43,18 @@ struct Dispatcher: Sendable {
         } catch {
             return .answer(ServerAnswer(error))
         }
+    }
+
+    /// The page loads nothing, runs nothing, sends its form to itself and stands in no frame
+    /// (https://www.w3.org/TR/CSP3/).
+    private static func pageFields(styleHash: String) -> [(name: String, value: String)] {
+        [
+            (
+                "content-security-policy",
+                "default-src 'none'; style-src 'sha256-\(styleHash)'; form-action 'self'; "
+                    + "base-uri 'none'; frame-ancestors 'none'"
+            ), ("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"),
+        ]
     }
 
     /// A comment, so that the reader and proxies see that the stream lives.

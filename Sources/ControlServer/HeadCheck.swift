@@ -44,7 +44,7 @@ struct HeadCheck: Sendable {
         let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         do throws(ControlProblem) {
             let match = try router.match(method: method.rawValue, path: target[0])
-            guard role >= match.route.role else { throw ControlProblem(.forbidden) }
+            try checkRole(match.route)
             let query = target.count > 1 ? target[1] : ""
             guard query.isEmpty || !match.route.queryFields.isEmpty else {
                 throw ControlProblem(.malformedQuery, "this path takes no query")
@@ -71,6 +71,16 @@ struct HeadCheck: Sendable {
             if error.code == .methodNotAllowed { refusal.allow = router.methods(path: target[0]) }
             throw refusal
         }
+    }
+
+    private func checkRole(_ route: Route) throws(ControlProblem) {
+        guard !route.allows(role) else { return }
+        throw ControlProblem(
+            .forbidden,
+            role == .viewer
+                ? "the viewers' socket only reads, and shows no personal data; see expunged-api(7)"
+                : nil
+        )
     }
 
     private func checkShape(_ head: HTTPRequestHead) throws(ControlProblem) {

@@ -23,22 +23,30 @@ package struct ListeningSocket: Sendable {
         ownedPath = nil
     }
 
-    /// Binds a socket of our own.
+    /// Binds a socket of our own, for its owner and, if given, a group.
     ///
-    /// The socket is never wider open than `mode`, whatever the umask: unix(7) takes the mode of
-    /// the unbound socket, masked, and chmod(2) follows.
+    /// The socket is never wider open than that, whatever the umask: unix(7) takes the mode of the
+    /// unbound socket, masked; chown(2) and chmod(2) follow.
     ///
     /// The directory of the path must be ours alone. The caller holds the daemon's lock, so a
     /// socket found there is stale and is removed.
     ///
     /// - Throws: ``ControlServerError`` when the path is unusable or occupied.
-    package init(binding path: String, mode: UInt32, role: ControlRole) throws(ControlServerError) {
+    package init(
+        binding path: String,
+        group: UInt32? = nil,
+        role: ControlRole
+    ) throws(ControlServerError) {
         try Self.removeStale(path)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | 0o2_000_000, 0)  // CLOEXEC
         guard descriptor >= 0 else { throw Self.failure(path) }
         do throws(ControlServerError) {
             guard fchmod(descriptor, 0o600) == 0 else { throw Self.failure(path) }
             try Self.bind(descriptor, to: path)
+            if let group, unsafe chown(path, uid_t.max, group) != 0 {
+                throw ControlServerError(.group, "\(path)' for group '\(group)", errno)
+            }
+            let mode: mode_t = group == nil ? 0o600 : 0o660
             guard unsafe chmod(path, mode) == 0, listen(descriptor, 1024) == 0 else {
                 throw Self.failure(path)
             }

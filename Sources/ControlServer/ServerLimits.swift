@@ -52,7 +52,7 @@ package struct ServerLimits: Sendable {
     package init() {}
 
     func timeout(of route: Route) -> Duration {
-        if route.makesPlan { return planTimeout }
+        if route.takesLong { return planTimeout }
         return route.hasLargeAnswer ? largeAnswerTimeout : answerTimeout
     }
 

@@ -53,7 +53,12 @@ private struct Base64Digits {
         for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
     }
 
+    /// Generic code of another module is not specialized: there each byte would be a call.
     func append(_ bytes: some Collection<UInt8>, to text: inout [UInt8]) {
+        append(Array(bytes), to: &text)
+    }
+
+    func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         // Exact growth would copy the text at each part of a token.
         if text.isEmpty { text.reserveCapacity((bytes.count + 2) / 3 * 4) }
         var (bits, bitCount): (UInt32, UInt32) = (0, 0)
@@ -68,7 +73,9 @@ private struct Base64Digits {
         if bitCount > 0 { text.append(digits[Int(bits << (6 - bitCount) & 63)]) }
     }
 
-    func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
+
+    func decode(_ text: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var (bits, bitCount): (UInt32, UInt32) = (0, 0)

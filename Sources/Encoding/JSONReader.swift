@@ -202,11 +202,14 @@ extension JSONReader {
         return try checkedText(bytes[start..<(position - 1)], at: start)
     }
 
+    /// `String(validating:as:)` is generic code that is not specialized: thousands of instructions.
     private func checkedText(
-        _ text: ArraySlice<UInt8>,
+        _ bytes: ArraySlice<UInt8>,
         at offset: Int
     ) throws(JSONError) -> String {
-        guard let text = String(validating: text, as: UTF8.self) else {
+        let text = String(decoding: bytes, as: UTF8.self)
+        // What is not UTF-8 was replaced.
+        guard bytes.allSatisfy({ $0 < 0x80 }) || text.utf8.elementsEqual(bytes) else {
             throw JSONError(kind: .malformedText, byteOffset: offset)
         }
         return text

@@ -21,6 +21,13 @@ package struct JSONWriter {
         close(UInt8(ascii: "}"))
     }
 
+    /// Starts an array; `body` writes its items.
+    package mutating func array(_ body: (inout JSONWriter) -> Void) {
+        open(UInt8(ascii: "["))
+        body(&self)
+        close(UInt8(ascii: "]"))
+    }
+
     /// Writes an array, one call of `body` per item.
     package mutating func array<Item>(_ items: [Item], _ body: (inout JSONWriter, Item) -> Void) {
         open(UInt8(ascii: "["))
@@ -76,6 +83,20 @@ package struct JSONWriter {
     package mutating func string(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
+        if text.utf8.allSatisfy(Self.isPlain) {
+            bytes += text.utf8
+        } else {
+            escape(text)
+        }
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private mutating func escape(_ text: String) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
@@ -90,8 +111,11 @@ package struct JSONWriter {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
-        needsComma = true
+    }
+
+    /// Writes an integer, or `null` without one.
+    package mutating func integer(_ value: Int64?) {
+        raw(value.map { String($0) } ?? "null")
     }
 
     /// Writes bytes that are JSON text already.
@@ -105,8 +129,8 @@ package struct JSONWriter {
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: raw("null")
-        case .bool(let value): raw("\(value)")
-        case .integer(let value): raw("\(value)")
+        case .bool(let value): raw(value ? "true" : "false")
+        case .integer(let value): raw(String(value))
         case .number(let value): raw(value.isFinite ? "\(value)" : "null")
         case .string(let text): string(text)
         case .array(let items): array(items) { writer, item in writer.value(item) }

@@ -4,21 +4,21 @@ package enum PercentEncoding {
 
     /// Appends `bytes`, with everything but the unreserved characters (§2.3) encoded.
     package static func append(_ bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
+        append(Array(bytes), to: &text)
+    }
+
+    /// As above; most tokens and client secrets are unreserved as a whole, and copied at once.
+    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        guard !bytes.allSatisfy(isUnreserved) else {
+            text += bytes
+            return
+        }
         for byte in bytes {
             if isUnreserved(byte) {
                 text.append(byte)
             } else {
                 text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
-        }
-    }
-
-    /// As above; most tokens and client secrets are unreserved as a whole, and copied at once.
-    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
-        if bytes.allSatisfy(isUnreserved) {
-            text += bytes
-        } else {
-            append(bytes[...], to: &text)
         }
     }
 

@@ -15,11 +15,15 @@ final class PeerRule: Sendable {
 
     var didRefuse: Bool { refused.withLock { $0 } }
 
+    /// Remembers a refusal.
     func permits(_ address: SocketAddress?) -> Bool {
-        guard !allowsPrivate else { return true }
-        let isPublic = address.flatMap(Self.bytes).map(Self.isPublic) ?? false
-        if !isPublic { refused.withLock { $0 = true } }
-        return isPublic
+        let isPermitted = wouldPermit(address)
+        if !isPermitted { refused.withLock { $0 = true } }
+        return isPermitted
+    }
+
+    func wouldPermit(_ address: SocketAddress?) -> Bool {
+        allowsPrivate || (address.flatMap(Self.bytes).map(Self.isPublic) ?? false)
     }
 
     /// The address in network order; a zone at its end (RFC 4007) makes it none.

@@ -19,6 +19,7 @@ final class RemoteCall: HTTPClientResponseDelegate {
         var status = 0
         var contentType: String?
         var retryAfter: String?
+        var link: String?
         var body: [UInt8] = []
         var streamedCount = 0
         var afterPart: (@Sendable () -> Void)?
@@ -74,6 +75,8 @@ final class RemoteCall: HTTPClientResponseDelegate {
             $0.status = Int(head.status.code)
             $0.contentType = head.headers.first(name: "Content-Type")
             $0.retryAfter = head.headers.first(name: "Retry-After")
+            let links = head.headers["Link"]
+            $0.link = links.isEmpty ? nil : links.joined(separator: ", ")
         }
         return task.eventLoop.makeSucceededVoidFuture()
     }
@@ -117,6 +120,7 @@ final class RemoteCall: HTTPClientResponseDelegate {
                 status: $0.status,
                 contentType: $0.contentType,
                 retryAfter: $0.retryAfter,
+                link: $0.link,
                 body: $0.body
             )
         }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Lifecycle
 package import Logging
 package import NIOCore
+import NIOSSL
 
 /// The one way to a provider or a store: https to the hosts of its endpoints, and nothing else.
 ///
@@ -20,6 +21,7 @@ package final class RemoteClient: Sendable {
     private let answerMax: Int
     private let logger: Logger
     let peers: PeerRule
+    let tls: TLSConfiguration
     let loop: any EventLoop
     let timeoutConnect: TimeAmount
 
@@ -40,7 +42,8 @@ package final class RemoteClient: Sendable {
         self.logger = logger
         peers = PeerRule(allowsPrivate: settings.allowsPrivateAddresses)
         var configuration = HTTPClient.Configuration()
-        configuration.tlsConfiguration = try settings.tlsConfiguration()
+        tls = try settings.tlsConfiguration()
+        configuration.tlsConfiguration = tls
         configuration.redirectConfiguration = .disallow
         configuration.proxy = nil
         configuration.decompression = .disabled

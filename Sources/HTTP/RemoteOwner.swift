@@ -5,6 +5,8 @@ package enum RemoteOwner: Hashable, Sendable {
     case provider(ProviderName)
     case directory(ProviderName)
     case target(TargetName)
+    case subscriber(SubscriberName)
+    case queue(String)
 
     /// The word of the configuration for it.
     package var role: String {
@@ -12,6 +14,8 @@ package enum RemoteOwner: Hashable, Sendable {
         case .provider: "provider"
         case .directory: "directory"
         case .target: "target"
+        case .subscriber: "subscriber"
+        case .queue: "queue"
         }
     }
 
@@ -19,6 +23,8 @@ package enum RemoteOwner: Hashable, Sendable {
         switch self {
         case .provider(let name), .directory(let name): name.rawValue
         case .target(let name): name.rawValue
+        case .subscriber(let name): name.rawValue
+        case .queue(let name): name
         }
     }
 }

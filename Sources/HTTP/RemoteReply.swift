@@ -5,17 +5,21 @@ package struct RemoteReply: Sendable, Redacted {
     package let status: Int
     package let contentType: String?
     package let retryAfter: String?
+    /// The header `Link` (RFC 8288), its lines joined.
+    package let link: String?
     package let body: [UInt8]
 
     package init(
         status: Int,
         contentType: String? = nil,
         retryAfter: String? = nil,
+        link: String? = nil,
         body: [UInt8] = []
     ) {
         self.status = status
         self.contentType = contentType
         self.retryAfter = retryAfter
+        self.link = link
         self.body = body
     }
 

@@ -46,8 +46,9 @@ package struct LedgerEntry: Hashable, Sendable {
                 writer.write(key, time: time)
                 continue
             }
-            for (name, value) in values where name == key {
-                guard writer.write(key, value) else { return nil }
+            // By index, so that no value is copied to look at its key.
+            for index in values.indices where values[index].0 == key {
+                guard writer.write(key, values[index].1) else { return nil }
             }
         }
         bytes = writer.finish()

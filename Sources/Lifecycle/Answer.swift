@@ -157,8 +157,15 @@ package struct PurgeCounts: Hashable, Sendable {
     /// The same, after an operator decided to go on without keys.
     package static let withoutKeysAction = "not looked for: an operator decided to go on"
 
+    /// ``Entry/action`` of what a store has promised to erase later (``promise``).
+    package static let acceptedAction = "accepted"
+    /// ``ResidualCopies/text`` of what a store has promised to erase, until the promised time.
+    package static let promise = ResidualPhrase.promised.template
+
     /// ``Entry/action`` of what looks like the user's and was left alone.
-    package static func passedOverAction(_ reason: String) -> String { passedOver + reason }
+    package static func passedOverAction(_ reason: ReceiptSentence) -> String {
+        passedOver + reason.text
+    }
 
     private static let passedOver = "passed over: "
 
@@ -186,10 +193,21 @@ package struct PurgeCounts: Hashable, Sendable {
     package struct ResidualCopies: Hashable, Sendable {
         /// Such as "soft-deleted objects of bucket 'uploads'"; printed, so no personal data.
         package let text: String
+        /// `nil` for a text of the operator's own program, which stays in its language.
+        package let phrase: ResidualPhrase?
+        /// What fills the phrase, such as a bucket.
+        package let name: String?
         /// When the store has destroyed the last of them; `nil` when it does not say.
         package var until: WallTime?
 
-        package init(text: String, until: WallTime?) { (self.text, self.until) = (text, until) }
+        package init(text: String, until: WallTime?) {
+            (self.text, phrase, name, self.until) = (text, nil, nil, until)
+        }
+
+        package init(_ phrase: ResidualPhrase, _ name: String? = nil, until: WallTime?) {
+            text = ResidualPhrase.filled(phrase.template, name)
+            (self.phrase, self.name, self.until) = (phrase, name, until)
+        }
     }
 
     package var entries: [Entry]
@@ -243,6 +261,14 @@ package struct PurgeCounts: Hashable, Sendable {
         entries.contains { $0.action.hasPrefix(Self.notLookedForAction) }
     }
 
+    /// The store has taken the order and does some of it later: nothing of it is verified.
+    package var isAccepted: Bool { entries.contains { $0.action == Self.acceptedAction } }
+
+    /// Until when the store has promised to have erased it all.
+    package var acceptedUntil: WallTime? {
+        residualCopies.first { $0.text == Self.promise }?.until
+    }
+
     var isWithoutKeys: Bool { entries.contains { $0.action == Self.withoutKeysAction } }
 
     mutating func goWithoutKeys() {
@@ -269,7 +295,8 @@ package struct PurgeCounts: Hashable, Sendable {
     package var newerCount: Int { entries.reduce(0) { $0 + $1.newerCount } }
 
     private static func isLeft(_ action: String) -> Bool {
-        action.hasPrefix("keep") || action.hasPrefix(passedOver) || action == heldAction
+        action.hasPrefix("keep") || action.hasPrefix(passedOver)
+            || [heldAction, acceptedAction].contains(action)
     }
 
     package var heldCount: Int {

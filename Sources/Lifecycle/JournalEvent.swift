@@ -39,6 +39,13 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case spoolQuarantined, spoolUnwritable, spoolForeignObjects, spoolUnreadableRows, spoolBack
     case spoolReplaced, spoolInWAL, spoolNotRead
 
+    // Queues
+    case queueQuarantined, queueUnwritable, queueIrregular, queueBack
+
+    // Messages
+    case messagesFailing, messagesDelivered, messagesGivenUp, messagesDropped
+    case recipientsRefused
+
     // Clock
     case clockStepped, clockBehind
 }
@@ -158,7 +165,9 @@ extension JournalEvent {
             "notifications of {provider} cannot be polled: {error as words}"
         case .targetPaused: "target {target} paused: {error as words}"
         case .targetResumed: "target {target} resumed"
-        case .componentUnfit: "[provider {provider}][target {target}] cannot be used: {error}"
+        case .componentUnfit:
+            "[provider {provider}][target {target}][subscriber {subscriber}]"
+                + " cannot be used: {error}"
         case .spoolQuarantined: "spool cannot be used: {error as words}"
         case .spoolUnwritable: "spool cannot be written: {error as words}"
         case .spoolForeignObjects: "spool has {count foreign object}"
@@ -167,6 +176,17 @@ extension JournalEvent {
         case .spoolReplaced: "spool replaced or restored: {detail as words}[ ({count})]"
         case .spoolInWAL: "spool in WAL mode, nothing is imported"
         case .spoolNotRead: "spool not readable: {count request} no longer waiting for it"
+        case .queueQuarantined: "queue {detail} cannot be used: {error as words}"
+        case .queueUnwritable: "queue {detail} cannot be written: {error as words}"
+        case .queueIrregular: "queue {detail} irregular: {error as words}[ ({count})]"
+        case .queueBack: "queue {detail} recovered"
+        case .messagesFailing: "messages to subscriber {subscriber} fail: {error as words}"
+        case .messagesDelivered: "messages to subscriber {subscriber} are delivered again"
+        case .messagesGivenUp:
+            "messages to subscriber {subscriber} given up ({count}): {error as words}"
+        case .messagesDropped:
+            "messages to subscriber {subscriber} dropped ({count}): its queue is full"
+        case .recipientsRefused: "mail server refuses {count recipient}: {detail}"
         case .clockStepped: "system clock jumped by {detail}"
         case .clockBehind: "system clock behind the ledger: nothing is revoked or purged"
         }
@@ -253,6 +273,15 @@ extension JournalEvent {
         case .spoolReplaced: (.warning, "fa88d1e8922f4fc5b1bd53fefb0f129e")
         case .spoolInWAL: (.warning, "0e67c2c3a69548fea661647ad7d5f936")
         case .spoolNotRead: (.error, "41caf9fd6bcb4fc4bd85f829c53a7b75")
+        case .queueQuarantined: (.error, "7b4d79f247814c20a16489a4e878d8b9")
+        case .queueUnwritable: (.error, "3ddbfc47e6e443eb9d3a40314b07a13f")
+        case .queueIrregular: (.warning, "89a2a1417f124add981cc676f6562bca")
+        case .queueBack: (.notice, "50a6ccc4963d4ee7a2f035a2026314f4")
+        case .messagesFailing: (.warning, "795bd6d8011f405ab9b65af27ed2c3b6")
+        case .messagesDelivered: (.notice, "d3f3afb2e68a4159873943bfe8148cf8")
+        case .messagesGivenUp: (.error, "142b1ad697bc41a29883c22d0835ee21")
+        case .messagesDropped: (.error, "4f2d715049914808ba219c900077a9f5")
+        case .recipientsRefused: (.warning, "e65873a52a7e402f81dca3d78b091dd7")
         case .clockStepped: (.warning, "af97de27439b497ea719658db6c9c3de")
         case .clockBehind: (.error, "c8dda9bf20184da6bc9e8c1e3f2eaf80")
         }

@@ -72,6 +72,11 @@ package enum Limits {
     package static let purgeBatchMax = 128
     /// Keys of other targets that one user's rows may name; more are a wrong column, not a user.
     package static let keysMax = 10_000
+    /// What one store may take for its check at the start or at a reload, beside all others: far
+    /// below the minute and a half that the unit gives the start.
+    ///
+    /// A store that takes longer is paused and checked again without a limit.
+    package static let startCheckMax = Duration.seconds(20)
     /// Plans that are made at once: counting must not compete with purging for the stores.
     package static let plansAtOnce = 2
     /// A target whose purge begins later than this after its part of the approved plan was compared

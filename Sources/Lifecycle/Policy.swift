@@ -20,6 +20,8 @@ package struct ProviderTraits: Hashable, Sendable {
     /// Where a user can cut the link by hand; shown on receipts.
     package let userActionURL: String
     package let userActionText: String
+    /// Whether the operator wrote ``userActionText``, in a language of their own.
+    package let isUserActionConfigured: Bool
 
     package init(
         canCheckRefreshToken: Bool,
@@ -34,7 +36,8 @@ package struct ProviderTraits: Hashable, Sendable {
         rotatesRefreshTokens: Bool = false,
         tokenClock: TokenClock? = nil,
         userActionURL: String,
-        userActionText: String
+        userActionText: String,
+        isUserActionConfigured: Bool = false
     ) {
         self.canCheckRefreshToken = canCheckRefreshToken
         self.canCheckAccessToken = canCheckAccessToken
@@ -49,6 +52,7 @@ package struct ProviderTraits: Hashable, Sendable {
         self.tokenClock = tokenClock
         self.userActionURL = userActionURL
         self.userActionText = userActionText
+        self.isUserActionConfigured = isUserActionConfigured
     }
 }
 

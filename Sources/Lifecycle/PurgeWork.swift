@@ -92,23 +92,30 @@ extension PurgeWork {
         guard step == .purged else { return [] }
         switch answer {
         case .clean, .notLookedFor:
-            if answer == .notLookedFor, !counts.isNotLookedFor {
+            if answer == .notLookedFor, !counts.isNotLookedFor, !counts.isAccepted {
                 counts.entries.append(
                     .init(name: "\(target)", action: PurgeCounts.notLookedForAction, rowCount: 0)
                 )
             }
-            step = .verified
-            endedAt = context.now
-            failures = 0
-            fewestLeft = nil
-            lastFailure = nil
-            obstacle = nil
+            end(at: context.now)
             return []
         case .remaining(let count):
-            return record(remaining: count, &context)
+            guard counts.isAccepted else { return record(remaining: count, &context) }
+            // What was promised for later is there until then; a purge more does not change it.
+            end(at: context.now)
+            return []
         case .failure(let failure):
             return record(failure, &context)
         }
+    }
+
+    private mutating func end(at now: WallTime) {
+        step = .verified
+        endedAt = now
+        failures = 0
+        fewestLeft = nil
+        lastFailure = nil
+        obstacle = nil
     }
 
     /// Rows that come back are an obstacle as any other, once a purge of them has not helped.

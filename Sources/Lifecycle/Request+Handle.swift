@@ -126,7 +126,7 @@ extension Request {
             return try approve(hash, by: uid, at: now)
         case .absorbed:
             guard kind == .revokeTokens else { throw .deletionInProgress }
-            endDetail = "absorbed"
+            endDetail = Self.merged
             end(as: .cancelled, at: now)
             return [.announce(.cancelled)]
         case .abandon:

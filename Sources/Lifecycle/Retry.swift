@@ -39,6 +39,10 @@ package struct RetryPolicy: Hashable, Sendable {
     package static let postponedRow = RetryPolicy(first: .seconds(1), cap: .seconds(30))
     /// Documents that an application changes while a store deletes them.
     package static let changedDocument = RetryPolicy(first: .milliseconds(100), cap: .seconds(4))
+    /// Messages to a subscriber: soon after a restart of its server, and for days.
+    package static let message = RetryPolicy(first: .seconds(5), cap: .seconds(4 * 3600))
+    /// A subscriber of which the last call failed: one call shows whether it is back.
+    package static let subscriber = RetryPolicy(first: .seconds(1), cap: .seconds(300))
     /// A daemon that restarts, for its client: it takes a second.
     package static let restart = RetryPolicy(first: .milliseconds(20), cap: .seconds(1))
 

@@ -12,3 +12,33 @@ package enum SandboxProvider: String, CaseIterable, Codable, Sendable {
     /// X, with OAuth 2 and OAuth 1.0a.
     case x
 }
+
+extension SandboxProvider {
+    /// What a user or the provider can do, in the provider's words; the first is the usual cut.
+    ///
+    /// Empty where the provider sends no notification.
+    package var events: [String] {
+        switch self {
+        case .apple: AppleNotification.Event.allCases.map(\.rawValue)
+        case .oauth2, .google: SecurityEvent.allCases.map(\.rawValue)
+        case .facebook: ["deauthorize", "data-deletion"]
+        case .github: ["revoked"]
+        case .microsoft, .x: []
+        }
+    }
+
+    /// The events of every provider that has some, as the help prints them.
+    package static var eventList: String {
+        var groups: [(names: [String], events: [String])] = []
+        for provider in allCases where !provider.events.isEmpty {
+            if let index = groups.firstIndex(where: { $0.events == provider.events }) {
+                groups[index].names.append(provider.rawValue)
+            } else {
+                groups.append(([provider.rawValue], provider.events))
+            }
+        }
+        return groups.map {
+            "\($0.names.joined(separator: ", ")): \($0.events.joined(separator: ", "))."
+        }.joined(separator: " ")
+    }
+}

@@ -2,10 +2,13 @@
 package enum ConfigurationLoader {
     /// Returns what reads the sections; messages call the text `file`.
     ///
+    /// What `variables` set wins over the text.
+    ///
     /// - Throws: ``ConfigurationError`` for a text that is not TOML.
     package static func open(
         _ bytes: [UInt8],
         file: String,
+        variables: EnvironmentSettings = EnvironmentSettings([:]),
         table: SettingsTable
     ) throws(ConfigurationError) -> ConfigurationReader {
         guard bytes.count <= SettingsLimits.byteCountMax else {
@@ -23,9 +26,9 @@ package enum ConfigurationLoader {
             throw ConfigurationError(error.kind, file: file, line: error.line, error.cause)
         }
         return ConfigurationReader(
-            root: document.root,
+            document: document,
             file: file,
-            locations: document.locations,
+            variables: variables,
             table: table
         )
     }

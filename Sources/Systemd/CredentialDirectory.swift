@@ -16,7 +16,8 @@ package struct CredentialDirectory: Sendable, Equatable {
         self.path = path
     }
 
-    /// Reads one secret; symbolic links are refused.
+    /// Reads one secret; for a symbolic link, as Kubernetes makes it, the checks apply to its
+    /// target.
     ///
     /// - Throws: ``SystemdError``: `missing`, `unsafePermissions` when others may write it,
     ///   `tooLarge`, `wrongType`, `malformedName`, or `system`.
@@ -35,14 +36,17 @@ package struct CredentialDirectory: Sendable, Equatable {
             let descriptor = unsafe openat(
                 directory,
                 file,
-                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+                O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
             )
             if descriptor >= 0 {
                 defer { close(descriptor) }
                 return try readAll(descriptor, name)
             }
-            if errno == ELOOP { throw failure(.wrongType, name, "it is a symbolic link") }
             guard errno == ENOENT else { throw failure(.system, name, "\(ErrorNumber.current)") }
+            var status = stat()
+            if unsafe fstatat(directory, file, &status, AT_SYMLINK_NOFOLLOW) == 0 {
+                throw failure(.missing, name, "the target of its symbolic link does not exist")
+            }
         }
         throw failure(.missing, name, "neither 'expunged_\(name)' nor '\(name)' is in it")
     }

@@ -5,6 +5,7 @@ package enum JournalField: String, Sendable, CaseIterable {
     case requestID = "request.id"
     case provider
     case target
+    case subscriber
     case step
     case state
     case verdict

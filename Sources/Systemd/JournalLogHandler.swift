@@ -18,7 +18,11 @@ package struct JournalLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    package func log(event: Logging.LogEvent) {
+    package func log(event: Logging.LogEvent) { write(event) }
+
+    /// Writes an event, and returns the entry that was made of it.
+    @discardableResult
+    package func write(_ event: Logging.LogEvent) -> LogEntry {
         var facts = metadata
         if let provided = metadataProvider?.get() {
             facts.merge(provided) { _, new in new }
@@ -29,8 +33,12 @@ package struct JournalLogHandler: LogHandler {
         if let error = event.error, facts[JournalField.error.rawValue] == nil {
             facts[JournalField.error.rawValue] = "\(error)"
         }
-        queue.submit(
-            LogEntry(level: event.level, message: event.message.description, metadata: facts)
+        let entry = LogEntry(
+            level: event.level,
+            message: event.message.description,
+            metadata: facts
         )
+        queue.submit(entry)
+        return entry
     }
 }

@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 package import Logging
 
@@ -37,6 +38,17 @@ package struct LogEntry: Sendable, Equatable {
             lines += ["MESSAGE_ID=\(event.messageID)", "EXPUNGED_EVENT=\(event.name)"]
         }
         return lines + fields.map { "\($0.name.journalName)=\($0.value)" }
+    }
+
+    /// The same fields as one line of JSON, all texts, with the time that the journal would add.
+    func json(atUnixMicroseconds time: Int64) -> [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("__REALTIME_TIMESTAMP", "\(time)")
+            for field in journalFields {
+                let end = field.firstIndex(of: "=") ?? field.endIndex
+                writer.member(String(field[..<end]), String(field[end...].dropFirst()))
+            }
+        } + [UInt8(ascii: "\n")]
     }
 
     /// For a program with event and fields, where a value with a space or a quote is quoted.

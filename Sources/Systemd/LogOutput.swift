@@ -7,6 +7,13 @@ package enum LogOutput: Sendable, Equatable {
     case journal
     /// Lines `<PRIORITY>message key=value` (sd-daemon(3)).
     case standardError
+    /// Lines of JSON on standard error, with the journal's fields, as `journalctl -o json` prints.
+    case json
+
+    /// The names that an operator may give.
+    package static let names: [String: LogOutput] = [
+        "journal": .journal, "json": .json, "text": .standardError,
+    ]
 
     /// The journal when standard error is connected to it, else standard error.
     ///
@@ -27,9 +34,10 @@ package enum LogOutput: Sendable, Equatable {
         case .journal: Self.sendToJournal(entry.journalFields)
         case .standardError:
             Self.writeAll(
-                entry.line(isTerminal: isatty(STDERR_FILENO) == 1),
+                Array(entry.line(isTerminal: isatty(STDERR_FILENO) == 1).utf8),
                 to: STDERR_FILENO
             )
+        case .json: Self.writeAll(entry.json(atUnixMicroseconds: Self.now()), to: STDERR_FILENO)
         }
     }
 
@@ -54,8 +62,13 @@ package enum LogOutput: Sendable, Equatable {
         }
     }
 
-    private static func writeAll(_ line: String, to descriptor: Int32) -> Bool {
-        let bytes = Array(line.utf8)
+    private static func now() -> Int64 {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var offset = 0
         while offset < bytes.count {
             let written = unsafe bytes.withUnsafeBytes { buffer in

@@ -1,20 +1,23 @@
 import CSystemd
 import Glibc
 
-/// The listening sockets that systemd opened for us: exactly none, or `control` and `submit`.
+/// The listening sockets that systemd opened for us: none, or `control`, `submit` and, unless its
+/// unit is masked, `viewer`.
 package struct SocketActivation: Sendable, Equatable {
-    /// `FileDescriptorName=` of our two socket units.
+    /// `FileDescriptorName=` of our socket units.
     package enum Name: String, Sendable, CaseIterable {
         /// For operators.
         case control
         /// For applications.
         case submit
+        /// For viewers; the only one that may be missing.
+        case viewer
     }
 
     /// Empty when the process was not socket-activated.
     package let descriptors: [Name: Int32]
 
-    /// Takes none or both sockets, close-on-exec, and unsets the variables for child processes.
+    /// Takes no socket or all of them, close-on-exec, and unsets the variables for child processes.
     ///
     /// Call it before other threads exist: it changes the environment (sd_listen_fds(3)).
     package static func take() throws(SystemdError) -> SocketActivation {
@@ -38,14 +41,18 @@ package struct SocketActivation: Sendable, Equatable {
         return try SocketActivation(validating: found)
     }
 
-    /// Checks names and types; throws for anything but none or both.
+    /// Checks names and types.
     package init(
         validating found: [(name: String, descriptor: Int32)]
     ) throws(SystemdError) {
         var descriptors: [Name: Int32] = [:]
         for (text, descriptor) in found {
             guard let name = Name(rawValue: text), descriptors[name] == nil else {
-                throw Self.failure(.unexpected, text, "expected one 'control' and one 'submit'")
+                throw Self.failure(
+                    .unexpected,
+                    text,
+                    "expected one 'control', one 'submit' and one 'viewer'"
+                )
             }
             guard
                 sd_is_socket_unix(
@@ -67,11 +74,12 @@ package struct SocketActivation: Sendable, Equatable {
             }
             descriptors[name] = descriptor
         }
-        for name in Name.allCases where !descriptors.isEmpty && descriptors[name] == nil {
+        for name in [Name.control, .submit]
+        where !descriptors.isEmpty && descriptors[name] == nil {
             throw Self.failure(
                 .missing,
                 name.rawValue,
-                "only the other socket was passed; enable both socket units, or none"
+                "other sockets were passed; enable the socket units of control and submit, or none"
             )
         }
         self.descriptors = descriptors

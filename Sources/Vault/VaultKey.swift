@@ -17,12 +17,15 @@ package struct VaultKey: Sendable {
     ///
     /// - Throws: ``VaultSetupError`` unless it is base64 (RFC 4648 §4) of exactly 32 bytes.
     package init(text: Secret, name: String) throws(VaultSetupError) {
-        guard let key = text.withBytes({ KeyText.decode($0) }), key.count == Self.byteCount else {
-            throw Self.error(
-                .malformed,
-                name,
-                "expected 32 random bytes in base64, as expunged --generate-vault-key makes them"
-            )
+        func malformed(_ cause: String) -> VaultSetupError {
+            let rule = "; it must be \(Self.byteCount) random bytes in base64"
+            return Self.error(.malformed, name, cause + rule)
+        }
+        guard let key = text.withBytes({ KeyText.decode($0) }) else {
+            throw malformed("it is not base64")
+        }
+        guard key.count == Self.byteCount else {
+            throw malformed(key.count == 0 ? "it is empty" : "it has \(key.count) bytes")
         }
         try self.init(key: key, name: name)
     }

@@ -4,6 +4,8 @@ import Lifecycle
 
 extension IdentityID: ExpressibleByArgument {}
 
+extension CalendarMonth: ExpressibleByArgument {}
+
 /// A user id, or `-` for the first line of standard input.
 extension UserID: ExpressibleByArgument {
     /// Also what a user reads below a text that is none.

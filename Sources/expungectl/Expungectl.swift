@@ -35,9 +35,10 @@ struct Expungectl: AsyncParsableCommand {
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    Status.self, Watch.self, Doctor.self, Providers.self, Targets.self, Holds.self,
+                    Status.self, Watch.self, Report.self, Doctor.self, Providers.self, Targets.self,
+                    Holds.self,
                     Intake.self, Guard.self,
-                    Vault.self, Ledger.self, Replay.self, Reload.self, Metrics.self,
+                    Messages.self, Vault.self, Ledger.self, Replay.self, Reload.self, Metrics.self,
                 ]
             ),
         ]

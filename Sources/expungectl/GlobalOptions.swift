@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import ControlClient
 import FoundationEssentials
+import Glibc
 
 /// What every command takes.
 struct GlobalOptions: ParsableArguments {
@@ -49,7 +50,16 @@ struct GlobalOptions: ParsableArguments {
 
     static var defaultSocket: String {
         leading.socket ?? ProcessInfo.processInfo.environment["EXPUNGED_SOCKET"]
-            ?? "/run/expunged/control.sock"
+            ?? (isViewer ? viewerSocket : operatorSocket)
+    }
+
+    private static let operatorSocket = "/run/expunged/control.sock"
+    private static let viewerSocket = "/run/expunged/viewer.sock"
+
+    /// Whether the viewers' socket is the only one that this user may use.
+    private static var isViewer: Bool {
+        guard unsafe access(operatorSocket, W_OK) != 0, errno == EACCES else { return false }
+        return unsafe access(viewerSocket, W_OK) == 0
     }
 
     /// Runs `body` with a client of the socket.

@@ -59,13 +59,21 @@ struct SubmitOptions: ParsableArguments {
         if wait, let code = Self.endCode(request) { throw code }
     }
 
-    /// Says live, on a terminal, what happens.
+    /// Says once what a request waits for and what to do, and on a terminal each new state.
     static func narrate(_ global: GlobalOptions) -> (WireRequest) -> Void {
-        guard Console.isTerminal, !global.json else { return { _ in } }
+        let isLive = Console.isTerminal && !global.json
+        var told: (state: String?, reasons: [String]) = (nil, [])
         return { request in
+            let state = RequestReport.state(request)
+            let reasons = RequestAdvice(request).reasons
+            let isWaiting = !reasons.isEmpty && reasons != told.reasons
+            guard isWaiting || isLive && state != told.state else { return }
+            told = (state, isWaiting ? reasons : told.reasons)
             let id = request.id.description.prefix(RequestReport.shortLength(of: []))
-            let parts = [LocalTime.full(request.updatedAt), "\(id)", RequestReport.state(request)]
+            let parts = [LocalTime.full(request.updatedAt), "\(id)", state]
             Console.writeError(Table.harmless(parts.joined(separator: "  ")))
+            guard isWaiting else { return }
+            for reason in reasons { Console.writeError("  " + Table.harmless(reason)) }
         }
     }
 

@@ -132,9 +132,7 @@ struct WithdrawCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "What happens, in the provider's words; the usual cut if left out.",
-            discussion: "apple: consent-revoked, account-delete, account-deleted. "
-                + "google, oauth2: tokens-revoked, account-purged, account-disabled, … "
-                + "facebook: deauthorize, data-deletion."
+            discussion: SandboxProvider.eventList
         )
     )
     var event: String?

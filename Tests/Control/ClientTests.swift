@@ -60,11 +60,15 @@ extension ControlSuite {
                         _ = try await client.call(.control(action, provider: ProviderName("apple")))
                         _ = try await client.call(.control(action, target: TargetName("app-db")))
                     }
+                    let asked = SuggestInput(userTable: "users.id")
+                    _ = try await client.call(.suggest(asked, target: TargetName("app-db")))
                     try await Self.callService(client)
                 }
             }
             let called = Set(backend.calls.map(\.operation))
-            let others: Set<Operation> = [.health, .showAPI, .watchAll, .watchRequest]
+            let others: Set<Operation> = [
+                .health, .showAPI, .showPage, .watchAll, .watchRequest,
+            ]
             #expect(called == Set(Operation.allCases).subtracting(others))
             #expect(backend.calls[0].facts == "delete_account ü/%2F x k")
         }
@@ -73,6 +77,8 @@ extension ControlSuite {
             #expect(try await client.call(.setIntake(isPaused: true)).isIntakePaused)
             #expect(try await !client.call(.setIntake(isPaused: false)).isIntakePaused)
             #expect(try await client.call(.holds).items == [Samples.hold])
+            #expect(try await client.call(.messages(MessageQuery())).items == [Samples.message])
+            #expect(try await client.call(.redeliver(Samples.message.id)) == Samples.message)
             let hold = HoldInput(
                 target: TargetName("app-db"),
                 rows: Samples.heldRows,
@@ -93,6 +99,11 @@ extension ControlSuite {
             #expect(try await client.call(.vault) == Samples.vault)
             #expect(try await client.call(.rotateVault) == Samples.vault)
             #expect(try await client.call(.status) == Samples.status)
+            let month = try #require(CalendarMonth("2026-11"))
+            #expect(
+                try await client.call(.report(month, timeZone: "Europe/Berlin"))
+                    == Samples.report(of: month, in: "Europe/Berlin")
+            )
             #expect(try await client.call(.metrics).hasSuffix("expunged_requests 1\n"))
         }
 

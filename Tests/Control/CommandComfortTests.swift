@@ -87,8 +87,12 @@ extension ControlSuite {
         }
 
         @Test func `lines about requests have 80 columns, whatever the user id`() async throws {
+            var blocked = Self.request(0x8200_0000_0000_0001, .purging)
+            blocked.detail = nil
+            blocked.blockedBy = ["app-db: blocked_by_trigger"]
             let requests = [
                 Self.request(0x8000_0000_0000_0001), Self.request(0x8100_0000_0000_0001, .revoking),
+                blocked,
             ]
             let backend = FakeBackend(expecting: [.listRequests], shown: requests)
             try await TestServer.run(backend) { server in
@@ -98,6 +102,7 @@ extension ControlSuite {
                 )
                 let lines = outcome.err.split(separator: "\n")
                 #expect(lines.count > 3 && !outcome.err.contains("\u{1b}"))
+                #expect(outcome.err.contains(" purging (blocked) "))
                 for line in lines {
                     let wide = line.unicodeScalars.count { $0.value > 0x2e80 }
                     #expect(line.count + wide <= 80, "\(line)")

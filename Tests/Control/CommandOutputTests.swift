@@ -46,6 +46,18 @@ extension ControlSuite {
             #expect(backend.calls.map(\.operation).prefix(2) == [.checkTarget, .listTargets])
         }
 
+        @Test func `suggested rules are printed as a file`() async throws {
+            let backend = FakeBackend(expecting: [.suggestRules])
+            try await TestServer.run(backend) { server in
+                let made = try await ProgramRun.run(
+                    ["targets", "suggest", "app-db", "--user-table", "users.id"],
+                    socket: server.controlPath
+                )
+                #expect(made.code == 0 && made.out == "[[target]]\n")
+            }
+            #expect(backend.calls.map(\.facts) == ["users.id"])
+        }
+
         @Test func `what a check advises is printed, and changes no exit code`() async throws {
             let backend = FakeBackend(expecting: [.checkTarget])
             let advice = "column 'editor' of table 'posts' has no index"
@@ -139,6 +151,93 @@ extension ControlSuite {
                 #expect(!lines.contains { $0.contains("opaque-user-7") })
                 backend.send(Samples.event(1, state: .completed))
                 #expect(try await outcome.code == 0)
+            }
+        }
+
+        private static func blocked(by kind: Obstacle.Kind, after tries: Int = 1) -> WireRequest {
+            let found = Obstacle(kind, at: "posts", name: "author")
+            var step = WireStep(name: "purge app-db", kind: .purge, state: .retrying)
+            step.attempts = tries
+            step.target = "app-db"
+            step.lastError = kind.rawValue
+            step.obstacle = found.text
+            step.retryAt = Samples.time + .seconds(60 * tries)
+            var request = Samples.request(.purging)
+            request.updatedAt = Samples.time + .seconds(tries)
+            request.blockedBy = ["app-db: \(kind.rawValue)"]
+            request.steps = [step]
+            return request
+        }
+
+        @Test(arguments: Obstacle.Kind.allCases)
+        func `a blocked purge is shown with what blocks it and what to do`(
+            _ kind: Obstacle.Kind
+        ) async throws {
+            let request = Self.blocked(by: kind)
+            let backend = FakeBackend(expecting: [.showRequest], shown: [request])
+            try await TestServer.run(backend) { server in
+                let outcome = try await ProgramRun.run(
+                    ["show", Self.id],
+                    socket: server.controlPath
+                )
+                let obstacle = try #require(request.steps.first?.obstacle)
+                for text in [
+                    "purging (blocked)\n",
+                    "\nblocked by: app-db: \(obstacle) (\(kind.rawValue)), again 2026-11-21 08:01",
+                    "\nto mend it: ", "; then: expungectl retry \(Self.id)\n",
+                ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
+                #expect(!outcome.out.contains("expungectl targets check"))
+            }
+        }
+
+        @Test(arguments: [["wait", id], ["delete-account", "alice", "--wait", "--json"]])
+        func `a person who waits reads once why a purge is blocked`(
+            words: [String]
+        ) async throws {
+            let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
+            let backend = FakeBackend(
+                expecting: [.submitRequest, .watchRequest, .showRequest],
+                shown: [
+                    Samples.request(.purging), Self.blocked(by: .trigger),
+                    Self.blocked(by: .trigger, after: 2), Self.blocked(by: .permission),
+                    Samples.request(.completed),
+                ],
+                onSubscribe: { signal.yield() }
+            )
+            try await TestServer.run(backend) { server in
+                async let outcome = ProgramRun.run(words, socket: server.controlPath)
+                for await _ in subscribed { break }
+                for number in 1...4 { backend.send(Samples.event(Int64(number), state: .purging)) }
+                let ended = try await outcome
+                #expect(ended.code == 0)
+                let lines = ended.err.split(separator: "\n")
+                #expect(lines.count == 6, "\(ended.err)")
+                for (line, beginning) in zip(
+                    lines,
+                    [
+                        "2026-11-21 08:00:01 UTC  01900000-0000  purging (blocked)",
+                        "  blocked by: app-db: trigger 'author' of 'posts' (blocked_by_trigger)",
+                        "  to mend it: change the trigger",
+                        "2026-11-21 08:00:01 UTC  01900000-0000  purging (blocked)",
+                        "  blocked by: app-db: permission 'author' of 'posts' (blocked_by_perm",
+                        "  to mend it: grant the permission",
+                    ]
+                ) { #expect(line.hasPrefix(beginning), "\(line)") }
+            }
+        }
+
+        @Test func `a time within a second is now`() async throws {
+            var request = Samples.request(.scheduled)
+            request.nextAt = WallTime(unixMilliseconds: Int64(time(nil)) * 1000 + 86_400_500)
+            request.createdAt = WallTime(unixMilliseconds: Int64(time(nil)) * 1000)
+            let backend = FakeBackend(expecting: [.showRequest], shown: [request])
+            try await TestServer.run(backend) { server in
+                let outcome = try await ProgramRun.run(
+                    ["show", Self.id],
+                    socket: server.controlPath
+                )
+                #expect(!outcome.out.contains("(0s ago)"), "\(outcome.out)")
+                #expect(outcome.out.contains("\nbegins: "))
             }
         }
     }

@@ -24,6 +24,12 @@ extension ControlSuite {
             \(id.prefix(13))  delete  alice  accepted
 
             """
+        private static let messageTable = """
+            ID                       SUBSCRIBER  TYPE               STATE    TRIES  LAST
+            msg_12_0123456789abcdef  app         request.completed  waiting  2      503 refused
+
+            """
+
         private static let holdTable = """
             NAME    TARGET  ROWS                                       SINCE                     \
             BY UID  REASON
@@ -242,6 +248,19 @@ extension ControlSuite {
                 out: holdTable
             ),
             Session(line: "holds", operation: .listHolds, out: holdTable),
+            Session(line: "messages", operation: .listMessages, out: messageTable),
+            Session(
+                line: "messages list --waiting --before msg_12_0123456789abcdef",
+                operation: .listMessages,
+                facts: "cursor=msg_12_0123456789abcdef&state=waiting",
+                out: messageTable
+            ),
+            Session(
+                line: "messages redeliver msg_12_0123456789abcdef",
+                operation: .redeliverMessage,
+                facts: "msg_12_0123456789abcdef",
+                out: messageTable
+            ),
             Session(
                 line: "release --hold case-7",
                 operation: .liftHold,

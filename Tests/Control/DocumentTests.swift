@@ -1,6 +1,7 @@
 import Control
 import Encoding
 import FoundationEssentials
+import Lifecycle
 import Testing
 
 /// Files of the repository, found from this file's own path.
@@ -35,6 +36,18 @@ extension ControlSuite {
             }
         }
 
+        @Test func `the guide says what to do for each reason to wait and each obstacle`() throws {
+            let page = try Repository.read("docs/guides/blocked-requests.md")
+            let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }
+            let names = ParkReason.allCases.map(\.rawValue) + Obstacle.Kind.allCases.map(\.rawValue)
+            #expect(names.count > 15)
+            for name in names {
+                let cells = rows.map { $0.split(separator: "|") }
+                    .filter { $0.first?.contains("`\(name)`") == true }
+                #expect(cells.count == 1 && cells[0].count > 1, "\(name)")
+            }
+        }
+
         @Test func `api(7) lists the routes of the table`() throws {
             let page = try Repository.read("docs/man/expunged-api.7")
             let lines = page.split(separator: "\n").filter { $0.hasPrefix(".B \"") }
@@ -42,7 +55,8 @@ extension ControlSuite {
             #expect(
                 listed
                     == RouteTable.routes.map {
-                        "\($0.method.rawValue) \($0.pattern) (\($0.role.rawValue))"
+                        "\($0.method.rawValue) \($0.pattern) (\($0.role.rawValue)"
+                            + ($0.isViewable ? ", viewer)" : ")")
                     }
             )
             for code in ControlProblem.Code.allCases {

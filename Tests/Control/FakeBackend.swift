@@ -286,6 +286,15 @@ final class FakeBackend: ControlBackend {
         return Samples.health(target.rawValue)
     }
 
+    func suggest(
+        _ input: SuggestInput,
+        target: TargetName,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireSuggestion {
+        try note(.suggestRules, caller, input.userTable ?? "")
+        return WireSuggestion(name: target.rawValue, configuration: "[[target]]\n")
+    }
+
     func setIntake(isPaused: Bool, caller: Caller) async throws(ControlProblem) -> WireStatus {
         try note(isPaused ? .pauseIntake : .resumeIntake, caller)
         var status = Samples.status
@@ -296,6 +305,19 @@ final class FakeBackend: ControlBackend {
     func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold> {
         try note(.listHolds, caller)
         return WireList([Samples.hold])
+    }
+
+    func messages(
+        _ query: MessageQuery,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireList<WireMessage> {
+        try note(.listMessages, caller, query.query)
+        return WireList([Samples.message])
+    }
+
+    func redeliver(_ id: MessageID, caller: Caller) async throws(ControlProblem) -> WireMessage {
+        try note(.redeliverMessage, caller, id.description)
+        return Samples.message
     }
 
     func placeHold(
@@ -382,6 +404,20 @@ final class FakeBackend: ControlBackend {
     func status(caller: Caller) async throws(ControlProblem) -> WireStatus {
         try note(.status, caller)
         return Samples.status
+    }
+
+    func overview(caller: Caller) async throws(ControlProblem) -> RequestOverview {
+        try note(.showPage, caller)
+        return Samples.overview
+    }
+
+    func report(
+        _ month: CalendarMonth,
+        timeZone: String?,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireReport {
+        try note(.showReport, caller, "\(month) \(timeZone ?? "-")")
+        return Samples.report(of: month, in: timeZone ?? "UTC")
     }
 
     func metrics(caller: Caller) async throws(ControlProblem) -> String {

@@ -73,6 +73,26 @@ extension ControlSuite {
             }
         }
 
+        private func expectReportDocumented() throws {
+            let report = Samples.report(of: CalendarMonth(of: Samples.time, in: .utc), in: "UTC")
+            try expectDocumented(report)
+            try expectDocumented(try #require(report.controller))
+            try expectDocumented(report.gaps)
+            try expectDocumented(report.requests[0])
+            try expectDocumented(report.days[0])
+            try expectDocumented(report.months[0])
+            try expectDocumented(report.erasure)
+            try expectDocumented(report.erasure.spans[0])
+            try expectDocumented(report.open)
+            try expectDocumented(report.open.waiting[0])
+            try expectDocumented(report.verdicts[0])
+            try expectDocumented(report.kept[0])
+            try expectDocumented(report.copies[0])
+            try expectDocumented(report.holds)
+            try expectDocumented(report.holds.targets[0])
+            try expectDocumented(report.recipients[0])
+        }
+
         @Test func `the documented fields are the encoded fields`() throws {
             try expectDocumented(Samples.fullRequest)
             try expectDocumented(Samples.identity)
@@ -98,6 +118,7 @@ extension ControlSuite {
             try expectDocumented(Samples.vault.keys[0])
             try expectDocumented(Samples.vault.rotation)
             try expectDocumented(Samples.status)
+            try expectReportDocumented()
             try expectDocumented(Samples.health("a"))
             try expectDocumented(
                 WireServiceHealth(version: "1", isIntakePaused: false, isVaultSealed: true)

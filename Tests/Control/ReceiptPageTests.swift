@@ -1,5 +1,6 @@
 import Control
 import Encoding
+import Lifecycle
 import Testing
 
 @testable import expungectl
@@ -96,6 +97,62 @@ extension ControlSuite {
             let meaning = ReceiptPhrase.unrevoked.text(in: language)
             #expect(page.contains(meaning) || language == .english)
             #expect(!page.contains("<script"))
+        }
+
+        @Test(arguments: [
+            #"{"identities": [{"provider": "p", "verdict": "proven", "revoked": true}], "addenda":"#
+                + #"[{"provider": "p", "event": "credential_refused"}]}"#,
+            #"{"identities": [{"provider": "p", "verdict": "nothing_to_revoke","#
+                + #" "revoked": false}]}"#,
+            #"{"identities": [{"provider": "p", "verdict": "unconfirmed", "revoked": false}]}"#,
+            #"{"identities": [{"provider": "p", "verdict": "accepted"}]}"#,
+            #"{"identities": [], "forgotten": [{"provider": "p", "uid": 1}]}"#,
+            #"{"identities": []}"#,
+        ])
+        func `no language says that every link is cut where the receipt does not`(json: String) {
+            let receipt = JSONValue(Array(json.utf8)) ?? .null
+            for language in ReceiptLanguage.allCases where language != .english {
+                let page = ReceiptPage(receipt: receipt, language: language).html
+                #expect(!page.contains(ReceiptPhrase.linksCut.text(in: language)), "\(language)")
+            }
+        }
+
+        @Test func `every sentence about copies speaks every language, with its name`() {
+            for phrase in ResidualPhrase.allCases {
+                let texts = [phrase.template] + phrase.translations
+                #expect(texts.count == ReceiptLanguage.allCases.count, "\(phrase)")
+                #expect(Set(texts).count == texts.count, "\(phrase)")
+                let places = Set(texts.map { $0.split(separator: "%").count })
+                #expect(places.count == 1, "\(phrase)")
+                let copy: JSONValue = [
+                    "what": .string(phrase.template), "phrase": .string(phrase.rawValue),
+                    "name": "<b>",
+                ]
+                let store: JSONValue = ["target": "db", "residual_copies": .array([copy])]
+                let page = ReceiptPage(
+                    receipt: ["targets": .array([store])],
+                    language: .german
+                ).html
+                #expect(page.contains(phrase.translations[0].replacing("%", with: "&lt;b&gt;")))
+            }
+        }
+
+        @Test func `a store that came too late is named in the page's language`() {
+            let line = "the target 'late-db': it was configured when the purge had begun already"
+            let receipt: JSONValue = ["not_in_scope": .array([.string(line)])]
+            let page = ReceiptPage(receipt: receipt, language: .french).html
+            #expect(page.contains("le stockage « late-db » : il a été connecté"))
+        }
+
+        @Test func `stores that came too late are in the summary of every language`() {
+            let receipt: JSONValue = [
+                "identities": .array([]),
+                "not_in_scope": .array([.string("the target 'late': it was configured later")]),
+            ]
+            for language in ReceiptLanguage.allCases where language != .english {
+                let page = ReceiptPage(receipt: receipt, language: language).html
+                #expect(page.contains(ReceiptPhrase.notErasedSince.text(in: language)))
+            }
         }
 
         @Test func `a page needs nothing from elsewhere and runs nothing`() {

@@ -19,7 +19,8 @@ enum Samples {
         identity.isSubjectFirstSeen = true
         identity.userAction = WireUserAction(
             url: "https://example.com/unlink",
-            text: "unlink \"it\""
+            text: "unlink \"it\"",
+            isConfigured: true
         )
         identity.unheld = WireUnheld(lostCodes: 1, refusedCredentials: 2)
         identity.failedCode = WireFailedCode(createdAt: time, outcome: .expired, failures: 3)
@@ -40,6 +41,60 @@ enum Samples {
             since: time,
             uid: 1000
         )
+    )
+
+    static let message: WireMessage = {
+        var message = WireMessage(
+            id: MessageID(sequence: 12, nonce: "0123456789abcdef"),
+            subscriber: "app",
+            type: "request.completed",
+            occurredAt: time,
+            state: .waiting,
+            attempts: 2
+        )
+        message.requestID = requestID
+        message.attemptedAt = time
+        message.nextAttemptAt = time
+        message.httpStatus = 503
+        message.error = "refused"
+        return message
+    }()
+
+    static let overview = RequestOverview(
+        at: time,
+        groups: [
+            RequestOverview.Group(
+                state: .revoking,
+                reason: nil,
+                counts: [3, 2, 1, 0, 0],
+                oldest: requestID,
+                oldestAt: time - .seconds(200_000)
+            ),
+            RequestOverview.Group(
+                state: .parked,
+                reason: .needsReauthentication,
+                counts: [0, 0, 0, 4, 5],
+                oldest: requestID,
+                oldestAt: time - .seconds(40 * 86_400)
+            ),
+        ],
+        overdue: 1,
+        near: 2,
+        deadlines: [
+            RequestOverview.Deadline(
+                request: requestID,
+                at: time - .seconds(7200),
+                state: .parked,
+                reason: .needsReauthentication
+            ),
+            RequestOverview.Deadline(
+                request: requestID,
+                at: time + .seconds(3 * 86_400),
+                state: .revoking,
+                reason: nil
+            ),
+        ],
+        report: report(of: CalendarMonth(of: time, in: .utc), in: "UTC")
     )
 
     static let notification = WireNotification(
@@ -88,6 +143,7 @@ enum Samples {
     static var fullRequest: WireRequest {
         var request = request(.parked, detail: "needs_reauthentication")
         request.heldBy = ["request", "user", "target app-db: case-7"]
+        request.blockedBy = ["app-db: blocked_by_foreign_key"]
         request.acceptedAt = time
         request.deadlineAt = time + .seconds(2_592_000)
         request.identities = [identity]

@@ -22,12 +22,19 @@ extension ControlSuite {
             }
         }
 
+        /// What the status page asks for, in this order.
+        private static let pageCalls: [Operation] = [
+            .status, .showPage, .listProviders, .listTargets,
+        ]
+
         private static func target(_ route: Route) -> String {
             route.path(
                 route.parameterNames.map { name in
                     switch name {
                     case "id": Samples.requestID.description
                     case "from": "0"
+                    case "message_id": "msg_12_0123456789abcdef"
+                    case "month": "2026-11"
                     case "identity":
                         route.method == .put ? "apple" : Samples.identityID.description
                     default: "apple"
@@ -42,8 +49,9 @@ extension ControlSuite {
             role: ControlRole
         ) async throws {
             let route = RouteTable.route(operation)
-            let isAllowed = role >= route.role
-            let backend = FakeBackend(expecting: isAllowed ? [operation] : [])
+            let isAllowed = route.allows(role)
+            let asked = operation == .showPage ? Self.pageCalls : [operation]
+            let backend = FakeBackend(expecting: isAllowed ? Set(asked) : [])
             try await TestServer.run(backend) { server in
                 if operation == .watchAll || operation == .watchRequest, isAllowed { return }
                 // A refused caller announces a body and never sends it.
@@ -57,7 +65,7 @@ extension ControlSuite {
                 )
                 #expect(answer.status == (isAllowed ? route.successStatus : 403), "\(answer.text)")
                 let isAsked = isAllowed && operation != .showAPI
-                #expect(backend.calls.map(\.operation) == (isAsked ? [operation] : []))
+                #expect(backend.calls.map(\.operation) == (isAsked ? asked : []))
                 #expect(backend.calls.allSatisfy { $0.caller.uid == getuid() })
                 #expect(backend.calls.allSatisfy { $0.caller.role == role })
                 #expect(backend.calls.allSatisfy { !$0.caller.isHidden })
@@ -277,15 +285,32 @@ extension ControlSuite {
             }
         }
 
-        @Test func `sockets have exactly the mode asked for, whatever the umask`() async throws {
+        @Test func `sockets without a group are for their owner, whatever the umask`() async throws
+        {
             let old = umask(0)
             defer { umask(old) }
             try await TestServer.run(FakeBackend(expecting: [])) { server in
                 var information = stat()
-                unsafe stat(server.submitPath, &information)
-                #expect(information.st_mode & 0o777 == 0o660)
-                unsafe stat(server.controlPath, &information)
-                #expect(information.st_mode & 0o777 == 0o600)
+                for role in ControlRole.allCases {
+                    unsafe stat(server.path(role), &information)
+                    #expect(information.st_mode & 0o777 == 0o600)
+                }
+            }
+        }
+
+        @Test func `a socket of our own is for its owner, and for a group if one is given`()
+            async throws
+        {
+            try await TestServer.inDirectory { directory in
+                let path = directory + "/own.sock"
+                var status = stat()
+                close(try ListeningSocket(binding: path, role: .submit).descriptor)
+                #expect(unsafe stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+                close(
+                    try ListeningSocket(binding: path, group: getegid(), role: .submit).descriptor
+                )
+                #expect(unsafe stat(path, &status) == 0 && status.st_mode & 0o777 == 0o660)
+                #expect(status.st_gid == getegid())
             }
         }
 
@@ -294,16 +319,16 @@ extension ControlSuite {
         {
             try await TestServer.inDirectory { directory in
                 let path = directory + "/submit.sock"
-                let stale = try ListeningSocket(binding: path, mode: 0o600, role: .submit)
+                let stale = try ListeningSocket(binding: path, role: .submit)
                 close(stale.descriptor)
-                let fresh = try ListeningSocket(binding: path, mode: 0o600, role: .submit)
+                let fresh = try ListeningSocket(binding: path, role: .submit)
                 let adopted = try ListeningSocket(adopting: fresh.descriptor, role: .submit)
                 #expect(adopted.ownedPath == nil)
                 close(fresh.descriptor)
                 let other = directory + "/other"
                 let file = unsafe open(other, O_CREAT | O_WRONLY, 0o600)
                 let refusal = #expect(throws: ControlServerError.self) {
-                    try ListeningSocket(binding: other, mode: 0o600, role: .submit)
+                    try ListeningSocket(binding: other, role: .submit)
                 }
                 #expect(refusal?.kind == .pathOccupied)
                 #expect(throws: ControlServerError.self) {

@@ -14,7 +14,11 @@ struct TestServer: Sendable {
     func path(_ role: ControlRole) -> String { Self.path(role, in: directory) }
 
     static func path(_ role: ControlRole, in directory: String) -> String {
-        directory + (role == .submit ? "/submit.sock" : "/control.sock")
+        switch role {
+        case .submit: directory + "/submit.sock"
+        case .viewer: directory + "/viewer.sock"
+        case .operator: directory + "/control.sock"
+        }
     }
 
     /// Makes an empty directory and removes it, with what is in it, after `body`.
@@ -26,7 +30,7 @@ struct TestServer: Sendable {
             as: UTF8.self
         )
         defer {
-            for name in ["submit.sock", "control.sock", "other", "secret"] {
+            for name in ["submit.sock", "viewer.sock", "control.sock", "other", "secret"] {
                 unsafe unlink(directory + "/" + name)
             }
             unsafe rmdir(directory)
@@ -50,8 +54,9 @@ struct TestServer: Sendable {
             }
         }
         let sockets = [
-            try ListeningSocket(binding: given + "/submit.sock", mode: 0o660, role: .submit),
-            try ListeningSocket(binding: given + "/control.sock", mode: 0o600, role: .operator),
+            try ListeningSocket(binding: given + "/submit.sock", role: .submit),
+            try ListeningSocket(binding: given + "/viewer.sock", role: .viewer),
+            try ListeningSocket(binding: given + "/control.sock", role: .operator),
         ]
         try await early(given)
         var logger = Logger(label: "test")

@@ -101,6 +101,7 @@ extension Bench {
                     logger: log.logger,
                     post: { _ in }
                 ),
+                messages: messages(service, vault, clock),
                 hub: hub,
                 examine: { problems[$0] ?? [] },
                 generator: service.generator,
@@ -111,6 +112,21 @@ extension Bench {
                 spoolHealth: { spool },
                 reload: { () throws(ControlProblem) in throw ControlProblem(.internal) }
             )
+        )
+    }
+
+    private func messages(
+        _ service: CredentialService,
+        _ vault: SealedVault,
+        _ clock: any EngineClock
+    ) -> MessageService {
+        MessageService(
+            state: state,
+            registry: service.registry,
+            mail: MailRoom(state: state, vault: vault, generator: service.generator),
+            alarms: AlarmQueue { Bench.start },
+            clock: clock,
+            logger: log.logger
         )
     }
 }

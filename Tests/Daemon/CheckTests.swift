@@ -2,6 +2,7 @@ import Encoding
 import FoundationEssentials
 import Glibc
 import Lifecycle
+import Settings
 import Testing
 
 @testable import Daemon
@@ -48,7 +49,17 @@ struct CheckTests {
             let found = try await bench.check(at: server)
             #expect(found.map(\.text) == [])
             let (text, status) = SystemCheck.report(found, asJSON: false, "a.toml")
-            #expect(text == "'a.toml' and everything that it names is fine" && status == 0)
+            #expect(text == "'a.toml' and everything that it names is fine" && status == .done)
+        }
+    }
+
+    @Test func `the page that a hint names exists for each kind`() {
+        let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let pages =
+            Kinds.providers.map { Remedy.guide(ofProvider: $0.name) }
+            + Kinds.stores.map { Remedy.guide(of: $0) }
+        for page in pages {
+            #expect(FileManager.default.fileExists(atPath: "\(root)/\(page)"), "\(page)")
         }
     }
 
@@ -201,7 +212,8 @@ struct CheckTests {
                 try broken.make(bench)
                 let found = try await bench.check(at: server)
                 Self.expect(found, broken.name, broken.place, broken.reason, broken.remedy)
-                #expect(SystemCheck.report(found, asJSON: true, "").1 == 1, "\(broken.name)")
+                let status = SystemCheck.report(found, asJSON: true, "").1
+                #expect(status == .findings, "\(broken.name)")
             }
         }
     }
@@ -275,7 +287,7 @@ struct CheckTests {
                 Self.expect(found, unit, "expunged.service", reason, remedy, .warning)
                 Self.expect(found, unit, "/journal", "journal", "systemd-journald", .warning)
                 Self.expect(found, unit, "/logs", "checkpoints", "start", .warning)
-                #expect(SystemCheck.report(found, asJSON: false, "").1 == 0)
+                #expect(SystemCheck.report(found, asJSON: false, "").1 == .done)
             }
         }
     }
@@ -302,6 +314,62 @@ struct CheckTests {
         try await Self.with(reply: refusal) { bench, server in
             let found = try await bench.check(at: server)
             Self.expect(found, "invalid_client", place, "misconfigured", "apple.md")
+        }
+    }
+
+    @Test func `a subscriber whose certificate is not trusted is found, and gets nothing`()
+        async throws
+    {
+        let section = """
+            [[subscriber]]
+            name = "crm"
+            url = "{url}/crm"
+            secret_credential = "crm-messages"
+            ca_file = "{here}/ca.pem"
+            allow_private_addresses = true
+
+            """
+        let place = "subscriber.crm.url"
+        try await Self.with { bench, server in
+            let secret = Data(repeating: 1, count: 32).base64EncodedString()
+            try bench.write("credentials/crm-messages", "whsec_" + secret)
+            let fine = try await bench.check(at: server) { section + $0 }
+            #expect(fine.map(\.text) == [])
+            let strange = try await bench.check(at: server) { text in
+                section.replacing("ca_file = \"{here}/ca.pem\"\n", with: "") + text
+            }
+            Self.expect(strange, "no CA", place, "its certificate is not trusted", "ca_file")
+            #expect(!server.calls.contains { $0.path.contains("crm") })
+        }
+    }
+
+    @Test(arguments: ["127.0.0.1:1", "{server}"])
+    func `an API at a private address is found with the setting that permits it`(
+        address: String
+    ) async throws {
+        let section = """
+            [[target]]
+            name = "api"
+            kind = "http"
+            preset = "amplitude"
+            base_url = "https://{address}"
+            ca_file = "{here}/ca.pem"
+            key_credential = "api-key"
+            values = { api_key = "a" }
+
+            """
+        try await Self.with { bench, server in
+            try bench.write("credentials/api-key", "secret")
+            let place = address.replacing("{server}", with: server.url.dropFirst(8))
+            let text = section.replacing("{address}", with: place)
+            let found = try await bench.check(at: server) { text + $0 }
+            let setting = "allow_private_addresses"
+            Self.expect(found, address, "target.api", setting, "set \(setting) = true")
+            let fine = try await bench.check(at: server) { rest in
+                text.replacing("ca_file", with: setting + " = true\nca_file") + rest
+            }
+            #expect(fine.contains { $0.severity == .error } == (place == address))
+            #expect(!server.calls.contains { $0.path.contains("deletions") })
         }
     }
 
@@ -363,7 +431,7 @@ struct CheckTests {
             Finding(.warning, at: "a", "b", remedy: "c"), Finding(at: "d", "e\u{1b}", remedy: "f"),
         ]
         let (text, status) = SystemCheck.report(found, asJSON: true, "")
-        #expect(status == 1)
+        #expect(status == .findings)
         let json = try #require(JSONValue(Array(text.utf8)))
         #expect(json["ok"]?.bool == false)
         #expect(json["findings"]?.array?.map { $0["place"]?.string } == ["a", "d"])

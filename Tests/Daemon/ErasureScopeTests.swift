@@ -65,7 +65,8 @@ struct ErasureScopeTests {
         _ user: String,
         on bench: Bench,
         isBroken: Bool = false,
-        isNewer: Bool = false
+        isNewer: Bool = false,
+        entries: [PurgeCounts.Entry] = []
     ) async throws -> RequestID {
         let targets = [TargetName("app-db"), TargetName("uploads")]
         let loaded = try await bench.submit(user, targets: targets, at: Bench.start)
@@ -78,6 +79,7 @@ struct ErasureScopeTests {
             .init(name: "posts", action: "delete", rowCount: 3, newerCount: 1),
             .init(name: "bills", action: "keep", rowCount: 2),
         ]
+        if !entries.isEmpty { done.purges[0].counts.entries = entries }
         if isBroken { done.purges[0].counts.restore(isPassOpen: false, isAtLeast: true) }
         done.purges[1].counts.entries = [
             .init(

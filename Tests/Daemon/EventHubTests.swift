@@ -10,9 +10,8 @@ struct EventHubTests {
 
     private func tell(_ count: Int, about request: RequestID? = nil) {
         for _ in 0..<count {
-            hub.tell(about: request) {
-                WireEvent(sequence: $0, kind: .request, at: Bench.start, requestID: request)
-            }
+            let fact = LiveChange.Fact.request(.revoking, detail: nil)
+            hub.tell(LiveChange(request: request, at: Bench.start, fact: fact))
         }
     }
 

@@ -26,7 +26,9 @@ struct ReloaderTests {
         ]
         for (path, text) in files { try Data(text.utf8).write(to: URL(filePath: path)) }
         return Reloader(
-            path: bench.directory + "/expunged.toml",
+            load: { [path = bench.directory + "/expunged.toml"] () throws(ConfigurationError) in
+                try DaemonConfiguration.load(path: path)
+            },
             factory: AdapterFactory(
                 credentials: nil,
                 hasher: bench.hasher,
@@ -77,11 +79,14 @@ struct ReloaderTests {
         #expect(status.alarms.contains("configuration_refused"))
         #expect(status.refusedReload?.refusedAt == Bench.start)
         #expect(status.refusedReload?.errors.first?.contains("expunged.toml:2:") == true)
+        let metric = "expunged_configuration_refused"
+        #expect(try await shown.metrics(caller: caller).contains("\n\(metric) 1\n"))
         try good.write(to: path)
         _ = try await reloader.reload()
         let after = try await shown.status(caller: caller)
         #expect(after.refusedReload == nil)
         #expect(!after.alarms.contains("configuration_refused"))
+        #expect(try await shown.metrics(caller: caller).contains("\n\(metric) 0\n"))
     }
 
     @Test func `a reload takes what cannot be used yet, and says so`() async throws {

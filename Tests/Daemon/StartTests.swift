@@ -96,6 +96,47 @@ struct StartTests {
         await adapters.shutDown()
     }
 
+    /// Answers nothing until its task is cancelled, as a listing that never ends.
+    private struct StuckTarget: StubTarget {
+        let name = TargetName("stuck")
+
+        func inspect(withOutages: Bool) async -> TargetFindings {
+            let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+            defer { continuation.finish() }
+            for await _ in stream {}
+            return TargetFindings(problems: [])
+        }
+    }
+
+    private struct FineTarget: StubTarget { let name = TargetName("fine") }
+
+    @Test func `a store that does not answer in time is one that cannot be used`() async throws {
+        let bench = try Bench()
+        var factory = Self.factory(bench)
+        let clock = JumpingClock()
+        factory.clock = clock
+        let found = await factory.startupProblems(of: [TargetName("stuck"): StuckTarget()])
+        #expect(found[TargetName("stuck")]?.first?.contains("did not answer") == true)
+        #expect(clock.now() == Bench.start + Limits.startCheckMax)
+        factory.clock = StillClock()
+        #expect(await factory.startupProblems(of: [TargetName("fine"): FineTarget()]).isEmpty)
+    }
+
+    @Test func `a file that was lost lets no deletion end with nothing erased`() async throws {
+        let bench = try Bench()
+        let alone = try DaemonConfiguration.load(
+            path: bench.directory + "/lost.toml",
+            environment: ["EXPUNGED_JOURNAL_LEVEL": "warning"]
+        )
+        try await DaemonBuilder.requireFile(alone, at: "lost.toml", for: bench.state)
+        let scope = ErasureScope(try Self.configuration(bench), [:])
+        try await bench.state.enforce(scope: scope.document())
+        let error = await #expect(throws: DaemonError.self) {
+            try await DaemonBuilder.requireFile(alone, at: "lost.toml", for: bench.state)
+        }
+        #expect(error?.description.contains("lost.toml") == true)
+    }
+
     @Test func `a template that could reach another user stops the start`() async throws {
         let bench = try Bench()
         let text = Self.text.replacing("[\"{user_id}\"]", with: "[\"{user_id}*\"]")

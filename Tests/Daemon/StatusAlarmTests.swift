@@ -1,3 +1,4 @@
+import Control
 import FoundationEssentials
 import Testing
 
@@ -15,5 +16,10 @@ import Testing
         let names = rows.compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
         #expect(Set(names) == Set(StatusAlarm.allCases.map(\.rawValue)))
         #expect(names.count == StatusAlarm.allCases.count)
+    }
+
+    @Test("the status page has a sentence for each alarm")
+    func page() {
+        #expect(Set(PageText.alarms.keys) == Set(StatusAlarm.allCases.map(\.rawValue)))
     }
 }

@@ -5,6 +5,7 @@ import GRDB
 import Lifecycle
 import NIOPosix
 import Settings
+import Storage
 import Testing
 
 @testable import Daemon
@@ -148,6 +149,33 @@ struct TargetAdviceTests {
                     + " the column that dates their rows, or never give an id again",
             ]
         )
+    }
+
+    @Test(arguments: [("misconfigured", false), (PauseWatch.operatorReason, true)])
+    func `a check ends the service's own pause of a store that was repaired, and no operator's`(
+        reason: String,
+        staysPaused: Bool
+    ) async throws {
+        let bench = try Bench()
+        try await Self.make(
+            "app.db",
+            "CREATE TABLE posts(author TEXT, editor TEXT, team TEXT, made INTEGER)",
+            in: bench
+        )
+        try await Self.make("crm.db", "CREATE TABLE notes(team TEXT, text TEXT)", in: bench)
+        let crm = TargetName("crm")
+        let (checked, listed) = try await Self.ask(bench) { backend in
+            let pause = StateChange.pauseTarget(crm, reason: reason, at: Bench.start)
+            _ = try await backend.parts.state.commit([pause])
+            backend.parts.engine.post(.pauseTarget(crm, reason: reason))
+            await backend.parts.engine.probe()
+            let checked = try await backend.control(.check, target: crm, caller: Self.caller)
+            return (checked, try await backend.targets(caller: Self.caller).items)
+        }
+        let state = WireValue<HealthState>.known(staysPaused ? .paused : .ready)
+        #expect(checked.findings.isEmpty && checked.state == state)
+        #expect(checked.summary?.contains("stays paused (operator)") == staysPaused)
+        #expect(listed.first { $0.name == "crm" }?.state == state)
     }
 
     @Test func `nothing is said of a store that is as it should be`() async throws {

@@ -10,7 +10,8 @@ import Testing
 
     /// A request of alice that a clock that stands still leaves alone.
     private func withRequest(
-        _ body: @Sendable (DaemonBackend, RequestID, UserID) async throws -> Void
+        _ body: @Sendable (DaemonBackend, RequestID, UserID) async throws -> Void,
+        log: ([String]) -> Void = { _ in }
     ) async throws {
         let bench = try Bench()
         let backend = try bench.backend(clock: StillClock())
@@ -23,10 +24,38 @@ import Testing
             try await body(backend, id, alice)
             group.cancelAll()
         }
+        log(bench.log.all)
     }
 
     private func heldBy(_ backend: DaemonBackend, _ id: RequestID) async throws -> [String]? {
         try await backend.show(id, caller: Self.caller).heldBy
+    }
+
+    @Test("the reasons are shown to operators, end with their holds, and are in no journal")
+    func reasons() async throws {
+        try await withRequest { backend, id, alice in
+            let hold = RequestAction.hold(reason: "canary-71")
+            _ = try await backend.act(hold, on: id, caller: Self.caller)
+            let user = { (isHeld: Bool) in
+                _ = try await backend.setHold(
+                    isHeld,
+                    user: alice,
+                    reason: isHeld ? "canary-72: Ann" : nil,
+                    caller: Self.caller
+                )
+            }
+            try await user(true)
+            let both = ["request: canary-71", "user: canary-72: Ann"]
+            #expect(try await heldBy(backend, id) == both)
+            try await user(false)
+            #expect(try await heldBy(backend, id) == ["request: canary-71"])
+            _ = try await backend.act(.release, on: id, caller: Self.caller)
+            _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
+            #expect(try await heldBy(backend, id) == ["request"])
+        } log: { log in
+            #expect(log.contains { $0.hasPrefix("operatorAction") })
+            #expect(!log.contains { $0.contains("canary") })
+        }
     }
 
     @Test(

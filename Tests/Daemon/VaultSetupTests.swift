@@ -16,7 +16,7 @@ import Vault
             _ = try await bench.setup().open(for: bench.state)
             Issue.record("it started")
         } catch let error as DaemonError {
-            #expect(error.kind == .credential && error.exitStatus == 78)
+            #expect(error.kind == .credential && error.exitStatus == .configuration)
             let former = try Bench.key(1).id
             #expect(error.description.contains("sealed under key '\(former)'"))
             #expect(error.description.contains("vault.retired_key_credentials"))

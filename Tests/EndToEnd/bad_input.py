@@ -176,7 +176,8 @@ def refuse_configuration(checks, stage):
         file.write("no key\n")
     done = subprocess.run(stage.arguments(), capture_output=True, text=True, timeout=60)
     checks.check("a vault key that is none stops the start and is named",
-                 done.returncode == 78 and "'vault-key' (malformed_key)" in done.stderr, done.stderr)
+                 done.returncode == 78 and "'vault-key' (malformed_key): it is not base64" in done.stderr
+                 and "hint: put the key in" in done.stderr, done.stderr)
     with open(stage.path("credentials/vault-key"), "w") as file:
         file.write(key)
     with open(stage.path("expunged.toml"), "a") as file:

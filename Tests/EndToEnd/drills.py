@@ -16,7 +16,7 @@ from checks import comes_true
 from replay import now
 from sandbox import Sandbox
 from stage import BINARIES, Stage
-from store_servers import CloudStorage, Files, PostgreSQL, Redis, S3, make_certificate
+from store_servers import CloudStorage, DynamoDB, Files, MySQL, PostgreSQL, Redis, S3, make_certificate
 from store_stand_ins import Cloud, Command, Database, Webhook, checksum, number
 
 ERASED, KEPT = 12, 5
@@ -47,9 +47,11 @@ def configure(stage, stores):
     certificate, key = make_certificate(stage.path("app"))
     stores["app-db"] = DrilledDatabase(stage)
     stores["postgresql"] = DrilledPostgreSQL(os.path.join(place, "postgresql"))
+    stores["mysql"] = DrilledMySQL(os.path.join(place, "mysql"))
     stores["redis"] = DrilledRedis(os.path.join(place, "redis"))
     stores["files"] = DrilledFiles(os.path.join(place, "files"))
     stores["s3"] = DrilledS3(os.path.join(place, "s3"), certificate, key)
+    stores["dynamodb"] = DrilledDynamoDB(os.path.join(place, "dynamodb"), certificate, key)
     stores["cloud-storage"] = DrilledCloudStorage(os.path.join(place, "cloud-storage"))
     stores["command"] = DrilledCommand(os.path.join(place, "command"))
     stores["webhook"] = DrilledWebhook(certificate, key)
@@ -197,6 +199,32 @@ class DrilledPostgreSQL(PostgreSQL):
         yield "in a database whose rows stay", "stubborn", "remaining_rows", ""
 
 
+class DrilledMySQL(MySQL):
+    LEFT_AS, COPY = "undated", "restored"
+
+    def items(self, place="app"):
+        self.database = place
+        try:
+            return super().items()
+        finally:
+            self.database = "app"
+
+    def back_up(self):
+        dump = subprocess.run(["mariadb-dump", "--no-defaults", "-S", self.socket, "-u", "root", "app"],
+                              capture_output=True, text=True, check=True).stdout
+        for name in (self.COPY, "empty"):
+            self.sql(f"CREATE DATABASE {name}; USE {name}; {'' if name == 'empty' else dump}")
+
+    def restore(self, users):
+        pass
+
+    def bad_places(self):
+        yield "in the database itself", "app", "bad_copy", "the store of target 'mysql'"
+        yield "in it by another name", "APP", "bad_copy", "the store of target 'mysql'"
+        yield "in a database that is not there", "nowhere", "misconfigured", "database"
+        yield "in a database without the tables", "empty", "misconfigured", "posts"
+
+
 class DrilledRedis(Redis):
     LEFT_AS, COPY = "undated", "3"
     database = "0"
@@ -291,6 +319,33 @@ class DrilledS3(S3):
         yield "in the bucket itself", "uploads", "bad_copy", "the store of target 's3'"
         yield "at another host", "evil.example.com/x", "bad_copy", "3 to 63"
         yield "in a bucket that is not there", "nowhere", "misconfigured", "nowhere"
+
+
+class DrilledDynamoDB(DynamoDB):
+    LEFT_AS, COPY = None, "restored-"
+    CUT_RATE = 0
+
+    def items(self, place="live-"):
+        self.prefix = place
+        try:
+            return super().items()
+        finally:
+            self.prefix = "live-"
+
+    def back_up(self):
+        pass
+
+    def restore(self, users):
+        self.prefix = self.COPY
+        try:
+            self.prepare(users)
+        finally:
+            self.prefix = "live-"
+
+    def bad_places(self):
+        yield "in the tables themselves", "live-", "bad_copy", "the store of target 'dynamodb'"
+        yield "at another host", "evil.example.com/x", "bad_copy", "A-Z"
+        yield "where no tables are", "nowhere-", "misconfigured", "nowhere-"
 
 
 class DrilledCloudStorage(CloudStorage):

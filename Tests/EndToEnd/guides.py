@@ -20,6 +20,12 @@ FILLED = {
     "ID": "01a1fc8e-9f65-7bd1-bb0b-9b525af3dac8", "T": "2026-11-20T03:00:00Z", "HASH": "a" * 64,
     "IDENTITY": "01a1fc8e-9f65-7bd1-bb0b-9b525af3dac8", "NAME.orders": "app-db.orders",
 }
+# What stands before sections of a target.
+TARGET = """[[target]]
+name = "app-db"
+kind = "sqlite"
+path = "/srv/app/app.db"
+"""
 # A replay waits for a daemon that restarts.
 WAITS_S = 5
 
@@ -34,7 +40,12 @@ def guides(checks, _):
                 text = file.read()
             configurations(checks, name, text, place)
             commands(checks, name, text)
+        for page in sorted(path for folder in ("stores", "integrations")
+                           for path in glob.glob(os.path.join(ROOT, "docs", folder, "*.md"))):
+            with open(page) as file:
+                commands(checks, os.path.relpath(page, ROOT), file.read())
         spool(checks, place)
+        conversion(checks, place)
     sandbox(checks)
 
 
@@ -43,14 +54,14 @@ def blocks(text, language):
 
 
 def configurations(checks, name, text, place):
-    """Whole sections pass the program's own check; what is a part of one names keys of the manual."""
+    """Sections pass the program's own check; what is a part of one names keys of the manual."""
     with open(os.path.join(ROOT, "docs/man/expunged.conf.5")) as file:
         manual = file.read()
     for index, block in enumerate(blocks(text, "toml")):
         if re.search(r"^\[", block, re.M):
             path = os.path.join(place, "expunged.toml")
             with open(path, "w") as file:
-                file.write(block)
+                file.write((TARGET if block.startswith("[[target.") else "") + block)
             done = subprocess.run([os.path.join(BINARIES, "expunged"), "--check-config", "--config", path],
                                   capture_output=True, text=True, timeout=60)
             checks.check(f"{name}: configuration {index + 1} is accepted", done.returncode == 0,
@@ -104,6 +115,28 @@ def spool(checks, place):
         found = [database.execute(block, (row,)).fetchone()[0] for row in (1, 2)]
         checks.equal("docs/guides/spool.md: both requests are submitted", found, ["submitted"] * 2)
     database.close()
+
+
+def conversion(checks, place):
+    """The guide's parameters through the guide's commands; each comment that its table names appears."""
+    name = "docs/guides/delete-user-data.md"
+    with open(os.path.join(ROOT, name)) as file:
+        text = file.read()
+    os.makedirs(os.path.join(place, "extensions"))
+    with open(os.path.join(place, "extensions/delete-user-data.env"), "w") as file:
+        file.write(blocks(text, "dotenv")[0])
+    for command in [line[2:] for block in blocks(text, "console") for line in block.splitlines()]:
+        done = subprocess.run(["bash", "-c", command], cwd=place, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PATH": BINARIES + ":" + os.environ["PATH"]})
+        checks.check(f"{name}: {command[:70]}", done.returncode == 0, done.stderr)
+    with open(os.path.join(place, "expunged.toml")) as file:
+        made = file.read()
+    kinds = re.findall(r'^kind = "(.+)"', made, re.M)
+    checks.equal(f"{name}: every store is there, the account last", kinds, [
+        "firebase", "firestore", "realtime-database", "google-cloud-storage", "firebase-auth"])
+    expected = ["# DIFFERENT: FIRESTORE_DELETE_MODE=shallow", "# DIFFERENT: STORAGE_PATHS '{DEFAULT}/media/{UID}'",
+                "# NOT CONVERTED: ENABLE_AUTO_DISCOVERY"]
+    checks.equal(f"{name}: what differs is said", [note for note in expected if note not in made], [])
 
 
 def sandbox(checks):

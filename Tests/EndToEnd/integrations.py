@@ -11,6 +11,7 @@ import subprocess
 import urllib.parse
 
 from checks import comes_true
+from receiver import OTHER_KEY, Receiver
 from stage import ROOT, Stage
 
 PAGES = os.path.join(ROOT, "docs/integrations")
@@ -26,6 +27,9 @@ elif command == "delete":
     print(delete_account(*words))
 elif command == "state":
     print(state(*words))
+elif command == "message":
+    from messages import read_message
+    print(read_message(json.loads(words[0]), sys.stdin.buffer.read(), words[1])["type"])
 else:
     fields = json.loads(words[1])
     status, content_type, body = forward_notification(words[0], fields, sys.stdin.buffer.read())
@@ -38,6 +42,10 @@ const [command, ...words] = process.argv.slice(2);
 if (command === "store") await storeCredential(...words);
 else if (command === "delete") console.log(await deleteAccount(...words));
 else if (command === "state") console.log(await state(...words));
+else if (command === "message") {
+  const { readMessage } = await import("./messages.mjs");
+  console.log(readMessage(JSON.parse(words[0]), readFileSync(0), words[1]).type);
+}
 else console.log(JSON.stringify(await forwardNotification(words[0], JSON.parse(words[1]), readFileSync(0))));
 """
 
@@ -47,6 +55,9 @@ case command
 when "store" then Expunged.store_credential(*words)
 when "delete" then puts Expunged.delete_account(*words)
 when "state" then puts Expunged.state(*words)
+when "message"
+  require_relative "messages"
+  puts Expunged.read_message(JSON.parse(words[0]), STDIN.read, words[1])["type"]
 else
   fields = JSON.parse(words[1]).transform_keys { |name| name.split("-").map(&:capitalize).join("-") }
   status, _, body = Expunged.forward_notification(words[0], fields, STDIN.read)
@@ -63,6 +74,9 @@ if ($command === 'store') {
     echo Expunged::deleteAccount(...$words), "\\n";
 } elseif ($command === 'state') {
     echo Expunged::state(...$words), "\\n";
+} elseif ($command === 'message') {
+    require 'messages.php';
+    echo expunged_message(json_decode($words[0], true), stream_get_contents(STDIN), $words[1])['type'], "\\n";
 } else {
     $fields = [];
     foreach (json_decode($words[1], true) as $name => $value) {
@@ -77,8 +91,13 @@ import PackageDescription
 
 let package = Package(
     name: "app",
-    dependencies: [.package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0")],
-    targets: [.executableTarget(name: "app", dependencies: [.product(name: "AsyncHTTPClient", package: "async-http-client")])]
+    dependencies: [
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "3.0.0"),
+    ],
+    targets: [.executableTarget(name: "app", dependencies: [
+        .product(name: "AsyncHTTPClient", package: "async-http-client"), .product(name: "Crypto", package: "swift-crypto"),
+    ])]
 )
 """
 
@@ -93,6 +112,10 @@ do {
         try await Expunged().storeCredential(userID: words[0], provider: words[1], kind: words[2], secret: words[3])
     case "delete": print(try await Expunged().deleteAccount(userID: words[0], key: words[1]))
     case "state": print(try await Expunged().state(requestID: words[0]))
+    case "message":
+        let fields = try JSONDecoder().decode([String: String].self, from: Data(words[0].utf8))
+        print(try ExpungedMessage.read(
+            fields, FileHandle.standardInput.readDataToEndOfFile(), secret: words[1]).type)
     default:
         let fields = try JSONDecoder().decode([String: String].self, from: Data(words[1].utf8))
         let answer = await Expunged().forwardNotification(
@@ -131,6 +154,18 @@ func main() {
 		said, err = expunged.DeleteAccount(ctx, words[0], words[1])
 	case "state":
 		said, err = expunged.State(ctx, words[0])
+	case "message":
+		fields, headers := map[string]string{}, http.Header{}
+		if err = json.Unmarshal([]byte(words[0]), &fields); err == nil {
+			for name, value := range fields {
+				headers.Set(name, value)
+			}
+			body, _ := io.ReadAll(os.Stdin)
+			var message *expunged.Message
+			if message, err = expunged.ReadMessage(headers, body, words[1]); err == nil {
+				said = message.Type
+			}
+		}
 	default:
 		var fields map[string]string
 		err = json.Unmarshal([]byte(words[1]), &fields)
@@ -154,6 +189,7 @@ func main() {
 
 def integrations(checks, seed, with_swift):
     stage = Stage(checks, seed)
+    receiver = Receiver(stage, "app")
     try:
         if not stage.starts():
             return
@@ -162,10 +198,41 @@ def integrations(checks, seed, with_swift):
             program = build(stage)
             if checks.check(f"{language}: the program of its page builds", isinstance(program, list), program):
                 tries(checks, stage, language, program)
+                reads(checks, receiver, language, program)
         if not with_swift:
             print("     swift.md is for `make integrations`: its HTTP client takes minutes to build")
     finally:
         stage.close()
+        receiver.close()
+
+
+def reads(checks, receiver, language, program):
+    """The signature of a message is checked by the page's own code."""
+    def run(headers, body, secret=receiver.secret):
+        return subprocess.run([*program, "message", json.dumps(headers), secret], capture_output=True, input=body, timeout=60)
+
+    known = len(receiver.seen)
+    headers, body = next((one.headers, one.body) for one in receiver.seen[::-1] if one.type == "request.completed")
+    done = run(headers, body)
+    checks.equal(f"{language}: the message of the completed request is read", done.stdout.strip(), b"request.completed")
+    wrong = {
+        "a changed body": (headers, body.replace(b"completed", b"cancelled")),
+        "another id": ({**headers, "webhook-id": "msg_1_0123456789abcdef"}, body),
+        "an old time": ({**headers, "webhook-timestamp": str(int(headers["webhook-timestamp"]) - 301)}, body),
+        "another signature": ({**headers, "webhook-signature": "v1," + "A" * 43 + "="}, body),
+    }
+    for name, (fields, content) in wrong.items():
+        done = run(fields, content)
+        checks.check(f"{language}: a message with {name} is refused", done.returncode != 0 and b"request." not in done.stdout, done)
+    checks.check(f"{language}: a message under another key is refused", run(headers, body, OTHER_KEY).returncode != 0)
+    checks.check(f"{language}: messages arrived", known > 0)
+
+
+def second(page, language, mark):
+    """The block of a page that holds the code for messages."""
+    with open(os.path.join(PAGES, page)) as file:
+        blocks = re.findall(rf"^```{language}\n(.*?)^```", file.read(), re.M | re.S)
+    return next(block for block in blocks[1:] if mark in block)
 
 
 def printed(stage, page, language):
@@ -185,24 +252,29 @@ def written(stage, name, text):
 
 
 def python(stage):
+    written(stage, "messages.py", second("python.md", "python", "# messages.py"))
     return ["python3", written(stage, "expunged.py", printed(stage, "python.md", "python") + PYTHON_MAIN)]
 
 
 def node(stage):
+    written(stage, "messages.mjs", second("node.md", "js", "// messages.mjs"))
     return ["node", written(stage, "expunged.mjs", printed(stage, "node.md", "js") + NODE_MAIN)]
 
 
 def ruby(stage):
+    written(stage, "messages.rb", second("ruby.md", "ruby", "# messages.rb"))
     return ["ruby", "-W2", written(stage, "expunged.rb", printed(stage, "ruby.md", "ruby") + RUBY_MAIN)]
 
 
 def php(stage):
+    written(stage, "messages.php", second("php.md", "php", "// messages.php"))
     return ["php", "-d", "display_errors=stderr", written(stage, "Expunged.php", printed(stage, "php.md", "php") + PHP_MAIN)]
 
 
 def go(stage):
     written(stage, "go/go.mod", "module example.com/app\n\ngo 1.19\n")
     written(stage, "go/expunged/expunged.go", printed(stage, "go.md", "go"))
+    written(stage, "go/expunged/messages.go", second("go.md", "go", "func ReadMessage"))
     written(stage, "go/main.go", GO_MAIN)
     place = stage.path("integrations/go")
     done = subprocess.run(
@@ -217,7 +289,8 @@ def swift(stage):
     sources = os.path.join(place, "Sources/app")
     os.makedirs(sources, exist_ok=True)
     for path, text in ((os.path.join(place, "Package.swift"), SWIFT_PACKAGE), (os.path.join(sources, "main.swift"), SWIFT_MAIN),
-                       (os.path.join(sources, "Expunged.swift"), printed(stage, "swift.md", "swift"))):
+                       (os.path.join(sources, "Expunged.swift"), printed(stage, "swift.md", "swift")),
+                       (os.path.join(sources, "Messages.swift"), second("swift.md", "swift", "// Messages.swift"))):
         with open(path, "w") as file:
             file.write(text)
     done = subprocess.run(["swift", "build"], cwd=place, capture_output=True, text=True, timeout=1800)

@@ -11,7 +11,7 @@ import sys
 
 from canaries import canary
 from checks import comes_true
-from stage import GONE, ROOT, Stage
+from stage import BINARIES, GONE, ROOT, Stage
 
 TARGETS = """
 [[target.table]]
@@ -208,9 +208,18 @@ def named(checks, stage, town, users):
                      stage.log()[-2000:])
         shown = stage.run("expungectl", "show", town.requests[user]).stdout
         checks.check(f"{word}: and in what an operator is shown", what[2] in shown, shown)
+        checks.check(f"{word}: with what to do", "\nto mend it: " in shown, shown)
+        listed = stage.run("expungectl", "list", "--user", user).stdout
+        checks.check(f"{word}: a list has a mark", "ing (blocked) " in listed, listed)
         # While a try is under way there is none.
         checks.check(f"{word}: with the time of the next try", "NEXT TRY" in shown
                      and comes_true(lambda: town.next_try(user), PATIENCE_S), shown)
+    waiting = subprocess.run(
+        ["timeout", "4", os.path.join(BINARIES, "expungectl"), "wait", town.requests[users["trigger"]]],
+        capture_output=True, text=True, env=dict(os.environ, EXPUNGED_SOCKET=stage.path("runtime/control.sock")))
+    checks.check("who waits for the end reads once what stands in the way, and what to do",
+                 waiting.stderr.count("  blocked by: app-db: trigger ") == 1
+                 and waiting.stderr.count("  to mend it: ") == 1 and not waiting.stdout, waiting.stderr)
     paused = stage.http("GET", "/v1/targets")[1]
     checks.check("no target is paused for it", "misconfigured" not in str(paused), paused)
     user = users["nobody"]

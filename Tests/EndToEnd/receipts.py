@@ -73,7 +73,7 @@ def undocumented(value, name, path=""):
         shape = schema["properties"][member]
         parts = [(shape, part)] if shape.get("type") != "array" else [(shape["items"], item) for item in part]
         for form, item in parts:
-            kinds = {"string": str, "integer": int, "boolean": bool}
+            kinds = {"string": str, "integer": int, "boolean": bool, "object": dict}
             if "$ref" in form:
                 found += undocumented(item, form["$ref"].rsplit("/", 1)[-1], place)
             elif not isinstance(item, kinds[form["type"]]):

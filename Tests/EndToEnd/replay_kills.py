@@ -11,14 +11,15 @@ import subprocess
 import time
 
 from replay import (
-    RestoredCommand, RestoredDatabase, RestoredFiles, RestoredPostgreSQL, RestoredRecords, RestoredRedis, customer,
-    erase, items, judge, ledger_verifies, now, run, scenario)
+    RestoredCommand, RestoredDatabase, RestoredDynamoDB, RestoredFiles, RestoredMySQL, RestoredPostgreSQL,
+    RestoredRecords, RestoredRedis, customer, erase, items, judge, ledger_verifies, now, run, scenario)
 from stage import BINARIES
+from store_servers import make_certificate
 from tampering import export, independent, verify
 
 ERASED, KEPT = 300, 100
 KILLS_EACH = 2
-PATIENCE_S = 120
+PATIENCE_S = 240
 
 
 def replay_kills(checks, seed):
@@ -30,9 +31,11 @@ def some_stores(stage, place, stores):
     stores["app-db"] = CountedDatabase(stage)
     stores["records"] = CountedRecords(os.path.join(place, "records"))
     stores["postgresql"] = CountedPostgreSQL(os.path.join(place, "postgresql"))
+    stores["mysql"] = CountedMySQL(os.path.join(place, "mysql"))
     stores["redis"] = CountedRedis(os.path.join(place, "redis"))
     stores["files"] = CountedFiles(os.path.join(place, "files"))
     stores["command"] = CountedCommand(os.path.join(place, "command"))
+    stores["dynamodb"] = CountedDynamoDB(os.path.join(place, "dynamodb"), *make_certificate(stage.path("app")))
 
 
 def play(checks, stage, stores, users, kept):
@@ -157,7 +160,7 @@ class CountedDatabase(RestoredDatabase):
                                ).fetchone()[0]
 
 
-class CountedPostgreSQL(RestoredPostgreSQL):
+class CountedBySession:
     def put_back(self, users):
         super().put_back(users)
         self.reader = self.session()
@@ -172,6 +175,14 @@ class CountedPostgreSQL(RestoredPostgreSQL):
             self.reader.stdin.close()
             self.reader.wait(10)
         super().close()
+
+
+class CountedPostgreSQL(CountedBySession, RestoredPostgreSQL):
+    pass
+
+
+class CountedMySQL(CountedBySession, RestoredMySQL):
+    pass
 
 
 class CountedRedis(RestoredRedis):
@@ -192,3 +203,8 @@ class CountedRecords(RestoredRecords):
 class CountedCommand(RestoredCommand):
     def count(self):
         return len(os.listdir(self.home))
+
+
+class CountedDynamoDB(RestoredDynamoDB):
+    def count(self):
+        return len({name.split()[-1] for name in self.items()})

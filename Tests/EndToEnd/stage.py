@@ -18,7 +18,8 @@ from judge import Judge
 from sandbox import CLIENT, Sandbox
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BINARIES = os.environ.get("EXPUNGED_BIN", os.path.join(ROOT, ".build/debug"))
+# The daemon takes each EXPUNGED_ variable for a setting, so it is not handed on.
+BINARIES = os.environ.pop("EXPUNGED_BIN", os.path.join(ROOT, ".build/debug"))
 ROWS_EACH = 5
 OPEN = ("accepted", "scheduled", "revoking", "purging", "verifying", "parked")
 GONE = (OSError, http.client.HTTPException, ValueError)

@@ -103,7 +103,9 @@ class Relay(threading.Thread):
 
 
 class PostgreSQL(Server):
-    def __init__(self, directory):
+    """PostgreSQL on a socket; what it commits outlives a power cut only where that is measured."""
+
+    def __init__(self, directory, is_durable=False):
         self.directory = directory
         os.makedirs(directory)
         binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
@@ -116,7 +118,7 @@ class PostgreSQL(Server):
         subprocess.run([f"{binaries[-1]}/initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8",
                         "--locale=C.UTF-8", "-N"], check=True, capture_output=True, cwd=directory, **self.user)
         self.launch(f"{binaries[-1]}/postgres", "-D", data, "-k", directory, "-c", "listen_addresses=",
-                    "-c", "fsync=off", cwd=directory, **self.user)
+                    "-c", f"fsync={'on' if is_durable else 'off'}", cwd=directory, **self.user)
         self.is_ready(lambda: self._psql("SELECT 1").returncode == 0)
 
     def _client(self):
@@ -157,6 +159,83 @@ class PostgreSQL(Server):
     def access(self, stage):
         keep_secret(stage, "pg-conninfo", f"host={self.directory} dbname=postgres user=owner")
         return 'kind = "postgresql"\nconninfo_credential = "pg-conninfo"\n'
+
+    def section(self, stage):
+        return self.access(stage) + """[[target.table]]
+table = "posts"
+column = "author"
+action = "delete"
+[[target.table]]
+table = "likes"
+column = "owner"
+action = "delete"
+"""
+
+
+class MySQL(Server):
+    """MariaDB, on a socket."""
+
+    database = "app"
+
+    def __init__(self, directory, is_durable=False):
+        self.directory, self.socket = directory, os.path.join(directory, "socket")
+        os.makedirs(directory)
+        assert shutil.which("mariadbd"), "no MariaDB server: run scripts/setup test"
+        self.user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+        if self.user:
+            shutil.chown(directory, "nobody", "nogroup")
+            os.chmod(os.path.dirname(directory), 0o711)
+        data = os.path.join(directory, "data")
+        subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db",
+                        "--auth-root-authentication-method=normal"],
+                       check=True, capture_output=True, cwd=directory, **self.user)
+        self.launch("mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
+                    f"--pid-file={directory}/pid", "--skip-networking", "--innodb-buffer-pool-size=64M",
+                    f"--innodb-flush-log-at-trx-commit={int(is_durable)}", cwd=directory, **self.user)
+        self.is_ready(lambda: self._client("", "mysql").returncode == 0)
+        self._client("CREATE DATABASE app CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "mysql")
+
+    def _command(self, database):
+        return ["mariadb", "--no-defaults", "-S", self.socket, "-u", "root", "-N", "-B", "--unbuffered",
+                "--default-character-set=utf8mb4", database]
+
+    def _client(self, text, database):
+        return subprocess.run(self._command(database), input=text, capture_output=True, text=True)
+
+    def session(self):
+        """A client that stays, to write statements to."""
+        return subprocess.Popen(self._command(self.database), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                text=True)
+
+    def sql(self, text):
+        done = self._client(text, self.database)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    def fill(self, user):
+        return (f"INSERT INTO posts (author, body) SELECT '{user}', concat('post ', seq) FROM seq_1_to_20;"
+                f"INSERT INTO likes SELECT id, '{user}' FROM posts WHERE author = '{user}';")
+
+    def prepare(self, users):
+        self.sql("CREATE TABLE posts (id bigint AUTO_INCREMENT PRIMARY KEY, author varchar(60) NOT NULL, body text,"
+                 " KEY (author)); CREATE TABLE likes (post bigint, owner varchar(60) NOT NULL,"
+                 " PRIMARY KEY (post, owner), KEY (owner), FOREIGN KEY (post) REFERENCES posts (id));"
+                 + "".join(map(self.fill, users)))
+
+    def items(self):
+        lines = self.sql("SELECT concat('post ', id, ' of ', author), md5(body) FROM posts UNION ALL"
+                         " SELECT concat('like ', post, ' of ', owner), '' FROM likes")
+        return dict(line.rsplit("\t", 1) for line in lines)
+
+    def disturb(self):
+        """Ends every session of the daemon, wherever it is."""
+        found = self.sql("SELECT ID FROM information_schema.PROCESSLIST"
+                         " WHERE ID <> CONNECTION_ID() AND USER = 'root'")
+        # One may be gone already.
+        self._client("".join(f"KILL {number};" for number in found), "mysql")
+
+    def access(self, stage):
+        return f'kind = "mysql"\nsocket = "{self.socket}"\ndatabase = "app"\nusername = "root"\n'
 
     def section(self, stage):
         return self.access(stage) + """[[target.table]]
@@ -298,6 +377,102 @@ secret_key_credential = "s3-key"
 ca_file = "{self.certificate}"
 prefixes = ["users/{{user_id}}/"]
 objects = ["avatars/{{user_id}}.png"]
+timeout = "5s"
+"""
+
+    def close(self):
+        self.relay.close()
+        super().close()
+
+
+class DynamoDB(Server):
+    """moto, which believes every signature; a partition per user, and an index by author."""
+
+    CUT_RATE = 0.2
+    # For moto only the place of the key in the header counts.
+    CREDENTIAL = ("AWS4-HMAC-SHA256 Credential=owner/20260101/us-east-1/dynamodb/aws4_request,"
+                  " SignedHeaders=host, Signature=0")
+    OBJECTS = 3
+    prefix = "live-"
+
+    def __init__(self, directory, certificate, key):
+        os.makedirs(directory)
+        python = os.path.join(ROOT, ".build/s3-server/bin/python3")
+        assert os.path.exists(python), "no DynamoDB server: run scripts/setup test"
+        self.port, self.certificate = free_port(), certificate
+        self.context = ssl.create_default_context(cafile=certificate)
+        self.launch(python, "-B", os.path.join(ROOT, "Tests/DynamoDBServer/serve.py"), "-H", "127.0.0.1",
+                    "-p", str(self.port), "-s", "-c", certificate, "-k", key)
+        self.is_ready(self._answers)
+        self.relay = Relay(self.port, self.CUT_RATE)
+
+    def _answers(self):
+        try:
+            return self.call("ListTables", {}) is not None
+        except OSError:
+            return False
+
+    def call(self, operation, body):
+        connection = http.client.HTTPSConnection("localhost", self.port, timeout=20, context=self.context)
+        connection.request("POST", "/", json.dumps(body), {
+            "Authorization": self.CREDENTIAL, "Content-Type": "application/x-amz-json-1.0",
+            "X-Amz-Target": f"DynamoDB_20120810.{operation}"})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        assert answer.status < 300, (operation, body, answer.status, text[:300])
+        return json.loads(text)
+
+    def make_tables(self):
+        for table, indexes in (("profiles", []), ("posts", [{
+                "IndexName": "author-index", "KeySchema": [{"AttributeName": "author", "KeyType": "HASH"}],
+                "Projection": {"ProjectionType": "KEYS_ONLY"}}])):
+            keys = ["pk", "sk"] + ["author"] * bool(indexes)
+            more = {"GlobalSecondaryIndexes": indexes} if indexes else {}
+            self.call("CreateTable", {
+                "TableName": self.prefix + table, "BillingMode": "PAY_PER_REQUEST", **more,
+                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+                "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in keys]})
+
+    def put(self, table, **item):
+        self.call("PutItem", {"TableName": self.prefix + table,
+                              "Item": {name: {"S": value} for name, value in item.items()}})
+
+    def prepare(self, users):
+        self.make_tables()
+        self.fill(users)
+
+    def fill(self, users):
+        for user in users:
+            for number in range(self.OBJECTS):
+                self.put("profiles", pk=user, sk=str(number), at="2026-01-01T00:00:00Z", text=f"{number} of {user}")
+                self.put("posts", pk=f"p{number} {user}", sk="post", author=user, at="2026-01-01T00:00:00Z")
+
+    def items(self):
+        found = {}
+        for table in ("profiles", "posts"):
+            after = {}
+            while True:
+                page = self.call("Scan", {"TableName": self.prefix + table, "ConsistentRead": True, **after})
+                for item in page["Items"]:
+                    # The id is last: a neighbour's begins like it.
+                    found[f"{table} {item['sk']['S']} {item['pk']['S']}"] = json.dumps(item, sort_keys=True)
+                if "LastEvaluatedKey" not in page:
+                    break
+                after = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+        return found
+
+    def section(self, stage):
+        keep_secret(stage, "dynamodb-key", "canary-dynamodb-owner-51c2")
+        return f"""kind = "dynamodb"
+region = "us-east-1"
+endpoint = "https://localhost:{self.relay.port}"
+access_key_id = "owner"
+secret_key_credential = "dynamodb-key"
+ca_file = "{self.certificate}"
+table_prefix = "live-"
+items = ["profiles where pk == {{user_id}}", "posts by author-index where author == {{user_id}}"]
+created_at_attributes = {{ profiles = "at", posts = "at" }}
 timeout = "5s"
 """
 

@@ -11,6 +11,7 @@ import ssl
 import sys
 import threading
 import time
+import urllib.parse
 
 from store_servers import keep_secret
 
@@ -155,6 +156,119 @@ class Command:
 
     def section(self, stage):
         return f'kind = "command"\nprogram = "{self.program}"\ntimeout = "5s"\n'
+
+
+class API:
+    """An HTTP API whose search finds more than it is asked for, in pages, and which fails every fourth call."""
+
+    SECRET = "canary-api-31f0c2d9"
+
+    def __init__(self, certificate, key):
+        self.rows, self.lock, self.dice, self.is_faulty = {}, threading.Lock(), random.Random(9), True
+        store = self
+
+        class Receiver(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments):
+                pass
+
+            def serve(self):
+                fault = store.dice.choice(["cut", "html", "busy", "early"]) \
+                    if store.is_faulty and store.dice.random() < 0.25 else None
+                if fault == "early":
+                    return self.cut()
+                if self.headers["X-API-Key"] != store.SECRET:
+                    return self.say(401, b"{}")
+                if fault == "busy":
+                    return self.say(503, b"{}", (("Retry-After", "1"),))
+                status, answer = store.answer(self.command, urllib.parse.urlsplit(self.path))
+                if fault == "cut":
+                    return self.cut()
+                self.say(status, b"<html>" if fault == "html" else json.dumps(answer).encode())
+
+            do_GET = do_DELETE = serve
+
+            def cut(self):
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+
+            def say(self, status, data, headers=()):
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                for name, value in headers:
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(data)
+
+        self.certificate = certificate
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+        self.server.daemon_threads = True
+        self.server.handle_error = lambda *arguments: None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self.server.socket = context.wrap_socket(
+            self.server.socket, server_side=True, do_handshake_on_connect=False)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def answer(self, method, url):
+        if method == "DELETE":
+            time.sleep(0.01)
+            with self.lock:
+                found = self.rows.pop(url.path.rsplit("/", 1)[1], None)
+            return (200, {"deleted": 1}) if found else (404, {"error": "absent"})
+        query = dict(urllib.parse.parse_qsl(url.query))
+        with self.lock:
+            found = sorted(name for name, (owner, _) in self.rows.items() if query["owner"] in owner)
+            page = [name for name in found if name > query.get("after", "")][:5]
+            items = [{"id": name, "owner": self.rows[name][0]} for name in page]
+        return 200, {"items": items, "next": page[-1] if page and page[-1] != found[-1] else None}
+
+    def prepare(self, users):
+        names = [(user, number) for user in users for number in range(8)]
+        self.rows = {f"i{place:05}": name for place, name in enumerate(names)}
+
+    def items(self):
+        with self.lock:
+            return {f"{user}/{number}": name for name, (user, number) in self.rows.items()}
+
+    def section(self, stage):
+        keep_secret(stage, "api-key", self.SECRET)
+        stage.canaries.add(self.SECRET)
+        search = """method = "GET"
+path = "/items"
+query = { owner = "{user_id}", after = "{cursor}" }
+items = "/items"
+id = "/id"
+match = { "/owner" = "{user_id}" }
+next = "/next"
+"""
+        return f"""kind = "http"
+base_url = "https://localhost:{self.server.server_port}"
+key_credential = "api-key"
+ca_file = "{self.certificate}"
+allow_private_addresses = true
+timeout = "3s"
+[target.auth]
+scheme = "header"
+header = "X-API-Key"
+[[target.erase]]
+name = "items"
+{search}[[target.erase]]
+name = "item"
+method = "DELETE"
+path = "/items/{{id}}"
+for_each = "items"
+count = "/deleted"
+gone = [404]
+gone_if = {{ "/error" = "absent" }}
+[[target.verify]]
+name = "items"
+{search}"""
+
+    def close(self):
+        self.server.shutdown()
 
 
 class Webhook:

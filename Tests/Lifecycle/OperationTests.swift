@@ -89,7 +89,7 @@ struct OperationTests {
         for row in PhaseRow.allCases where row.isWithoutPurge && !row.hasEnded {
             var machine = try row.machine(.revokeTokens)
             #expect(try machine.send(.absorbed) == [.announce(.cancelled)], "\(row.name)")
-            #expect(machine.request.endDetail == "absorbed")
+            #expect(machine.request.endDetail == "merged")
             #expect(machine.request.phase == .cancelled)
         }
     }

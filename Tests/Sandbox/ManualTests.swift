@@ -42,8 +42,25 @@ struct ManualTests {
         for kind in FaultKind.allCases {
             #expect(page.contains(kind.rawValue))
         }
+        let sections = page.split(separator: ".SH ")
+        let notifications = try #require(sections.first { $0.hasPrefix("NOTIFICATIONS") })
+        for event in SandboxProvider.allCases.flatMap(\.events) {
+            #expect(notifications.contains(event), "\(event)")
+        }
         for endpoint in SandboxEndpoint.allCases {
             #expect(page.contains(endpoint.rawValue))
         }
+    }
+
+    @Test("the help of withdraw-consent names the events of every provider that has some")
+    func events() throws {
+        let help = SandboxProvider.eventList
+        for provider in SandboxProvider.allCases where !provider.events.isEmpty {
+            #expect(help.contains(provider.rawValue), "\(provider)")
+            for event in provider.events { #expect(help.contains(event), "\(event)") }
+        }
+        #expect(help.hasSuffix("github: revoked."))
+        let source = try Self.text("Sources/expunged-sandbox/UserCommands.swift")
+        #expect(source.contains("discussion: SandboxProvider.eventList"))
     }
 }

@@ -139,7 +139,10 @@ struct DiagnosticsTests {
             ("set = { a = { strategy = \"null\" } }", "only action \"anonymize\" changes columns"),
             ("created_at_column = \"c\"", "created_at_column needs it; it must be \"unix_s\""),
             ("created_at_unit = \"unix_s\"", "it says nothing without created_at_column"),
-            ("id_type = \"guid\"", "it must be \"text\", \"integer\", \"blob\" or \"uuid\""),
+            (
+                "id_type = \"guid\"",
+                "it must be \"text\", \"integer\", \"blob\", \"uuid\" or \"mixed\""
+            ),
             (
                 "[[target.table]]\ntable = \"Posts\"\ncolumn = \"AUTHOR_ID\"\naction = \"delete\"",
                 "line 5 deals with the same column of the same table"

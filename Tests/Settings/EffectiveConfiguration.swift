@@ -18,6 +18,7 @@ enum EffectiveConfiguration {
     }
 
     private static func header(_ section: SettingsSection) -> String {
+        guard section.scope != .step else { return "[[target.\(section.groupName)]]" }
         guard let column = section.column else { return section.scope.header }
         return "[target.table.set.\(SettingValue.quoted(column))]"
     }

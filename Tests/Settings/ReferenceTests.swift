@@ -1,3 +1,4 @@
+import Encoding
 import Stores
 import Testing
 
@@ -66,6 +67,35 @@ struct ReferenceTests {
         #expect(page.split(separator: "\n").count { $0.hasPrefix(".It Cm ") } == keys)
     }
 
+    @Test("sections of kinds stand in expunged.conf(5) in the order of the kinds")
+    func order() throws {
+        let page = try ProjectFiles.text("docs/man/expunged.conf.5")
+        let kinds: [(SettingScope, [any SectionKind.Type])] = [
+            (.provider, Kinds.providers), (.target, Kinds.stores), (.queue, Kinds.queues),
+        ]
+        for (scope, kinds) in kinds {
+            let places = kinds.compactMap { kind in
+                page.firstRange(of: ".Ss \(scope.header) of kind \\(dq\(kind.name)\\(dq\n")
+            }.map(\.lowerBound)
+            #expect(places.count > 1 && places == places.sorted(), "\(scope.header)")
+        }
+    }
+
+    @Test("every section of expunged.conf(5) begins with what it is for, and names its sockets")
+    func introductions() throws {
+        let page = try ProjectFiles.text("docs/man/expunged.conf.5")
+        for scope in SettingScope.allCases {
+            let heading = ".Ss \(scope.header)\\&\n"
+            let section = try #require(page.firstRange(of: heading), "\(scope.header)")
+            #expect(!page[section.upperBound...].hasPrefix(".Bl"), "\(scope.header)")
+        }
+        for name in ["control", "submit", "viewer"] {
+            let unit = try ProjectFiles.text("systemd/expunged-\(name).socket")
+            #expect(unit.contains("/\(name).sock\n"))
+            #expect(SettingScope.server.documentation.contains("\(name).sock"))
+        }
+    }
+
     @Test("keys are unique within a section and a kind, and written in lower case")
     func keys() {
         let keys = Kinds.table.all.map { "\($0.key) \($0.kind ?? "")" }
@@ -90,6 +120,20 @@ struct ReferenceTests {
         }
     }
 
+    private static func node(_ json: JSONValue) -> TOMLNode {
+        switch json {
+        case .null, .number: .other("nothing of TOML")
+        case .bool(let value): .boolean(value)
+        case .integer(let number): .integer(Int(number))
+        case .string(let text): .text(text)
+        case .array(let items): .array(items.map(Self.node))
+        case .object(let members):
+            .table(
+                Dictionary(members.map { ($0.name, Self.node($0.value)) }) { first, _ in first }
+            )
+        }
+    }
+
     private static func node(_ value: SettingValue) -> TOMLNode {
         switch value {
         case .text(let text): .text(text)
@@ -98,6 +142,8 @@ struct ReferenceTests {
         case .duration(let duration): .text(DurationText.format(duration))
         case .count(let count): .integer(count)
         case .boolean(let value): .boolean(value)
+        case .numbers(let numbers): .array(numbers.map(TOMLNode.integer))
+        case .json(let json): Self.node(json)
         }
     }
 }

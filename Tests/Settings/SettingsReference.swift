@@ -47,7 +47,10 @@ enum SettingsReference {
         for rule in table.all.flatMap(\.type.rules) where !rules.contains(rule) {
             rules.append(rule)
         }
-        let items = rules.map { ".It \($0.title)\n\(escaped($0.requirement))\n" }
+        let items = rules.map { rule in
+            let text = lines(rule.requirement, width: manualWidth).map(escaped)
+            return ".It \(rule.title)\n\(text.joined(separator: "\n"))\n"
+        }
         return ManualList(heading: "Types of text", items: items)
     }
 
@@ -55,7 +58,8 @@ enum SettingsReference {
     private static func keys(of scope: SettingScope, _ table: SettingsTable) -> [ManualList] {
         let entries = entries(of: scope, table)
         let shared = entries.filter { $0.kinds.count != 1 }
-        var lists = [ManualList(heading: scope.header, items: shared.map(manualItem))]
+        // A bracket at the end of an argument is a delimiter, unless something follows.
+        var lists = [ManualList(heading: scope.header + "\\&", items: shared.map(manualItem))]
         var kinds: [String] = []
         for kind in entries.flatMap(\.kinds) where !kinds.contains(kind) { kinds.append(kind) }
         for kind in kinds {
@@ -99,9 +103,22 @@ enum SettingsReference {
             facts += "; kinds \(entry.kinds.joined(separator: ", "))"
         }
         let text =
-            lines("(\(facts))", width: 98)
-            + lines(entry.setting.documentation, width: 98)
+            lines("(\(facts))", width: manualWidth)
+            + sentences(entry.setting.documentation).flatMap { lines($0, width: manualWidth) }
         return ([".It Cm \(entry.setting.key)"] + text.map(escaped)).joined(separator: "\n") + "\n"
+    }
+
+    /// What mandoc(1) -T lint asks of a page: lines of 80 bytes, and a new one for each sentence.
+    private static let manualWidth = 78
+
+    private static func sentences(_ text: String) -> [String] {
+        var sentences: [[Substring]] = [[]]
+        for word in text.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+            sentences[sentences.count - 1].append(word)
+            let end = word.last.map { ")\"".contains($0) ? word.dropLast() : word[...] }
+            if let last = end?.last, ".?!".contains(last) { sentences.append([]) }
+        }
+        return sentences.filter { !$0.isEmpty }.map { $0.joined(separator: " ") }
     }
 
     private static func exampleSection(
@@ -152,6 +169,8 @@ extension SettingType {
         case .duration: "duration, \(range)"
         case .count: "count, \(range)"
         case .constant: "constant"
+        case .numbers: "list, \(range)"
+        case .json: "JSON value, written in TOML"
         }
     }
 
@@ -163,7 +182,7 @@ extension SettingType {
         switch self {
         case .text(let rule), .texts(let rule, _): [rule]
         case .map(let name, let value, _): [name, value]
-        case .choice, .duration, .count, .boolean, .constant: []
+        case .choice, .duration, .count, .boolean, .constant, .numbers, .json: []
         }
     }
 }

@@ -228,4 +228,27 @@ import Testing
         #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1000"])
         #expect(try app.integer("SELECT count(*) FROM p") == 200)
     }
+
+    @Test("a column of mixed types holds an id as text and as a number")
+    func mixed() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(n INTEGER PRIMARY KEY, u);
+            INSERT INTO p VALUES (1, 42), (2, '42'), (3, 42.0), (4, '042'), (5, 43), (6, 'x'),
+                (7, NULL), (8, 42.5);
+            """
+        )
+        let target = app.target(
+            TableRule(table: "p", column: "u", idType: .mixed, action: .delete)
+        )
+        #expect(await target.diagnose() == [])
+        #expect(await target.verify([order("42")]) == [.remaining(3)])
+        #expect(await target.purge([order("42")]).map(\.text) == ["p delete, cutoff: none 3"])
+        #expect(await target.verify([order("42")]) == [.clean])
+        #expect(await target.purge([order("x")]).map(\.text) == ["p delete, cutoff: none 1"])
+        #expect(try app.texts("SELECT n FROM p") == ["4", "5", "7", "8"])
+        // 043 reads as the number 43.
+        let blocked = VerifyAnswer.failure(.blocked(Obstacle(.spelling, at: "p", name: "u")))
+        #expect(await target.verify([order("043")]) == [blocked])
+    }
 }

@@ -65,6 +65,41 @@ import Testing
     }
 
     @Test(
+        "MySQL: foreign keys, triggers, constraints and permissions of a trigger",
+        arguments: [
+            (
+                "CREATE TABLE guards(owner varchar(9), CONSTRAINT owned FOREIGN KEY (owner)"
+                    + " REFERENCES users(id)); INSERT INTO guards VALUES ('ann')",
+                Obstacle(.foreignKey, at: "guards", name: "owned")
+            ),
+            (
+                "CREATE TRIGGER keep_all BEFORE DELETE ON users FOR EACH ROW SIGNAL SQLSTATE"
+                    + " '45000' SET MESSAGE_TEXT = 'ann may not go'",
+                Obstacle(.trigger, at: "users", name: "keep_all")
+            ),
+            (
+                "CREATE TABLE log(n int, CONSTRAINT few CHECK (n < 1)); CREATE TRIGGER t BEFORE"
+                    + " DELETE ON users FOR EACH ROW INSERT INTO log VALUES (1)",
+                Obstacle(.constraint, at: "users", name: "few")
+            ),
+            (
+                "CREATE DEFINER = missing@localhost TRIGGER t BEFORE DELETE ON users FOR EACH ROW"
+                    + " SET @gone = OLD.id",
+                Obstacle(.permission, at: "users")
+            ),
+        ]
+    )
+    func mysql(hindrance: String, obstacle: Obstacle) async throws {
+        let app = try MySQLFixture(
+            "CREATE TABLE users(id varchar(9) PRIMARY KEY);"
+                + "INSERT INTO users VALUES ('ann'), ('bob'); \(hindrance)"
+        )
+        let answers = await app.target(Self.users).purge([order("ann")])
+        #expect(answers == [.failure(.blocked(obstacle))])
+        #expect(try app.sql("SELECT id FROM users ORDER BY id") == ["ann", "bob"])
+    }
+
+    @Test(
         "PostgreSQL: foreign keys, triggers, constraints and permissions of a trigger",
         arguments: [
             (

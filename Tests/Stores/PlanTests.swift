@@ -105,6 +105,27 @@ import Testing
         #expect(coverage.findings().map(\.name) == ["z.user_id"])
     }
 
+    @Test("what tells of the user in a row that a rule deletes needs no rule of its own")
+    func ownRow() async throws {
+        var byAddress = TableRule(table: "newsletter", column: "email", action: .delete)
+        byAddress.via = ParentColumn(table: "users", column: "email")
+        let schema = """
+            CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT UNIQUE, friend_id TEXT);
+            CREATE TABLE newsletter(email TEXT); CREATE TABLE invitations(email TEXT, by TEXT);
+            """
+        let rules = [
+            TableRule(table: "users", column: "id", action: .delete), byAddress,
+            TableRule(table: "invitations", column: "by", action: .delete),
+        ]
+        let found = try await findings(schema, rules)
+        #expect(found.contains("users.email: named as the user id of a configured table"))
+        // Of a row that somebody else made, the address is another's.
+        let others = "! invitations.email: named as the user id of a configured table"
+        #expect(found.contains(others), "\(found)")
+        let without = try await findings(schema, Array(rules.dropFirst()))
+        #expect(without.contains { $0.hasPrefix("! users.email") }, "\(without)")
+    }
+
     @Test("a reference to users and a name of the user id need a rule, a cascade counts as one")
     func references() async throws {
         let found = try await findings(

@@ -154,6 +154,50 @@ import Testing
         #expect(try app.sql("SELECT count(*) FROM t") == ["1"])
     }
 
+    @Test(
+        "MySQL: every type of id is listed in its spellings, over pages",
+        arguments: [
+            (
+                "varchar(40)", IDType.text, ["'é'", "'Ab'", "'ab'", "'ab '"],
+                ["Ab", "ab", "ab ", "é"]
+            ),
+            ("varchar(40) CHARACTER SET latin1", .text, ["'é'"], ["é"]),
+            ("varbinary(9)", .text, ["'é'", "'ab'"], ["ab", "é"]),
+            ("bigint", .integer, ["-7", "42"], ["-7", "42"]),
+            ("decimal(20,2)", .integer, ["-7", "42"], ["-7", "42"]),
+            (
+                "uuid", .uuid, ["'0b0e2a3c-0000-4000-8000-000000000001'"],
+                [
+                    "0B0E2A3C-0000-4000-8000-000000000001", "0b0e2a3c-0000-4000-8000-000000000001",
+                ]
+            ),
+            ("varbinary(9)", .blob, ["x'00ff'"], ["00FF", "00ff"]),
+        ]
+    )
+    func mysql(type: String, idType: IDType, stored: [String], users: [String]) async throws {
+        let values = stored.map { "(\($0))" }.joined(separator: ", ")
+        let app = try MySQLFixture(
+            "CREATE TABLE t(u \(type)); INSERT INTO t VALUES \(values), \(values), (NULL)"
+        )
+        let target = app.target(TableRule(table: "t", column: "u", idType: idType, action: .delete))
+        #expect(Self.names(await target.users { _ in true }) == users.sorted())
+        // The first spelling of each finds all there is.
+        let orders = try users.map { try FilesFixture.order($0) }
+        #expect(await target.purge(orders).count == users.count)
+        #expect(try app.sql("SELECT count(*) FROM t") == ["1"])
+    }
+
+    @Test("MySQL: more users than a page has are listed once", arguments: ["int", "varchar(9)"])
+    func mysqlPages(type: String) async throws {
+        let app = try MySQLFixture(
+            "CREATE TABLE t(u \(type), KEY (u));"
+                + "INSERT INTO t SELECT seq % 4500 FROM seq_1_to_9000"
+        )
+        let idType: IDType = type == "int" ? .integer : .text
+        let target = app.target(TableRule(table: "t", column: "u", idType: idType, action: .delete))
+        #expect(Set(Self.names(await target.users { _ in true })).count == 4500)
+    }
+
     @Test("PostgreSQL: more users than a page has are listed once, kept tables left out")
     func pages() async throws {
         let app = try PostgreSQLFixture(

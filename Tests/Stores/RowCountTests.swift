@@ -79,7 +79,7 @@ import Testing
                 )
                 pieces += 1
             }
-            return (count.item(of: plan.tables[0]), pieces)
+            return (try #require(count.item(of: plan.tables[0])), pieces)
         }
     }
 

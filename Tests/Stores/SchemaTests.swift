@@ -71,7 +71,11 @@ import Testing
             (
                 "NO ACTION",
                 "rows of other users in 'comments' refer to 'posts' by 'post' and can stop the"
-                    + " deletion of a user"
+                    + " deletion of a user; a rule for it takes that reference away first: table ="
+                    + " \"comments\", column = \"post\", via = \"posts.id\", action ="
+                    + " \"anonymize\", set = { post = { strategy = \"null\" } }, keep_reason ="
+                    + " \"WHY\". With action = \"delete\" whole rows go instead, also those that"
+                    + " belong to other users"
             ),
         ]
     )
@@ -92,6 +96,33 @@ import Testing
         let found = await target.inspect(withOutages: true)
         #expect(found.problems == [])
         #expect(found.advice.filter { $0.contains("'posts'") } == [advice])
+    }
+
+    @Test("of a row with several references the advice takes each away, and says what delete does")
+    func severalReferences() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY);
+            CREATE TABLE pages(id INTEGER PRIMARY KEY, made_by TEXT NOT NULL REFERENCES users,
+              changed_by TEXT REFERENCES users);
+            CREATE TABLE visits(id INTEGER PRIMARY KEY, u TEXT REFERENCES users);
+            """
+        )
+        let target = app.target(TableRule(table: "users", column: "id", action: .delete))
+        let advice = await target.inspect(withOutages: true).advice
+        let pages = advice.filter { $0.contains("'pages'") }
+        #expect(pages.count == 2, "\(advice)")
+        let null = "set = { changed_by = { strategy = \"null\" } }"
+        let constant = "set = { made_by = { strategy = \"constant\""
+        #expect(pages.contains { $0.contains(null) } && pages.contains { $0.contains(constant) })
+        for sentence in pages {
+            let (anonymize, delete) = ("action = \"anonymize\"", "action = \"delete\"")
+            #expect(sentence.contains(anonymize) && sentence.contains("belong to other users"))
+            let parts = sentence.split(separator: anonymize)
+            #expect(parts.count == 2 && !parts[0].contains(delete) && parts[1].contains(delete))
+        }
+        let visits = "column = \"u\", via = \"users.id\", action = \"delete\""
+        #expect(advice.contains { $0.contains("'visits'") && $0.contains(visits) })
     }
 
     @Test("tables that refer to each other in a circle go together, and the check says so")

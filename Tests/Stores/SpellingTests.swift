@@ -71,6 +71,53 @@ struct SpellingTry: Sendable, CustomStringConvertible {
         + all(["BLOB"], .blob, rows: ["'abcd'", "x'61626364'"], requests: ["abcd"])
         + all(["BLOB"], .blob, rows: ["8"], requests: ["8"])
 
+    static let mysql =
+        all(["uuid"], .uuid, rows: ["'\(uuid)'"], requests: uuids)
+        + all(
+            ["varbinary(99)", "blob"],
+            .blob,
+            rows: ["x'\(digits)'"],
+            requests: uuids + ["\\x\(digits)"]
+        )
+        + all(["binary(16)"], .blob, rows: ["x'\(digits)'"], requests: uuids)
+        + all(["binary(4)", "varbinary(9)"], .blob, rows: ["x'abcd'"], requests: ["abcd", "ABCD"])
+        + all(["varbinary(9)"], .blob, rows: ["'abc'"], requests: ["abc"])
+        + all(["varbinary(9)"], .blob, rows: ["'abcd'"], requests: ["abcd"])
+        + all(
+            ["smallint", "bigint", "bigint unsigned", "int zerofill", "decimal(20)"],
+            .integer,
+            rows: ["42"],
+            requests: numbers
+        )
+        + all(
+            ["bigint unsigned"],
+            .integer,
+            rows: ["18446744073709551615"],
+            requests: ["18446744073709551615"]
+        )
+        + all(
+            [
+                "varchar(9) COLLATE utf8mb4_general_ci", "char(9) COLLATE utf8mb4_general_ci",
+                "varchar(9) CHARACTER SET latin1",
+            ],
+            .text,
+            rows: ["'Ada'", "'ada'", "'ADA '", "'Ada '"],
+            requests: ["Ada"]
+        )
+        + all(
+            ["varchar(9) COLLATE utf8mb4_bin", "char(9) COLLATE utf8mb4_bin"],
+            .text,
+            rows: ["'Ada'", "'Ada '"],
+            requests: ["Ada"]
+        )
+        + all(["binary(9)", "varbinary(9)"], .text, rows: ["'Ada'"], requests: ["Ada"])
+        + all(
+            ["char(9) COLLATE utf8mb4_nopad_bin", "char(9)"],
+            .text,
+            rows: ["'Ada'"],
+            requests: ["Ada "]
+        )
+
     static let postgreSQL =
         all(["uuid"], .uuid, rows: ["'\(uuid)'"], requests: uuids)
         + all(["bytea"], .blob, rows: ["'\\x\(digits)'"], requests: uuids + ["\\x\(digits)"])
@@ -167,6 +214,34 @@ struct SpellingTry: Sendable, CustomStringConvertible {
                 }
             }
             #expect(!steps.contains { $0.hasPrefix("SCAN t") }, "\(column) \(idType) \(steps)")
+        }
+    }
+}
+
+@Suite("Spellings of one id in MySQL", .serialized) struct MySQLSpellingTests {
+    static let columns = Set(SpellingTry.mysql.map { [$0.column, $0.idType.rawValue] })
+        .sorted { $0.joined() < $1.joined() }
+
+    @Test("each is erased or keeps the request open", arguments: columns)
+    func mysql(column: [String]) async throws {
+        let app = try MySQLFixture("CREATE TABLE t(u \(column[0])); INSERT INTO t VALUES (NULL)")
+        let session = try app.session()
+        let spellings = SpellingTry.mysql.filter { [$0.column, $0.idType.rawValue] == column }
+        let idType = try #require(IDType(rawValue: column[1]))
+        let target = app.target(TableRule(table: "t", column: "u", idType: idType, action: .delete))
+        #expect(await target.diagnose() == [])
+        for spelling in spellings {
+            try session.run("INSERT INTO t VALUES (\(spelling.row))")
+            let user = order(spelling.request)
+            let purged = await target.purge([user])
+            let verified = await target.verify([user])
+            let left = try session.query("SELECT count(*) FROM t WHERE u IS NOT NULL").text(0)
+            let named = VerifyAnswer.failure(.blocked(Obstacle(.spelling, at: "t", name: "u")))
+            #expect(
+                left == "0" ? verified == [.clean] : verified == [named],
+                "\(spelling) \(purged)"
+            )
+            try session.run("DELETE FROM t WHERE u IS NOT NULL")
         }
     }
 }

@@ -140,6 +140,24 @@ struct StoppedOrderTests {
         #expect(await target.purge(later).map(\.rowCounts) == [[2]])
     }
 
+    @Test("a MySQL database ends the user it is at and leaves the next one alone")
+    func mysql() async throws {
+        let app = try MySQLFixture(
+            "CREATE TABLE posts(u varchar(9)); INSERT INTO posts VALUES ('a'), ('b'), ('b'), ('c')"
+        )
+        let gate = PurgeGate()
+        let target = app.target(TableRule(table: "posts", column: "u", action: .delete)) { sql in
+            if sql.contains("DELETE") { gate.close(for: [Self.request(0), Self.request(1)]) }
+            return true
+        }
+        let answers = await target.purge(try Self.orders(["a", "b", "c"], gate))
+        #expect(answers.map(\.rowCounts) == [[1], nil, [1]])
+        #expect(answers[1] == .stopped)
+        #expect(try app.sql("SELECT u FROM posts") == ["b", "b"])
+        let later = try Self.orders(["b"], PurgeGate())
+        #expect(await target.purge(later).map(\.rowCounts) == [[2]])
+    }
+
     // MARK: Before the order
 
     @Test("Redis leaves whoever is stopped out of its pass, also of two requests of one user")
@@ -191,8 +209,8 @@ struct StoppedOrderTests {
             bucket: "b",
             endpoint: "https://localhost:1",
             isPathStyle: true,
-            signer: S3Signer(
-                keys: S3Signer.Keys(accessKeyID: "owner", secretKey: Secret("canary-s3-77d0")),
+            signer: AWSSigner(
+                keys: AWSSigner.Keys(accessKeyID: "owner", secretKey: Secret("canary-s3-77d0")),
                 region: "us-east-1"
             ),
             templates: [try KeyTemplate("u/{user_id}/", isPrefix: true)]

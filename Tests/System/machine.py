@@ -13,7 +13,7 @@ import time
 from checks import TimedOut, wait_for
 
 PACKAGES = (
-    "systemd,systemd-sysv,dbus,libjemalloc2,libpq5,libsqlite3-0,libssl3,libsystemd0,libstdc++6,zlib1g,"
+    "systemd,systemd-sysv,dbus,libjemalloc2,libpq5,libmariadb3,libsqlite3-0,libssl3,libsystemd0,libstdc++6,zlib1g,"
     "sqlite3,curl,ca-certificates,procps,make,binutils,sudo"
 )
 RELEASES = ("bookworm", "trixie")

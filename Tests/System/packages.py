@@ -7,10 +7,10 @@ import subprocess
 
 from checks import wait_for
 from provider import Provider
-from service import SPOOL, UNIT, Service
+from service import RELEASE_DIR, SPOOL, UNIT, Service
 from static import unit_complaints
 
-SOCKETS = ("expunged-control.socket", "expunged-submit.socket")
+SOCKETS = ("expunged-control.socket", "expunged-submit.socket", "expunged-viewer.socket")
 CONFIGURATION = "/etc/expunged/expunged.toml"
 STATE = "/var/lib/expunged/state.db"
 KEY = "/etc/expunged/credentials/vault-key"
@@ -40,8 +40,7 @@ class Packages:
     def __init__(self, checks, source):
         self.checks = checks
         self.source = source
-        self.release = os.path.abspath(
-            os.environ.get("RELEASE_DIR", os.path.join(source, ".build/release")))
+        self.release = os.path.join(source, RELEASE_DIR)
         self.place = os.path.join(source, ".build/system-test/packages")
 
     def build(self):
@@ -152,7 +151,7 @@ class PackageScenarios:
         self.checks.check("apt says what comes next", CONFIGURATION in said and "quick-start.md" in said, said)
         self.checks.equal("the units are enabled", [
             self.machine.systemctl("is-enabled", unit, check=False).stdout.strip()
-            for unit in (UNIT, *SOCKETS, "expunged-metrics.timer")], ["enabled"] * 3 + ["disabled"])
+            for unit in (UNIT, *SOCKETS, "expunged-metrics.timer")], ["enabled"] * 4 + ["disabled"])
         done = self.machine.systemctl("start", UNIT, *SOCKETS, check=False)
         self.checks.equal("a start changes nothing", (done.returncode, self.state(UNIT), self.state(SOCKETS[0])),
                           (0, "inactive", "inactive"))
@@ -231,7 +230,7 @@ class PackageScenarios:
     def removal(self):
         """Nothing runs, everything of the operator's is kept, and a new installation goes on with it."""
         self.checks.equal("apt removes", self.apt("remove", "expunged").returncode, 0)
-        self.checks.equal("nothing runs", [self.state(unit) for unit in (UNIT, *SOCKETS)], ["inactive"] * 3)
+        self.checks.equal("nothing runs", [self.state(unit) for unit in (UNIT, *SOCKETS)], ["inactive"] * (1 + len(SOCKETS)))
         for path in ("/usr/sbin/expunged", "/usr/bin/expungectl", "/usr/lib/systemd/system/expunged.service",
                      "/usr/lib/systemd/catalog/expunged.catalog"):
             self.checks.check(f"{path} is gone", not self.exists(path))

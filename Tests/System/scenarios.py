@@ -11,7 +11,7 @@ import time
 from canaries import Canaries
 from checks import comes_true, wait_for
 from provider import Provider
-from service import APP_DB, SPOOL, UNIT, Service, new_user
+from service import APP_DB, RELEASE_DIR, SPOOL, UNIT, Service, new_user
 from static import EXPOSURE_MAX, exposure, unit_complaints
 
 INSERT = "INSERT INTO requests (kind, user_id) VALUES ('delete_account', '{user}') RETURNING id;"
@@ -43,7 +43,7 @@ class Scenarios:
         self.service = None
 
     def run(self, only):
-        provider = Provider(os.path.join(self.source, ".build/release/expunged-sandbox"))
+        provider = Provider(os.path.join(self.source, RELEASE_DIR, "expunged-sandbox"))
         self.provider = provider
         self.service = Service(self.machine, provider, self.source)
         try:
@@ -79,10 +79,9 @@ class Scenarios:
         ])
         verify = self.machine.run(
             "systemd-analyze", "verify", "--man=no", UNIT, "expunged-control.socket",
-            "expunged-submit.socket", check=False)
+            "expunged-submit.socket", "expunged-viewer.socket", check=False)
         self.checks.equal("systemd-analyze verify of the installed units", unit_complaints(verify.stderr), [])
-        again = self.machine.run(
-            "make", "-s", "-C", "/src", "-f", "systemd/install.mk", "install", timeout=120)
+        again = self.service.make_install()
         self.checks.equal("installing again succeeds", again.returncode, 0)
         kept = self.machine.run("grep", "-c", "app-db", "/etc/expunged/expunged.toml").stdout
         self.checks.equal("installing again keeps the configuration", kept.strip(), "1")
@@ -91,7 +90,7 @@ class Scenarios:
         self.machine.systemctl("enable", UNIT)
         wanted = self.machine.systemctl("is-enabled", "expunged-control.socket").stdout.strip()
         self.checks.equal("enabling the service enables its sockets", wanted, "enabled")
-        self.machine.systemctl("start", "expunged-control.socket", "expunged-submit.socket")
+        self.machine.systemctl("start", "expunged-control.socket", "expunged-submit.socket", "expunged-viewer.socket")
         self.checks.equal(
             "the service waits for a connection", self.machine.show(UNIT, "ActiveState"),
             "inactive")
@@ -117,7 +116,8 @@ class Scenarios:
         for user, socket, may in (
             ("app", "submit", True), ("app", "control", False), ("opal", "control", True),
             ("opal", "submit", False), ("stranger", "submit", False),
-            ("stranger", "control", False),
+            ("stranger", "control", False), ("vera", "viewer", True), ("vera", "control", False),
+            ("vera", "submit", False), ("app", "viewer", False), ("stranger", "viewer", False),
         ):
             status, _ = self.service.http("GET", "/v1/status", user=user, socket=socket)
             self.checks.equal(
@@ -130,11 +130,16 @@ class Scenarios:
 
         sockets = self.machine.run(
             "stat", "-c", "%n %a %U %G", "/run/expunged", "/run/expunged/control.sock",
-            "/run/expunged/submit.sock").stdout.splitlines()
+            "/run/expunged/submit.sock", "/run/expunged/viewer.sock").stdout.splitlines()
         self.checks.equal("the sockets belong to their groups, in a directory of root", sockets, [
             "/run/expunged 755 root root", "/run/expunged/control.sock 660 root expunged-operator",
             "/run/expunged/submit.sock 660 root expunged-submit",
+            "/run/expunged/viewer.sock 660 root expunged-viewer",
         ])
+        status, body = self.service.http("POST", "/v1/intake/pause", {}, user="vera", socket="viewer")
+        self.checks.check("a viewer changes nothing", status == 403 and "only reads" in body.get("detail", ""), (status, body))
+        answer = self.machine.run("expungectl", "status", user="vera", check=False)
+        self.checks.check("expungectl finds the socket of a viewer", answer.returncode == 0, answer.stderr)
 
     def spool(self):
         user = self.service.add_user()

@@ -9,6 +9,8 @@ import secrets
 from checks import wait_for
 
 UNIT = "expunged.service"
+# Where the programs are, below the source.
+RELEASE_DIR = os.environ.get("RELEASE_DIR", ".build/release")
 SPOOL = "/var/lib/expunged/spool/queue.db"
 APP_DB = "/srv/app/app.db"
 SETTLED = ("completed", "rejected", "cancelled", "parked")
@@ -17,6 +19,8 @@ USERS = """u app - "An application" /srv/app
 m app expunged-submit
 u opal - "An operator"
 m opal expunged-operator
+u vera - "A viewer"
+m vera expunged-viewer
 u stranger - "Somebody else"
 m expunged app
 """
@@ -87,9 +91,12 @@ class Service:
 
     def install(self):
         """`make install` inside, as an operator would, then all that follows."""
-        self.machine.run(
-            "make", "-s", "-C", "/src", "-f", "systemd/install.mk", "install", timeout=120)
+        self.make_install()
         self.prepare()
+
+    def make_install(self):
+        return self.machine.run("make", "-s", "-C", "/src", "-f", "systemd/install.mk", f"RELEASE_DIR={RELEASE_DIR}",
+                                "install", timeout=120)
 
     def prepare(self):
         """Users, keys, the application and the configuration of an installed service."""

@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 
-UNITS = ("expunged.service", "expunged-control.socket", "expunged-submit.socket",
+UNITS = ("expunged.service", "expunged-control.socket", "expunged-submit.socket", "expunged-viewer.socket",
          "expunged-replay.service", "expunged-replayed.target", "expunged-metrics.service",
          "expunged-metrics.timer", "expunged-sandbox.service")
 EXPOSURE_MAX = 1.2

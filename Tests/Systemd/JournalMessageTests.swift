@@ -9,9 +9,9 @@ struct JournalMessageTests {
     private static let id = "01a1fc8e-9f65-7bd1-bb0b-9b525af3dac8"
     /// A value of every field, as long as they usually get.
     private static let facts: Logger.Metadata = [
-        "request.id": "\(id)", "provider": "apple", "target": "app-db", "step": "hold_user",
-        "state": "completed", "verdict": "proven", "attempt": "3", "count": "12",
-        "duration_ms": "64000", "peer.uid": "1000", "error": "unknown_vault_key",
+        "request.id": "\(id)", "provider": "apple", "target": "app-db", "subscriber": "app",
+        "step": "hold_user", "state": "completed", "verdict": "proven", "attempt": "3",
+        "count": "12", "duration_ms": "64000", "peer.uid": "1000", "error": "unknown_vault_key",
         "detail": "needs_reauthentication",
     ]
 

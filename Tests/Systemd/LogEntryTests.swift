@@ -26,6 +26,24 @@ struct LogEntryTests {
         )
     }
 
+    @Test("as JSON it is one line with the journal's fields, whatever the values say")
+    func json() {
+        let entry = LogEntry(
+            level: .warning,
+            message: "",
+            metadata: ["event": "configurationRefused", "error": "a \"b\" \\ c\nMESSAGE=d=e"]
+        )
+        let line = String(
+            decoding: entry.json(atUnixMicroseconds: 1_700_000_000_123_456),
+            as: UTF8.self
+        )
+        let id = JournalEvent.configurationRefused.messageID
+        #expect(line.hasPrefix(#"{"__REALTIME_TIMESTAMP":"1700000000123456","PRIORITY":"4","#))
+        #expect(line.contains(#""MESSAGE_ID":"\#(id)","EXPUNGED_EVENT":"configuration_refused""#))
+        #expect(line.contains(#""EXPUNGED_ERROR":"a \"b\" \\ c\\u{a}MESSAGE=d=e"}"#))
+        #expect(line.hasSuffix("}\n") && line.split(separator: "\n").count == 1)
+    }
+
     @Test(
         "levels have the numbers of syslog",
         arguments: [

@@ -5,21 +5,29 @@ import Testing
 
 @Suite("Socket activation")
 struct SocketActivationTests {
-    @Test("no sockets are fine, and so are both")
+    @Test("no sockets are fine, and so are all, or all but the viewers'")
     func accepted() throws {
         #expect(try SocketActivation(validating: []).descriptors.isEmpty)
-        let pair = try [Listener(), Listener()]
-        let activation = try SocketActivation(
-            validating: [("submit", pair[0].descriptor), ("control", pair[1].descriptor)])
-        #expect(activation.descriptors[.submit] == pair[0].descriptor)
-        #expect(activation.descriptors[.control] == pair[1].descriptor)
-        for listener in pair { #expect(fcntl(listener.descriptor, F_GETFD) & FD_CLOEXEC != 0) }
+        let listeners = try [Listener(), Listener(), Listener()]
+        let named = Array(zip(["submit", "control", "viewer"], listeners.map(\.descriptor)))
+        for count in [2, 3] {
+            let activation = try SocketActivation(validating: Array(named.prefix(count)))
+            #expect(activation.descriptors[.submit] == listeners[0].descriptor)
+            #expect(activation.descriptors[.control] == listeners[1].descriptor)
+            #expect(
+                activation.descriptors[.viewer] == (count == 3 ? listeners[2].descriptor : nil)
+            )
+        }
+        for listener in listeners {
+            #expect(fcntl(listener.descriptor, F_GETFD) & FD_CLOEXEC != 0)
+        }
     }
 
     @Test(
         "any other set of names is refused",
         arguments: [
-            ["control"], ["submit"], ["control", "control"], ["control", "submit", "submit"],
+            ["control"], ["submit"], ["viewer"], ["control", "viewer"], ["control", "control"],
+            ["control", "submit", "submit"],
             ["control", "other"], ["expunged-control.socket", "expunged-submit.socket"], [""],
         ]
     )

@@ -12,8 +12,8 @@ enum ImportTable {
 
     private static let network: Set = ["NIOCore", "NIOPosix", "NIOHTTP1"]
     private static let adapters: Set = [
-        "Storage", "Vault", "HTTP", "Programs", "Providers", "Stores", "Settings", "Systemd",
-        "ControlServer",
+        "Storage", "Vault", "HTTP", "Programs", "Providers", "Stores", "Messages", "Settings",
+        "Systemd", "ControlServer",
     ]
 
     static let sources: [String: Set<String>] = [
@@ -27,9 +27,8 @@ enum ImportTable {
         ],
         "Vault": ["Encoding", "Engine", "Lifecycle", "COpenSSL"],
         "HTTP": [
-            "Encoding", "Engine", "Lifecycle", "Settings", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
-            "NIOPosix",
-            "NIOSSL", "Logging",
+            "Encoding", "Engine", "Lifecycle", "Settings", "AsyncHTTPClient", "Crypto", "NIOCore",
+            "NIOHTTP1", "NIOPosix", "NIOSSL", "Logging",
         ],
         "Programs": [
             "Encoding", "HTTP", "Engine", "Lifecycle", "CLinux", "Subprocess", "SystemPackage",
@@ -41,14 +40,18 @@ enum ImportTable {
         ],
         "Stores": [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux",
-            "CPostgres",
+            "CMariaDB", "CPostgres",
             "CSQLiteGuard", "Crypto", "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1",
             "NIOPosix", "NIOSSL",
             "Logging",
         ],
-        "Settings": ["CTOML", "Lifecycle"],
-        "Systemd": ["Lifecycle", "CSystemd", "CLinux", "Logging"],
-        "Control": ["Encoding", "Lifecycle"],
+        "Messages": [
+            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "NIOCore",
+            "NIOPosix", "NIOHTTP1", "Logging",
+        ],
+        "Settings": ["CTOML", "Encoding", "Lifecycle"],
+        "Systemd": ["Encoding", "Lifecycle", "CSystemd", "CLinux", "Logging"],
+        "Control": ["Encoding", "Lifecycle", "Crypto"],
         "ControlServer": network.union([
             "Encoding", "Control", "Engine", "Lifecycle", "CLinux", "Logging", "ServiceLifecycle",
         ]),
@@ -81,11 +84,11 @@ enum ImportTable {
             "Ledger": ["Subprocess"],
             "Daemon": ["GRDB", "Sandbox", "NIOHTTP1", "NIOSSL"],
             "HTTP": ["Sandbox", "Vault", "NIOPosix"],
-            "Stores": ["Sandbox", "NIOPosix"],
+            "Stores": ["Daemon", "Sandbox", "NIOPosix"],
             "Providers": ["Sandbox", "Vault", "NIOPosix", "NIOSSL"],
             "Control": [
-                "ControlServer", "ControlClient", "Logging", "NIOPosix", "Subprocess",
-                "expungectl",
+                "ControlServer", "ControlClient", "Crypto", "Logging", "NIOCore", "NIOPosix",
+                "Subprocess", "expungectl",
             ],
             "Sandbox": ["AsyncHTTPClient"],
             "Settings": ["Daemon", "HTTP", "Providers", "Stores"],

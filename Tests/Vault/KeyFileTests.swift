@@ -188,12 +188,14 @@ struct VaultKeyTests {
     @Test(
         "anything but 32 bytes in base64 is refused without telling what it was",
         arguments: [
-            "", "\n", "secret", String(text.dropLast(4)), text + "AAAA", text + text,
-            String(text.dropFirst()), text.replacing("A", with: "-"),
-            String(repeating: "0f", count: 32),
+            ("", "it is empty"), ("\n", "it is empty"), ("secret", "it is not base64"),
+            (String(text.dropLast(4)), "it has 30 bytes"), (text + "AAAA", "it is not base64"),
+            (text + text, "it is not base64"), (String(text.dropFirst()), "it is not base64"),
+            (text.replacing("A", with: "-"), "it is not base64"),
+            (String(repeating: "0f", count: 32), "it has 48 bytes"),
         ]
     )
-    func refusal(text: String) {
+    func refusal(text: String, cause: String) {
         let error = #expect(throws: VaultSetupError.self) {
             try VaultKey(text: Secret(text), name: "vault-key")
         }
@@ -201,8 +203,8 @@ struct VaultKeyTests {
         #expect(
             error.map { "\($0)" }
                 == """
-                cannot load vault key at 'vault-key' (malformed_key): expected 32 random bytes in \
-                base64, as expunged --generate-vault-key makes them
+                cannot load vault key at 'vault-key' (malformed_key): \(cause); it must be 32 \
+                random bytes in base64
                 """
         )
     }

@@ -100,6 +100,11 @@ const char *csqliteguard_refusal_name(int kind);
 // threads. Returns SQLITE_OK or the first result code that failed.
 int csqliteguard_harden(sqlite3 *db, int allow_triggers, int allow_views);
 
+// From now on the schema of this connection may call the scalar JSON functions also with an SQLite
+// that does not count them among the innocuous ones, as 3.40 does not (JSONFunctions.c). To be
+// called before the schema is read. Returns SQLITE_OK or the first result code that failed.
+int csqliteguard_trust_json(sqlite3 *db);
+
 // From now on this connection maps no memory that other processes share: an access to a database in
 // WAL mode is SQLITE_PERM. With `PRAGMA locking_mode = EXCLUSIVE` before the first access, SQLite
 // keeps the WAL index in its own memory instead (sqlite.org/wal.html, "Use of WAL Without

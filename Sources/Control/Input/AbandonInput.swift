@@ -20,11 +20,7 @@ package struct AbandonInput: WireInput, Hashable {
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
-        let most = ControlLimits.reasonByteCountMax
-        guard let reason = try object.text("reason", byteCountMax: most) else {
-            throw object.missing("reason")
-        }
-        self.reason = reason
+        reason = try object.requiredText("reason")
         provider = try object.provider("provider")
     }
 

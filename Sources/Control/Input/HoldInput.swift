@@ -21,7 +21,10 @@ package struct HoldInput: WireInput, Hashable {
         .optional(
             "where",
             .items(
-                .pattern("[^=\\u0000-\\u001f\\u007f]+=[^\\u0000-\\u001f\\u007f]*"),
+                .pattern(
+                    "[^=\\u0000-\\u001f\\u007f]+=[^\\u0000-\\u001f\\u007f]*",
+                    byteCountMax: ControlLimits.textByteCountMax
+                ),
                 1...ControlLimits.conditionsMax
             ),
             "Which rows, as COLUMN=VALUE, at most 32: any of the values of one column, and all of"
@@ -48,7 +51,7 @@ package struct HoldInput: WireInput, Hashable {
         let object = try InputObject(body: body, fields: Self.fields)
         guard let target = try object.target("target") else { throw object.missing("target") }
         self.target = target
-        reason = try object.text("reason", byteCountMax: ControlLimits.reasonByteCountMax)
+        reason = try object.text("reason")
         let table = try object.text("table")
         var texts: [String] = []
         switch object.value("where") {

@@ -7,6 +7,7 @@ import Lifecycle
 struct InputObject {
     private let members: [JSONValue.Member]
     private let prefix: String
+    private let fields: [WireField]
     private let malformed: ControlProblem.Code
 
     /// Reads a body, in which only `fields` may occur; empty reads as an object without members.
@@ -38,6 +39,7 @@ struct InputObject {
     ) throws(ControlProblem) {
         self.members = members
         self.prefix = prefix
+        self.fields = fields
         self.malformed = malformed
         for member in members where !fields.contains(where: { $0.name == member.name }) {
             let name = Self.printable(member.name)
@@ -91,11 +93,14 @@ struct InputObject {
         }
     }
 
-    /// A text of 1 to `byteCountMax` bytes without control characters, or `nil` when absent.
-    func text(
-        _ name: String,
-        byteCountMax: Int = ControlLimits.textByteCountMax
-    ) throws(ControlProblem) -> String? {
+    /// A text without control characters, of 1 byte to the bound of its field, or `nil` when
+    /// absent.
+    func text(_ name: String) throws(ControlProblem) -> String? {
+        let type = fields.first { $0.name == name }?.type
+        return try text(name, byteCountMax: type?.byteCountMax ?? ControlLimits.textByteCountMax)
+    }
+
+    private func text(_ name: String, byteCountMax: Int) throws(ControlProblem) -> String? {
         guard let value = value(name) else { return nil }
         guard let text = value.string else { throw problem(name, "must be a string") }
         guard (1...byteCountMax).contains(text.utf8.count) else {
@@ -114,7 +119,7 @@ struct InputObject {
 
     /// A secret of 1 to 8192 bytes, or `nil` when absent.
     func secret(_ name: String) throws(ControlProblem) -> Secret? {
-        try text(name, byteCountMax: ControlLimits.secretByteCountMax).map { Secret($0) }
+        try text(name).map { Secret($0) }
     }
 
     /// The name of a provider, or `nil` when absent.
@@ -137,7 +142,9 @@ struct InputObject {
         _ noun: String,
         _ unknown: ControlProblem.Code
     ) throws(ControlProblem) -> String? {
-        guard let text = try text(name) else { return nil }
+        // The rule of names has its own bound, and its own code.
+        let most = ControlLimits.textByteCountMax
+        guard let text = try text(name, byteCountMax: most) else { return nil }
         guard let component = PathText.componentName(text) else {
             throw problem(name, "is not the name of a \(noun)", unknown)
         }

@@ -14,7 +14,7 @@ package struct ReasonInput: WireInput, Hashable {
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
-        reason = try object.text("reason", byteCountMax: ControlLimits.reasonByteCountMax)
+        reason = try object.text("reason")
     }
 
     package var body: [UInt8] {

@@ -32,18 +32,15 @@ package struct ReplayInput: WireInput, Hashable {
         ),
         .optional(
             "copy",
-            .limited(byteCountMax: copyByteCountMax),
+            .limited(byteCountMax: 1024),
             "With drill and target: erase in this copy of the store, and verify."
         ),
         .optional(
             "id",
-            .limited(byteCountMax: idByteCountMax),
+            .limited(byteCountMax: 64),
             "A name of yours for it: sent again, it begins no other replay."
         ),
     ]
-
-    private static let copyByteCountMax = 1024
-    private static let idByteCountMax = 64
 
     package static let rules: [JSONValue.Member] = [
         .init(
@@ -91,11 +88,11 @@ package struct ReplayInput: WireInput, Hashable {
             }
             restoredAt = time
         }
-        copy = try object.text("copy", byteCountMax: Self.copyByteCountMax)
+        copy = try object.text("copy")
         guard copy == nil || isDrill && target != nil else {
             throw object.problem("copy", "goes with drill and target")
         }
-        id = try object.text("id", byteCountMax: Self.idByteCountMax)
+        id = try object.text("id")
     }
 
     package var body: [UInt8] {

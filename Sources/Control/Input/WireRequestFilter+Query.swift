@@ -6,7 +6,7 @@ extension WireRequestFilter: WireObject {
         .optional("cursor", .uuid, "Where the page before ended."),
         .optional(
             "id_prefix",
-            .pattern(idPrefixPattern),
+            .pattern(idPrefixPattern, byteCountMax: ControlLimits.uuidByteCountMax),
             "Only ids that begin with this text, 4 to 36 characters."
         ),
         .optional(
@@ -48,7 +48,7 @@ extension WireRequestFilter: WireObject {
                 self.limit = limit
             case "provider":
                 guard let name = PathText.componentName(value) else {
-                    throw ControlProblem(.unknownProvider)
+                    throw ControlProblem(.malformedQuery, "'provider' is no name of a provider")
                 }
                 provider = ProviderName(name)
             case "state":

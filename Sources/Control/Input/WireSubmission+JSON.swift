@@ -7,6 +7,12 @@ extension WireSubmission: WireInput {
         .required("user_id", .userID, "1 to 255 bytes, without control characters."),
         .optional("options", .object("RequestOptions"), "Never secrets."),
         .optional("sign_in", .object("SignInInput"), "For `require_fresh_sign_in`."),
+        .optional(
+            "notify_email",
+            .pattern(MailAddress.pattern, byteCountMax: MailAddress.byteCountMax),
+            "Where the user gets a confirmation; `delete_account` only."
+        ),
+        .optional("language", .oneOf(all: MessageLanguage.self), "Of the confirmation."),
     ]
 
     package static let rules: [JSONValue.Member] = [
@@ -20,7 +26,12 @@ extension WireSubmission: WireInput {
                     ]
                 ],
             ]
-        )
+        ),
+        .init(
+            "if",
+            ["properties": ["kind": ["const": "revoke_tokens"]], "required": ["kind"]]
+        ),
+        .init("then", ["properties": ["notify_email": ["type": "null"]]]),
     ]
 
     /// Reads a body.
@@ -43,6 +54,24 @@ extension WireSubmission: WireInput {
         if let members = try object.members("sign_in") {
             signIn = try SignInInput(members: members)
         }
+        try readConfirmation(object)
+    }
+
+    private mutating func readConfirmation(_ object: InputObject) throws(ControlProblem) {
+        if let text = try object.text("notify_email") {
+            guard let address = MailAddress(text) else {
+                throw object.problem("notify_email", "must be one address in ASCII")
+            }
+            guard kind == .deleteAccount else {
+                throw object.problem("notify_email", "belongs to delete_account only")
+            }
+            notifyEmail = address
+        }
+        guard let code = try object.text("language") else { return }
+        guard let known = MessageLanguage(rawValue: code) else {
+            throw object.problem("language", "must be en, de, fr, es or it")
+        }
+        language = known
     }
 
     package var body: [UInt8] {
@@ -54,6 +83,10 @@ extension WireSubmission: WireInput {
             if let signIn {
                 writer.name("sign_in")
                 signIn.write(to: &writer)
+            }
+            if let notifyEmail {
+                writer.member("notify_email", notifyEmail.text)
+                writer.member("language", language.rawValue)
             }
         }
     }
@@ -73,7 +106,10 @@ extension RequestOptions: WireInputPart {
         ),
         .optional(
             "reason",
-            .pattern("[a-z0-9_-]{1,64}"),
+            .pattern(
+                "[a-z0-9_-]{1,\(ControlLimits.reasonCodeByteCountMax)}",
+                byteCountMax: ControlLimits.reasonCodeByteCountMax
+            ),
             "A code: 1 to 64 of `a-z`, `0-9`, `_` and `-`."
         ),
         .optional("account_created_at", .time, "When the account was made."),
@@ -101,8 +137,7 @@ extension RequestOptions: WireInputPart {
         if let value = object.value("providers") {
             providers = try Self.providers(value, kind: kind, object)
         }
-        if let code = try object.text("reason", byteCountMax: ControlLimits.reasonCodeByteCountMax)
-        {
+        if let code = try object.text("reason") {
             guard code.utf8.allSatisfy(Self.isCodeByte) else {
                 throw object.problem("reason", "must be a code of a-z, 0-9, _ and -")
             }

@@ -6,6 +6,9 @@ package struct WireSubmission: Sendable, Hashable {
     package var user: UserID
     package var options: RequestOptions
     package var signIn: SignInInput?
+    /// Where the user gets the confirmation; `delete_account` only.
+    package var notifyEmail: MailAddress?
+    package var language = MessageLanguage.english
 
     package init(kind: RequestKind, user: UserID, options: RequestOptions = RequestOptions()) {
         self.kind = kind

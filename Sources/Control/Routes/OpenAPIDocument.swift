@@ -10,8 +10,8 @@ package enum OpenAPIDocument {
                 "title": "expunged control API",
                 "version": "1",
                 "description": .string(
-                    "HTTP/1.1 and JSON over the Unix sockets /run/expunged/submit.sock and "
-                        + "/run/expunged/control.sock. The role comes from the socket."
+                    "HTTP/1.1 and JSON over the Unix sockets submit.sock, viewer.sock and "
+                        + "control.sock below /run/expunged. The role comes from the socket."
                 ),
             ],
             "paths": paths,
@@ -48,7 +48,7 @@ package enum OpenAPIDocument {
         var members: [(String, JSONValue)] = [
             ("operationId", .string(route.operation.rawValue)),
             ("summary", .string(route.summary)),
-            ("x-role", .string(route.role.rawValue)),
+            ("x-roles", .array(route.roles.map { .string($0.rawValue) })),
         ]
         let parameters = parameters(route)
         if !parameters.isEmpty { members.append(("parameters", .array(parameters))) }
@@ -71,13 +71,13 @@ package enum OpenAPIDocument {
         let path = route.parameterNames.map { name -> JSONValue in
             [
                 "name": .string(name), "in": "path", "required": true,
-                "schema": schema(parameterType(name, of: route)),
+                "schema": schema(parameterType(name, of: route), isInput: true),
             ]
         }
         let query = route.queryFields.map { field -> JSONValue in
             [
                 "name": .string(field.name), "in": "query",
-                "description": .string(field.summary), "schema": schema(field.type),
+                "description": .string(field.summary), "schema": schema(field.type, isInput: true),
             ]
         }
         if route.takesRawBody { return path + query + forwardedFields }
@@ -90,10 +90,13 @@ package enum OpenAPIDocument {
             return path + query + [id]
         }
         guard route.takesIdempotencyKey else { return path + query }
+        let keyByteCountMax = ControlLimits.idempotencyKeyByteCountMax
         let key: JSONValue = [
             "name": "Idempotency-Key", "in": "header",
             "description": "1 to 255 visible characters; the same key, the same request.",
-            "schema": schema(.pattern("[!-~]{1,\(ControlLimits.idempotencyKeyByteCountMax)}")),
+            "schema": schema(
+                .pattern("[!-~]{1,\(keyByteCountMax)}", byteCountMax: keyByteCountMax)
+            ),
         ]
         return path + query + [key]
     }
@@ -104,6 +107,8 @@ package enum OpenAPIDocument {
         case "user_id": .userID
         case "from": .number(0...Int64.max)
         case "code": .line
+        case "month":
+            .pattern("(19[7-9]|[2-9][0-9]{2})[0-9]-(0[1-9]|1[0-2])", byteCountMax: 7)
         case "identity": route.method == .delete ? .uuid : .name
         default: .name
         }
@@ -143,6 +148,7 @@ package enum OpenAPIDocument {
             case .events: content("text/event-stream", event)
             case .openAPI: content("application/json", ["type": "object"])
             case .metrics: content("text/plain", text)
+            case .page: content("text/html", text)
             case .nothing: nil
             }
         var success: [(String, JSONValue)] = [("description", .string(route.summary))]
@@ -182,18 +188,24 @@ extension OpenAPIDocument {
         AbandonInput.self, ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self,
         HoldInput.self,
         OverrideInput.self, PlanInput.self, ReasonInput.self, ReauthorizeInput.self,
-        RequestOptions.self, SignInInput.self,
+        RequestOptions.self, SignInInput.self, SuggestInput.self, WireSuggestion.self,
         WireSubmission.self, ReceiptFields.self, WireEvent.self, WireGuard.self, WireHealth.self,
         WireHold.self,
         WireIdentity.self, WireKeyRotation.self, WireLedger.self, WireLedgerEntries.self,
         WireLedgerFinding.self, WireList<WireHealth>.self, WireList<WireHold>.self,
-        WireList<WireIdentity>.self, WireList<WireRequest>.self, WireNotification.self,
+        WireList<WireIdentity>.self, WireList<WireMessage>.self, WireMessage.self,
+        WireList<WireRequest>.self, WireNotification.self,
         WireNotificationStatus.self, WirePlan.self, WirePlanChange.self, WirePlanIdentity.self,
         WirePlanItem.self, WirePlanRule.self, WirePlanTarget.self, WireProblem.self,
         WireRefusedReload.self, WireReload.self, WireReplay.self, WireReplayTarget.self,
         ReplayInput.self, WireRequest.self, WireServiceHealth.self, WireStatus.self, WireStep.self,
         WireStoredCredential.self, WireUserAction.self, WireAddendum.self, WireForgotten.self,
         WireUnheld.self, WireFailedCode.self, WireUserHold.self, WireVault.self,
+        WireController.self, WireRecipient.self, WireReport.self, WireReportRequests.self,
+        WireReportDay.self, WireReportMonth.self, WireReportGaps.self, WireReportErasure.self,
+        WireReportSpan.self, WireReportOpen.self, WireReportWaiting.self,
+        WireReportVerdicts.self, WireReportKept.self, WireReportCopies.self,
+        WireReportHolds.self, WireReportHold.self,
         WireVaultKey.self,
     ]
 
@@ -201,7 +213,7 @@ extension OpenAPIDocument {
         object(
             types.map { type in
                 let properties = type.fields.map { field in
-                    (field.name, property(field, isNullable: type.isInput && !field.isRequired))
+                    (field.name, property(field, isInput: type.isInput))
                 }
                 let required = type.fields.filter(\.isRequired).map { JSONValue.string($0.name) }
                 var members: [(String, JSONValue)] = [("type", .string("object"))]
@@ -214,14 +226,17 @@ extension OpenAPIDocument {
         )
     }
 
-    private static func property(_ field: WireField, isNullable: Bool) -> JSONValue {
-        let type = schema(field.type)
+    /// What comes in may be `null` where it may be absent.
+    private static func property(_ field: WireField, isInput: Bool) -> JSONValue {
+        let type = schema(field.type, isInput: isInput)
+        let isNullable = isInput && !field.isRequired
         let schema: JSONValue = isNullable ? ["anyOf": [type, ["type": "null"]]] : type
         guard case .object(let members) = schema else { return .null }
         return .object(members + [JSONValue.Member("description", .string(field.summary))])
     }
 
-    private static func schema(_ type: WireFieldType) -> JSONValue {
+    /// What comes in has the bound that ``InputObject`` holds.
+    private static func schema(_ type: WireFieldType, isInput: Bool = false) -> JSONValue {
         switch type {
         case .text: text
         case .limited(let byteCountMax):
@@ -229,7 +244,11 @@ extension OpenAPIDocument {
                 "type": "string", "minLength": 1, "maxLength": .integer(Int64(byteCountMax)),
                 "pattern": "^[^\\u0000-\\u001f\\u007f]*$",
             ]
-        case .pattern(let pattern): ["type": "string", "pattern": .string("^\(pattern)$")]
+        case .pattern(let pattern, let byteCountMax):
+            [
+                "type": "string", "maxLength": .integer(Int64(byteCountMax)),
+                "pattern": .string("^\(pattern)$"),
+            ]
         case .oneOf(let values):
             ["type": "string", "enum": .array(values.map { JSONValue.string($0) })]
         case .number(let range):
@@ -239,12 +258,12 @@ extension OpenAPIDocument {
             ]
         case .items(let item, let range):
             [
-                "type": "array", "items": schema(item),
+                "type": "array", "items": schema(item, isInput: isInput),
                 "minItems": .integer(Int64(range.lowerBound)),
                 "maxItems": .integer(Int64(range.upperBound)),
             ]
-        case .time: ["type": "string", "format": "date-time"]
-        case .uuid: ["type": "string", "format": "uuid"]
+        case .time: format("date-time", isInput ? type.byteCountMax : nil)
+        case .uuid: format("uuid", isInput ? type.byteCountMax : nil)
         case .secret:
             [
                 "type": "string", "format": "password", "writeOnly": true, "minLength": 1,
@@ -260,5 +279,11 @@ extension OpenAPIDocument {
         case .list(let item): ["type": "array", "items": schema(item)]
         case .counts: ["type": "object", "additionalProperties": ["type": "integer"]]
         }
+    }
+
+    private static func format(_ name: String, _ byteCountMax: Int?) -> JSONValue {
+        var members: [(String, JSONValue)] = [("type", "string"), ("format", .string(name))]
+        if let byteCountMax { members.append(("maxLength", .integer(Int64(byteCountMax)))) }
+        return object(members)
     }
 }

@@ -1,11 +1,12 @@
 /// What a route does; the server's dispatch and the client's calls are exhaustive over it.
 package enum Operation: String, Sendable, CaseIterable {
-    case abandonRequest, acceptRollback, approveRequest, cancelRequest, checkProvider, checkTarget
-    case forgetIdentity, health, holdRequest, holdTarget, holdUser, ledgerEntries, liftHold
-    case listHolds, listIdentities, listProviders, listRequests, listTargets, makePlan, metrics
-    case notificationStatus, overrideGuard, pauseIntake, pauseProvider, pauseTarget, putCredential
-    case reauthorizeRequest, releaseRequest, releaseUser, reloadConfiguration, resumeIntake
-    case resumeProvider, resumeTarget, retryRequest, rotateVault, showAPI, showLedger
-    case showPlan, showReceipt, showReplay, showRequest, showVault, startReplay, status
-    case submitRequest, takeNotification, verifyLedger, watchAll, watchRequest
+    case abandonRequest, acceptRollback, approveRequest, cancelRequest, checkProvider
+    case checkTarget, forgetIdentity, health, holdRequest, holdTarget, holdUser, ledgerEntries
+    case liftHold, listHolds, listIdentities, listMessages, listProviders, listRequests
+    case listTargets, makePlan, metrics, notificationStatus, overrideGuard, pauseIntake
+    case pauseProvider, pauseTarget, putCredential, reauthorizeRequest, releaseRequest
+    case releaseUser, reloadConfiguration, resumeIntake, resumeProvider, resumeTarget
+    case retryRequest, redeliverMessage, rotateVault, showAPI, showLedger, showPage, showPlan
+    case showReceipt, showReplay, showReport, showRequest, showVault, startReplay, status
+    case submitRequest, suggestRules, takeNotification, verifyLedger, watchAll, watchRequest
 }

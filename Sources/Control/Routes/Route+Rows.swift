@@ -24,6 +24,30 @@ extension Route {
         }
     }
 
+    /// A row that viewers may call, too: they get what ``Viewable/forViewers`` leaves.
+    static func view<Answer: Viewable & Encodable>(
+        _ operation: Operation,
+        _ pattern: String,
+        _ summary: String,
+        role: ControlRole = .operator,
+        problems: [ControlProblem.Code] = [],
+        _ handle: @escaping @Sendable (RouteCall) async throws(ControlProblem) -> Answer
+    ) -> Route {
+        bare(
+            operation,
+            .get,
+            pattern,
+            summary,
+            .object(Answer.self),
+            role: role,
+            isViewable: true,
+            problems: problems
+        ) { call throws(ControlProblem) in
+            let answer = try await handle(call)
+            return try .object(call.caller.role == .viewer ? answer.forViewers : answer)
+        }
+    }
+
     /// A row that takes no body and answers with events.
     static func watch(
         _ operation: Operation,
@@ -75,6 +99,7 @@ extension Route {
             method: method,
             pattern: pattern,
             role: role,
+            isViewable: false,
             summary: summary,
             input: Input.self,
             answer: .object(Answer.self),
@@ -97,6 +122,7 @@ extension Route {
         _ summary: String,
         _ answer: Answer,
         role: ControlRole = .operator,
+        isViewable: Bool = false,
         status: Int = 200,
         problems: [ControlProblem.Code] = [],
         _ handle: @escaping Handler
@@ -106,6 +132,7 @@ extension Route {
             method: method,
             pattern: pattern,
             role: role,
+            isViewable: isViewable,
             summary: summary,
             input: nil,
             answer: answer,

@@ -20,6 +20,8 @@ package struct Route: Sendable {
         case metrics
         /// The OpenAPI document.
         case openAPI
+        /// A web page for people.
+        case page
         case nothing
     }
 
@@ -27,8 +29,10 @@ package struct Route: Sendable {
     package let method: Method
     /// The path with its parameters in braces.
     package let pattern: String
-    /// The least role that may call it.
+    /// Who may call it besides operators, who may call everything.
     package let role: ControlRole
+    /// Whether viewers may call it, too; the answer to them has no personal data.
+    package let isViewable: Bool
     package let summary: String
     package let input: (any WireObject.Type)?
     package let answer: Answer
@@ -41,20 +45,37 @@ package struct Route: Sendable {
     /// Answers one call.
     package typealias Handler = @Sendable (RouteCall) async throws(ControlProblem) -> RouteReply
 
+    /// The roles that may call it, the least first.
+    package var roles: [ControlRole] { ControlRole.allCases.filter(allows) }
+
+    package func allows(_ role: ControlRole) -> Bool {
+        switch role {
+        case .viewer: isViewable
+        case .submit: self.role == .submit
+        case .operator: true
+        }
+    }
+
     /// Whether `Idempotency-Key` means something here.
     package var takesIdempotencyKey: Bool { operation == .submitRequest }
 
     /// Whether the body is anything at all, and header fields of ``NotificationInput`` go with it.
     package var takesRawBody: Bool { operation == .takeNotification }
 
-    /// Whether stores are asked for a plan first, which may take minutes.
-    package var makesPlan: Bool { operation == .makePlan || operation == .approveRequest }
+    /// Whether the answer may take minutes: stores are asked for a plan or for rules, or a month of
+    /// very many requests is counted.
+    package var takesLong: Bool {
+        switch operation {
+        case .makePlan, .approveRequest, .showReport, .suggestRules: true
+        default: false
+        }
+    }
 
     /// Whether the answer may be much larger than a request: a list, a document, metrics.
     package var hasLargeAnswer: Bool {
         switch answer {
         case .events, .nothing: false
-        case .document, .metrics, .openAPI: true
+        case .document, .metrics, .openAPI, .page: true
         case .object:
             method == .get && operation != .showRequest && operation != .status
                 && operation != .health
@@ -66,7 +87,13 @@ package struct Route: Sendable {
     }
 
     package var queryFields: [WireField] {
-        operation == .listRequests ? WireRequestFilter.fields : []
+        switch operation {
+        case .listRequests: WireRequestFilter.fields
+        case .listMessages: MessageQuery.fields
+        case .showPage: PageQuery.fields
+        case .showReport: ReportQuery.fields
+        default: []
+        }
     }
 
     /// The names of the parameters of the path, in order.

@@ -6,6 +6,8 @@ package enum RouteReply: Sendable {
     /// One JSON object, and the path of what it created.
     case json([UInt8], location: String? = nil)
     case metrics([UInt8])
+    /// A web page; it may load nothing, and use only the style with the hash `styleHash`.
+    case page([UInt8], styleHash: String)
     case events(AsyncStream<WireEvent>)
     case nothing
 

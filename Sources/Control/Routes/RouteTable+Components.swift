@@ -3,7 +3,7 @@ import Lifecycle
 /// Providers and targets, what providers report, holds on targets, and replays into them.
 extension RouteTable {
     static let holds: [Route] = [
-        .get(.listHolds, "/v1/holds", "The holds on targets, the oldest first.") {
+        .view(.listHolds, "/v1/holds", "The holds on targets, the oldest first.") {
             call throws(ControlProblem) in try await call.backend.holds(caller: call.caller)
         },
         .post(
@@ -71,7 +71,7 @@ extension RouteTable {
 
     static let providers: [Route] =
         [
-            .get(.listProviders, "/v1/providers", "Health of every provider.") {
+            .view(.listProviders, "/v1/providers", "Health of every provider.") {
                 call throws(ControlProblem) in
                 try await call.backend.providers(caller: call.caller)
             }
@@ -86,7 +86,7 @@ extension RouteTable {
 
     static let targets: [Route] =
         [
-            .get(.listTargets, "/v1/targets", "Health of every target.") {
+            .view(.listTargets, "/v1/targets", "Health of every target.") {
                 call throws(ControlProblem) in
                 try await call.backend.targets(caller: call.caller)
             }
@@ -98,6 +98,18 @@ extension RouteTable {
             let target = TargetName(name)
             return try await call.backend.control(action, target: target, caller: call.caller)
         }
+        + [
+            .post(
+                .suggestRules,
+                "/v1/targets/{name}/suggest",
+                "Write rules for a target of tables, from its schema and sampled values.",
+                SuggestInput.self,
+                problems: [.suggestionRefused, .unknownTarget]
+            ) { call, input throws(ControlProblem) in
+                let target = TargetName(try call.name(else: .unknownTarget))
+                return try await call.backend.suggest(input, target: target, caller: call.caller)
+            }
+        ]
 
     private static func actions(
         _ word: String,

@@ -1,8 +1,14 @@
 /// The daemon as a whole: configuration, guard, intake, ledger and vault.
 extension RouteTable {
     static let daemon: [Route] = [
-        .bare(.metrics, .get, "/metrics", "Metrics as Prometheus text.", .metrics) {
-            call throws(ControlProblem) in
+        .bare(
+            .metrics,
+            .get,
+            "/metrics",
+            "Metrics as Prometheus text.",
+            .metrics,
+            isViewable: true
+        ) { call throws(ControlProblem) in
             .metrics(Array(try await call.backend.metrics(caller: call.caller).utf8))
         },
         .verb(
@@ -24,16 +30,22 @@ extension RouteTable {
         ) { call, input throws(ControlProblem) in
             try await call.backend.overrideGuard(input, caller: call.caller)
         },
-        .get(.health, "/v1/health", "Whether the service answers, from memory.", role: .submit) {
+        .view(.health, "/v1/health", "Whether the service answers, from memory.", role: .submit) {
             call throws(ControlProblem) in
             try await call.backend.health(caller: call.caller)
         },
     ]
 
     static let document: [Route] = [
-        .bare(.showAPI, .get, "/v1/openapi.json", "This document.", .openAPI, role: .submit) {
-            _ throws(ControlProblem) in .json(OpenAPIDocument.bytes)
-        }
+        .bare(
+            .showAPI,
+            .get,
+            "/v1/openapi.json",
+            "This document.",
+            .openAPI,
+            role: .submit,
+            isViewable: true
+        ) { _ throws(ControlProblem) in .json(OpenAPIDocument.bytes) }
     ]
 
     static let intake: [Route] = [
@@ -48,7 +60,7 @@ extension RouteTable {
     ]
 
     static let ledger: [Route] = [
-        .get(.showLedger, "/v1/ledger", "The ledger's key, size and last checkpoint.") {
+        .view(.showLedger, "/v1/ledger", "The ledger's key, size and last checkpoint.") {
             call throws(ControlProblem) in try await call.backend.ledger(caller: call.caller)
         },
         .verb(
@@ -59,7 +71,7 @@ extension RouteTable {
         ) { call throws(ControlProblem) in
             try await call.backend.acceptRollback(caller: call.caller)
         },
-        .get(
+        .view(
             .ledgerEntries,
             "/v1/ledger/entries/{from}",
             "A page of entries, from the one with this index.",

@@ -15,14 +15,18 @@ extension RouteTable {
     ]
 
     static let requests: [Route] = [
-        .get(
+        .view(
             .listRequests,
             "/v1/requests",
             "List requests, newest first.",
             role: .submit,
             problems: [.malformedQuery]
         ) { call throws(ControlProblem) in
-            try await call.backend.list(WireRequestFilter(query: call.query), caller: call.caller)
+            let filter = try WireRequestFilter(query: call.query)
+            guard filter.user == nil || call.caller.role != .viewer else {
+                throw ControlProblem(.forbidden, "viewers may not look for a user")
+            }
+            return try await call.backend.list(filter, caller: call.caller)
         },
         .post(
             .submitRequest,
@@ -33,10 +37,11 @@ extension RouteTable {
             status: 202,
             problems: [
                 .alreadyErased, .alreadyOpen, .clientIDRequired, .freshSignInRequired,
-                .idempotencyConflict, .intakePaused, .malformedIDToken, .malformedIdempotencyKey,
-                .malformedOption, .malformedUserID, .missingField, .reauthorizationRefused,
-                .subjectMismatch, .unavailable, .unknownClientID, .unknownKind, .unknownOption,
-                .unknownProvider,
+                .idempotencyConflict, .intakePaused, .mailOff, .malformedField, .malformedIDToken,
+                .malformedIdempotencyKey, .malformedOption, .malformedUserID, .missingField,
+                .reauthorizationRefused, .subjectMismatch, .unavailable, .unknownClientID,
+                .unknownKind, .unknownOption,
+                .unknownProvider, .vaultSealed,
             ],
             location: { "/v1/requests/\($0.id)" },
             { call, submission throws(ControlProblem) in
@@ -136,7 +141,7 @@ extension RouteTable {
         action(.retryRequest, "retry", "Try again now whatever waits.", EmptyInput.self) { _ in
             .retry
         },
-        .get(.status, "/v1/status", "State of the service.", role: .submit) {
+        .view(.status, "/v1/status", "State of the service.", role: .submit) {
             call throws(ControlProblem) in
             try await call.backend.status(caller: call.caller)
         },

@@ -1,8 +1,8 @@
 /// Every route of the control API with its handler, sorted by path and then by method.
 package enum RouteTable {
     package static let routes: [Route] =
-        daemon + holds + intake + ledger + notifications + document + plans + providers
-        + replay + requests + targets + users + vault
+        page + daemon + holds + intake + ledger + messages + notifications + document + plans
+        + providers + replay + reports + requests + targets + users + vault
 
     /// The row of one operation; every operation has exactly one, which a test holds.
     package static func route(_ operation: Operation) -> Route {

@@ -10,7 +10,8 @@ package struct ReceiptFields: WireObject {
     package static let fields: [WireField] = [
         .required("request_id", .uuid, "The request."),
         .required("summary", .text, "All of it in a few sentences."),
-        .optional("controller", .object("ReceiptController"), "Who is responsible for the data."),
+        .optional("controller", .object("Controller"), "Who is responsible for the data."),
+        .optional("recipients", .list(.object("Recipient")), "Whom to inform (GDPR article 19)."),
         .required("kind", .choice(of: RequestKind.self), "The kind of request."),
         .required("state", .text, "Always `completed`."),
         .required("created_at", .time, "When the request was made."),
@@ -19,7 +20,11 @@ package struct ReceiptFields: WireObject {
         .optional("completed_at", .time, "When it was completed."),
         .optional("approval", .object("ReceiptApproval"), "The plan, and who approved it."),
         .required("identities", .list(.object("ReceiptIdentity")), "The links to providers."),
-        .required("targets", .list(.object("ReceiptTarget")), "The stores."),
+        .required(
+            "targets",
+            .atMost(ControlLimits.targetsMax, .object("ReceiptTarget")),
+            "The stores."
+        ),
         .required("not_erased", .list(.object("ReceiptNotErased")), "What stays, and why."),
         .optional("erasure_horizon", .time, "After that no copy is left anywhere."),
         .optional(
@@ -42,13 +47,6 @@ package struct ReceiptFields: WireObject {
 
     /// The objects inside a receipt.
     static let parts: [WireSchema] = [
-        WireSchema(
-            schemaName: "ReceiptController",
-            fields: [
-                .optional("name", .text, "The company or person."),
-                .optional("contact", .text, "Where users can ask."),
-            ]
-        ),
         WireSchema(
             schemaName: "ReceiptApproval",
             fields: [
@@ -79,6 +77,11 @@ package struct ReceiptFields: WireObject {
                 .required("target", .text, "The store's configured name."),
                 .required("verified", .boolean, "Whether it was counted again after the purge."),
                 .optional("verified_at", .time, "When it was counted again."),
+                .optional(
+                    "accepted_until",
+                    .time,
+                    "Until when the vendor has promised to erase; never verified."
+                ),
                 .optional("not_looked_for", .text, "Why the store was not searched."),
                 .optional("counts", .text, "`at_least` where a purge was cut off."),
                 .required("tables", .list(.object("ReceiptTable")), "What was done in each table."),
@@ -105,6 +108,8 @@ package struct ReceiptFields: WireObject {
             schemaName: "ReceiptCopy",
             fields: [
                 .required("what", .text, "What keeps it."),
+                .optional("phrase", .text, "Id of that sentence, if it is one of the service."),
+                .optional("name", .text, "What fills it, such as a bucket."),
                 .optional("until", .time, "Until when; absent if unknown."),
             ]
         ),

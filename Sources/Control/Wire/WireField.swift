@@ -6,13 +6,14 @@ package indirect enum WireFieldType: Sendable, Hashable {
     case text
     /// A text that comes in: 1 to so many bytes without control characters.
     case limited(byteCountMax: Int)
-    /// A text that comes in and matches this pattern (ECMA-262) as a whole.
-    case pattern(String)
+    /// A text that comes in, of 1 to so many bytes, and matches this pattern (ECMA-262) as a
+    /// whole.
+    case pattern(String, byteCountMax: Int)
     /// One of these, and of these only.
     case oneOf([String])
     /// A whole number that comes in.
     case number(ClosedRange<Int64>)
-    /// A list that comes in, of so many items.
+    /// A list of so many items, in or out.
     case items(WireFieldType, ClosedRange<Int>)
     case time
     case uuid
@@ -25,10 +26,31 @@ package indirect enum WireFieldType: Sendable, Hashable {
     case counts
 
     /// ``PathText/componentName(_:)``.
-    static let name = WireFieldType.pattern("[A-Za-z0-9._-]{1,64}")
+    static let name = WireFieldType.pattern(
+        "[A-Za-z0-9._-]{1,\(PathText.nameByteCountMax)}",
+        byteCountMax: PathText.nameByteCountMax
+    )
     static let userID = WireFieldType.limited(byteCountMax: UserID.byteCountMax)
     static let line = WireFieldType.limited(byteCountMax: ControlLimits.textByteCountMax)
+    static func atMost(_ countMax: Int, _ item: WireFieldType) -> WireFieldType {
+        .items(item, 0...countMax)
+    }
+
     static let reason = WireFieldType.limited(byteCountMax: ControlLimits.reasonByteCountMax)
+
+    /// The most bytes of such a text when it comes in; `nil` for what is no text, and for a choice.
+    ///
+    /// ``InputObject`` refuses more, and the OpenAPI document says so.
+    var byteCountMax: Int? {
+        switch self {
+        case .limited(let most), .pattern(_, let most): most
+        case .secret: ControlLimits.secretByteCountMax
+        case .time: ControlLimits.timeByteCountMax
+        case .uuid: ControlLimits.uuidByteCountMax
+        case .text, .oneOf, .number, .items, .integer, .boolean, .choice, .object, .list, .counts:
+            nil
+        }
+    }
 
     static func oneOf<Choice: CaseIterable & RawRepresentable<String>>(
         all type: Choice.Type
@@ -75,6 +97,9 @@ package protocol WireObject: Sendable {
     static var fields: [WireField] { get }
 
     static var schemaName: String { get }
+
+    /// How many a list of them has at most; `nil` where nothing bounds it.
+    static var listMax: Int? { get }
 }
 
 /// A JSON object of the API that comes in.
@@ -94,6 +119,8 @@ package protocol WireInput: WireInputPart {
 }
 
 extension WireObject {
+    package static var listMax: Int? { nil }
+
     /// The type's own name without the prefix `Wire`.
     package static var schemaName: String {
         let name = "\(Self.self)"

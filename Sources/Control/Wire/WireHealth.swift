@@ -52,6 +52,8 @@ package struct WireHealth: WireObject, Codable, Hashable {
         case lastError = "last_error"
     }
 
+    package static let listMax: Int? = ControlLimits.targetsMax
+
     package static let fields: [WireField] = [
         .required("name", .text, "Its configured name."),
         .required("kind", .text, "Its configured kind."),
@@ -64,7 +66,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
         .optional("last_success_at", .time, "When it last answered as documented."),
         .optional("last_failure_at", .time, "When it last did not."),
         .optional("last_error", .text, "A code: why not."),
-        .required("findings", .list(.text), "What a check found wrong."),
+        .required("findings", .list(.text), "What a check found wrong; not for viewers."),
         .optional("summary", .text, "After a check: what it found, in one sentence."),
         .optional("uncovered", .list(.text), "After a check of a target: its unmapped data."),
         .optional(

@@ -8,7 +8,7 @@ package struct WireHold: WireObject, Codable, Hashable {
     package var conditions: [String]
     package var reason: String?
     package var since: WallTime
-    package var uid: Int64
+    package var uid: Int64?
 
     package init(_ hold: TargetHold) {
         name = hold.name
@@ -29,9 +29,9 @@ package struct WireHold: WireObject, Codable, Hashable {
         .required("name", .text, "By which it is lifted."),
         .required("target", .text, "The target that is held."),
         .optional("table", .text, "The table with held rows; without it all of the target."),
-        .required("where", .list(.text), "Which rows, as COLUMN=VALUE."),
-        .optional("reason", .text, "Why."),
+        .required("where", .list(.text), "Which rows, as COLUMN=VALUE; not for viewers."),
+        .optional("reason", .text, "Why; not for viewers."),
         .required("since", .time, "Since when."),
-        .required("uid", .integer, "Login uid of the operator."),
+        .optional("uid", .integer, "Login uid of the operator; not for viewers."),
     ]
 }

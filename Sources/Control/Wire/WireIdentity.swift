@@ -4,15 +4,23 @@ package import Lifecycle
 package struct WireUserAction: WireObject, Codable, Hashable {
     package var url: String
     package var text: String
+    package var isConfigured: Bool?
 
-    package init(url: String, text: String) {
+    package init(url: String, text: String, isConfigured: Bool = false) {
         self.url = url
         self.text = text
+        self.isConfigured = isConfigured ? true : nil
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case url, text
+        case isConfigured = "configured"
     }
 
     package static let fields: [WireField] = [
         .required("url", .text, "Where the user can cut the link."),
         .required("text", .text, "What the user can do."),
+        .optional("configured", .boolean, "True if the operator wrote the text; else English."),
     ]
 }
 

@@ -39,7 +39,11 @@ package struct WireLedger: WireObject, Codable, Hashable {
         .optional("checkpoint", .text, "The last valid checkpoint, a signed note."),
         .optional("checkpoint_at", .time, "When that was signed."),
         .optional("checkpoints", .integer, "After a verification: checkpoints compared."),
-        .required("findings", .list(.object("LedgerFinding")), "What is wrong, 100 at most."),
+        .required(
+            "findings",
+            .atMost(ControlLimits.ledgerFindingsMax, .object("LedgerFinding")),
+            "What is wrong."
+        ),
         .required("finding_count", .integer, "How much is wrong in all."),
     ]
 }

@@ -51,7 +51,11 @@ package struct WirePlan: WireObject, Codable, Hashable {
         ),
         .optional("first_approved_by", .integer, "The login uid of the first of two."),
         .required("identities", .list(.object("PlanIdentity")), "What would be revoked."),
-        .required("targets", .list(.object("PlanTarget")), "What would be erased, in order."),
+        .required(
+            "targets",
+            .atMost(ControlLimits.targetsMax, .object("PlanTarget")),
+            "What would be erased, in order."
+        ),
         .required(
             "changes",
             .list(.object("PlanChange")),

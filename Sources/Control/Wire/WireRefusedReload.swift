@@ -16,8 +16,10 @@ package struct WireRefusedReload: WireObject, Codable, Hashable {
         case refusedAt = "refused_at"
     }
 
+    private static let errorList = WireFieldType.atMost(ControlLimits.reloadErrorsMax, .text)
+
     package static let fields: [WireField] = [
         .required("refused_at", .time, "When."),
-        .required("errors", .list(.text), "Why, one line per problem."),
+        .required("errors", errorList, "Why, one line per problem; not for viewers."),
     ]
 }

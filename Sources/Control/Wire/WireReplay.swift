@@ -38,6 +38,10 @@ package struct WireReplay: WireObject, Codable, Hashable {
         .optional("since", .time, "Erasures from then on are repeated."),
         .required("tombstones", .integer, "How many there are."),
         .required("reopened", .integer, "Open deletions that purge again what they had purged."),
-        .required("targets", .list(.object("ReplayTarget")), "What was found where."),
+        .required(
+            "targets",
+            .atMost(ControlLimits.targetsMax, .object("ReplayTarget")),
+            "What was found where."
+        ),
     ]
 }

@@ -11,6 +11,7 @@ extension WireRequest {
             writer.member("state", state.description)
             writer.member("detail", detail)
             writer.member("held_by", heldBy)
+            writer.member("blocked_by", blockedBy)
             writer.member("created_at", createdAt.rfc3339)
             writer.member("updated_at", updatedAt.rfc3339)
             writer.member("accepted_at", acceptedAt?.rfc3339)
@@ -39,6 +40,7 @@ extension WireIdentity {
                 writer.object { writer in
                     writer.member("url", userAction.url)
                     writer.member("text", userAction.text)
+                    writer.member("configured", userAction.isConfigured)
                 }
             }
             if let unheld {

@@ -5,10 +5,11 @@ package struct WireRequest: WireObject, Codable, Hashable {
     package var id: RequestID
     package var kind: WireValue<RequestKind>
     /// The application's own user id; `erased:…` once a deletion has completed.
-    package var userID: String
+    package var userID: String?
     package var state: WireValue<WireState>
     package var detail: String?
     package var heldBy: [String]?
+    package var blockedBy: [String]?
     package var createdAt: WallTime
     package var updatedAt: WallTime
     package var acceptedAt: WallTime?
@@ -39,6 +40,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
     enum CodingKeys: String, CodingKey {
         case id, kind, state, detail, identities, steps, forgotten, addenda
         case heldBy = "held_by"
+        case blockedBy = "blocked_by"
         case userID = "user_id"
         case createdAt = "created_at"
         case updatedAt = "updated_at"
@@ -47,16 +49,28 @@ package struct WireRequest: WireObject, Codable, Hashable {
         case nextAt = "next_at"
     }
 
+    package static let listMax: Int? = ControlLimits.listLimitMax
+
     package static let fields: [WireField] = [
         .required("id", .uuid, "Names the request; the spool's `request_id`."),
         .required("kind", .choice(of: RequestKind.self), "The kind of request."),
-        .required("user_id", .text, "The application's user id, or `erased:…` afterwards."),
+        .optional(
+            "user_id",
+            .text,
+            "The application's user id, or `erased:…` afterwards; not for viewers."
+        ),
         .required("state", .choice(of: WireState.self), "Where it stands."),
         .optional("detail", .text, "Why it is parked or rejected."),
         .optional(
             "held_by",
             .list(.text),
-            "The holds that stop it: `request`, `user`, or `target NAME: HOLD`; not in lists."
+            "The holds that stop it: `request` or `user`, each with `: REASON` if it has one, or"
+                + " `target NAME: HOLD`; not in lists."
+        ),
+        .optional(
+            "blocked_by",
+            .list(.text),
+            "The targets that refuse the purge, and why: `NAME: CODE`."
         ),
         .required("created_at", .time, "When it was made."),
         .required("updated_at", .time, "When it last changed."),

@@ -32,7 +32,7 @@ extension DaemonCommand {
         // A new machine has no configuration yet; the defaults name the vault key.
         let configuration =
             BackupFile.exists(path)
-            ? try DaemonConfiguration.load(path: path)
+            ? try DaemonConfiguration.load(path: path, environment: environment)
             : try DaemonConfiguration.parse(
                 Array(ServiceSetup.minimalConfiguration.utf8),
                 file: path

@@ -58,7 +58,7 @@ struct Restore {
                 [
                     "cannot restore into '\(stateDirectory)': the service uses it",
                     "hint: systemctl stop expunged-control.socket expunged-submit.socket"
-                        + " expunged.service",
+                        + " expunged-viewer.socket expunged.service",
                 ]
             )
         }

@@ -12,12 +12,13 @@ enum Remedy {
 
     static func guide(ofProvider kind: String) -> String { "docs/providers/\(kind).md" }
 
-    static func guide(ofTarget kind: String) -> String {
-        "docs/guides/\(kind.replacing("_", with: "-"))-target.md"
+    static func guide(of kind: any StoreKind.Type) -> String {
+        kind.traits.guide ?? "docs/guides/\(kind.name)-target.md"
     }
 
     static func of(_ problem: ConfigurationProblem) -> String {
-        let line = problem.line.map { "line \($0)" } ?? "the file"
+        let line =
+            problem.variable.map { "$\($0)" } ?? problem.line.map { "line \($0)" } ?? "the file"
         let manual = "expunged.conf(5) lists every key with its values"
         return switch problem.kind {
         case .unreadable:
@@ -111,6 +112,15 @@ enum Remedy {
     }
 
     private static let rows: [(words: [String], remedy: String)] = [
+        (
+            ["bytes in base64"],
+            "make a new secret for both sides: openssl rand -base64 32"
+        ),
+        (
+            ["allow_private_addresses"],
+            "set allow_private_addresses = true if the server is your own, or correct its address"
+        ),
+        (["no server answers"], "start the server, or correct its address"),
         (
             [
                 "permission denied", "may not", "is refused", "not writable", "cannot be written",

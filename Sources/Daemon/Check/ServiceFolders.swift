@@ -1,5 +1,7 @@
 /// The directories of the service: given, from systemd, or where the unit puts them.
 struct ServiceFolders: Sendable, Hashable {
+    static let credentialsOfUnit = "/etc/expunged/credentials"
+
     let state: String
     let logs: String
     let credentials: String
@@ -14,7 +16,7 @@ struct ServiceFolders: Sendable, Hashable {
         credentials = folder(
             options.credentialsDirectory,
             "CREDENTIALS_DIRECTORY",
-            "/etc/expunged/credentials"
+            Self.credentialsOfUnit
         )
     }
 }

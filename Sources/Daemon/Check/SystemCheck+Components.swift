@@ -12,10 +12,9 @@ import Vault
 
 /// Credentials, providers and stores, by what `providers check` and `targets check` ask.
 extension SystemCheck {
-    /// File and line of a section or key, such as `provider.NAME.ca_file`.
+    /// File and line, or variable, of a section or key, such as `provider.NAME.ca_file`.
     func place(of key: String, in configuration: DaemonConfiguration) -> String {
-        let path = options.configurationPath
-        return configuration.lines[key].map { "\(path):\($0)" } ?? path
+        configuration.places[key] ?? options.configurationPath
     }
 
     func credentialFindings(_ configuration: DaemonConfiguration) -> [Finding] {
@@ -33,6 +32,14 @@ extension SystemCheck {
             } catch {
                 return Finding(at: place, "\(error)", remedy: Remedy.of(error, ""))
             }
+            if isLinkOfUnit(credential.name) {
+                return Finding(
+                    at: place,
+                    "credential '\(credential.name)' is a symbolic link, and systemd passes"
+                        + " none on",
+                    remedy: "put a regular file into \(folders.credentials)"
+                )
+            }
             guard isOpenToOthers(credential.name) else { return nil }
             return Finding(
                 .warning,
@@ -41,6 +48,14 @@ extension SystemCheck {
                 remedy: "run: chmod 0600 \(folders.credentials)/\(credential.name)"
             )
         }
+    }
+
+    /// In the folder that the unit names, and not in one that systemd or a container filled.
+    private func isLinkOfUnit(_ name: String) -> Bool {
+        var status = stat()
+        guard folders.credentials == ServiceFolders.credentialsOfUnit else { return false }
+        return unsafe lstat(folders.credentials + "/" + name, &status) == 0
+            && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private func isOpenToOthers(_ name: String) -> Bool {
@@ -73,6 +88,15 @@ extension SystemCheck {
             }
             for target in configuration.targets {
                 add { await findings(target, factory, configuration) }
+            }
+            for subscriber in configuration.subscribers {
+                add { await findings(subscriber, factory, configuration) }
+            }
+            for queue in configuration.queues {
+                add { await findings(queue, factory, configuration) }
+            }
+            if let mail = configuration.mail {
+                add { await findings(mail, factory, configuration) }
             }
             var found: [(Int, [Finding])] = []
             for await finding in group { found.append(finding) }
@@ -153,7 +177,7 @@ extension SystemCheck {
     }
 
     /// None for a credential that cannot be read, which is found by its key.
-    private func findings(
+    func findings(
         _ error: any Error,
         _ key: String,
         _ guide: String,
@@ -185,7 +209,7 @@ extension SystemCheck {
         _ configuration: DaemonConfiguration
     ) async -> [Finding] {
         let key = "target.\(target.name)"
-        let guide = Remedy.guide(ofTarget: target.kind)
+        let guide = Remedy.guide(of: type(of: target.store))
         let made: any PurgeTarget
         do {
             made = try await factory.make(target, in: configuration)

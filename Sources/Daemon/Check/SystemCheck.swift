@@ -27,7 +27,10 @@ struct SystemCheck: Sendable {
     func run() async -> [Finding] {
         var found: [Finding] = []
         do throws(ConfigurationError) {
-            let configuration = try DaemonConfiguration.load(path: options.configurationPath)
+            let configuration = try DaemonConfiguration.load(
+                path: options.configurationPath,
+                environment: environment
+            )
             found += configuration.cautions.map {
                 Finding(.warning, at: options.configurationPath, $0, remedy: Remedy.caution)
             }
@@ -38,6 +41,7 @@ struct SystemCheck: Sendable {
             }
             found += [clockFinding(dates.difference)].compactMap(\.self)
             found += approvalFindings(configuration)
+            found += groupFindings(configuration)
         } catch {
             found += Self.findings(of: error)
         }
@@ -48,14 +52,7 @@ struct SystemCheck: Sendable {
 
     private static func findings(of error: ConfigurationError) -> [Finding] {
         error.problems.map { problem in
-            let place = problem.line.map { "\(problem.file):\($0)" } ?? problem.file
-            let object = problem.key ?? "this file"
-            let shown = problem.value.map { " '\($0)'" } ?? ""
-            return Finding(
-                at: place,
-                "cannot use \(object)\(shown) (\(problem.kind.rawValue)): \(problem.cause)",
-                remedy: Remedy.of(problem)
-            )
+            Finding(at: problem.place, problem.reason, remedy: Remedy.of(problem))
         }
     }
 
@@ -72,9 +69,9 @@ struct SystemCheck: Sendable {
     }
 
     /// - Returns: The text that the program prints, and its exit status.
-    static func report(_ found: [Finding], asJSON: Bool, _ path: String) -> (String, Int32) {
+    static func report(_ found: [Finding], asJSON: Bool, _ path: String) -> (String, ExitStatus) {
         let errors = found.count { $0.severity == .error }
-        let status: Int32 = errors > 0 ? 1 : 0
+        let status = errors > 0 ? ExitStatus.findings : .done
         guard !asJSON else {
             let json: JSONValue = [
                 "ok": .bool(errors == 0), "findings": .array(found.map(\.json)),

@@ -15,8 +15,15 @@ extension DaemonConfiguration {
             case .column:
                 let key = "\(table) set \(section.column ?? "")"
                 rules.append(PurgePlan.Rule(key: key, value: section.planText()))
+            case .condition:
+                let key = "\(table) where \(section.column ?? "")"
+                rules.append(PurgePlan.Rule(key: key, value: section.planText()))
             case .key:
                 let key = "key \(section.text("name") ?? "")"
+                rules.append(PurgePlan.Rule(key: key, value: section.planText()))
+            case .auth: break
+            case .step:
+                let key = "\(section.groupName) \(section.text("name") ?? "")"
                 rules.append(PurgePlan.Rule(key: key, value: section.planText()))
             default:
                 table = "table \(section.text("table") ?? "") (\(section.text("column") ?? ""))"

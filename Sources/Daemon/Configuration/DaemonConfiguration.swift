@@ -10,14 +10,21 @@ package struct DaemonConfiguration: Sendable {
     package let server: ServerConfiguration
     package let journal: JournalConfiguration
     package let controller: ControllerConfiguration
+    package let recipients: [RecipientConfiguration]
+    /// `nil` where nothing is mailed.
+    package let mail: MailConfiguration?
+    package let subscribers: [SubscriberConfiguration]
+    package let queues: [QueueConfiguration]
     package let providers: [ProviderConfiguration]
     package let directory: DirectoryConfiguration?
     /// In the order of purging: that of the file, but each after the one whose rows hold its ids.
     package let targets: [TargetConfiguration]
     /// Every value by its key, defaults included.
     package let sections: [SettingsSection]
-    /// The line of each section, and of each of its keys, by its name.
-    package let lines: [String: Int]
+    /// File and line, or variable, of each section and of each of its keys, by its name.
+    package let places: [String: String]
+    /// Whether there was a file; without one, variables say everything.
+    package var hasFile = true
 
     /// Every credential that the configuration names, with the keys that name it.
     package var requiredCredentials: [RequiredCredential] {
@@ -34,6 +41,7 @@ package struct DaemonConfiguration: Sendable {
     /// Warnings at start, one sentence each.
     package var cautions: [String] {
         var cautions: [String] = []
+        if !hasFile { cautions.append("there is no configuration file: variables say everything") }
         if targets.isEmpty {
             cautions.append("no [[target]] is configured: account deletions will erase no data")
         }

@@ -1,4 +1,5 @@
 import Settings
+import Stores
 
 /// A difference that only a restart brings into effect.
 package struct ReloadBlocker: Hashable, Sendable, CustomStringConvertible {
@@ -18,7 +19,21 @@ package enum ReloadBlockers {
         let blockers = ConfigurationChanges.settings(from: old, to: new)
             .filter { $0.setting.takesEffect == .restart }
             .map { ReloadBlocker(key: $0.key, reason: "it changed, and it is read only at start") }
-        return blockers + newCredentials(from: old, to: new, blocked: Set(blockers.map(\.key)))
+        return blockers + queues(from: old, to: new)
+            + newCredentials(from: old, to: new, blocked: Set(blockers.map(\.key)))
+    }
+
+    private static func queues(
+        from old: DaemonConfiguration,
+        to new: DaemonConfiguration
+    ) -> [ReloadBlocker] {
+        let (before, after) = (Set(old.queues.map(\.name)), Set(new.queues.map(\.name)))
+        return before.symmetricDifference(after).sorted().map { name in
+            ReloadBlocker(
+                key: "queue.\(name)",
+                reason: "it came or went, and queues are opened only at start"
+            )
+        }
     }
 
     /// systemd hands credentials over when it starts the service and never again (systemd.exec(5)).

@@ -19,6 +19,7 @@ struct BackendParts: Sendable {
     let intake: IntakeService
     var signIns: SignInService { intake.signIns }
     let notifications: NotificationService
+    let messages: MessageService
     let hub: EventHub
     var tokens = TokenCounter()
     var measurements = Measurements()
@@ -31,6 +32,9 @@ struct BackendParts: Sendable {
     var pollProblem: @Sendable (ProviderName) -> String? = { _ in nil }
     /// Holds are placed and lifted one at a time: recorded first, then reported to the engine.
     let holdTurn = AsyncLock()
+    let overview = Latest<RequestOverview?>(nil)
+    /// Reports are made one at a time, so that they leave the other readers alone.
+    let reportTurn = AsyncLock()
     let generator: IdentifierGenerator
     let now: @Sendable () -> WallTime
     let startedAt: WallTime
@@ -39,6 +43,8 @@ struct BackendParts: Sendable {
     var clock: ClockKeeper?
     let logger: Logger
     let spoolHealth: @Sendable () -> SpoolHealth
+    /// By the configured names.
+    var queueHealth: @Sendable () -> [String: SpoolHealth] = { [:] }
     /// The last reload, if it was refused.
     var refusedReload: @Sendable () -> WireRefusedReload? = { nil }
     let reload: @Sendable () async throws(ControlProblem) -> WireReload

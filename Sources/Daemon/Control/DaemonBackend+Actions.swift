@@ -68,8 +68,10 @@ extension DaemonBackend {
         switch action {
         case .cancel, .retry, .approve, .abandon:
             return false
-        case .hold:
-            try await attempt("hold") { try await parts.state.setOwnHold(true, of: id) }
+        case .hold(let reason):
+            try await attempt("hold") {
+                try await parts.state.setOwnHold(true, reason: reason, of: id)
+            }
             return false
         case .release:
             return try await attempt("release") {
@@ -168,9 +170,9 @@ extension DaemonBackend {
         switch action {
         case .cancel, .retry:
             break
-        case .hold(let reason):
+        case .hold:
+            // The reason is the operator's own words, and so for the state alone.
             parts.logger.note(.holdPlaced, facts)
-            if let reason { facts["detail"] = "\(reason)" }
         case .release:
             parts.logger.note(.holdReleased, facts)
         case .approve(let plan):
@@ -195,7 +197,12 @@ extension DaemonBackend {
         let uid = caller.operatorUID ?? caller.uid
         let hold = try await attempt(verb) {
             isHeld
-                ? try await parts.state.holdUser(userHash, by: uid, at: parts.now())
+                ? try await parts.state.holdUser(
+                    userHash,
+                    reason: reason,
+                    by: uid,
+                    at: parts.now()
+                )
                 : try await parts.state.releaseUser(userHash, by: uid, at: parts.now())
         }
         guard isHeld || hold.since != nil || !hold.openRequests.isEmpty else {
@@ -210,7 +217,7 @@ extension DaemonBackend {
             )
         }
         if hold.openRequests.isEmpty { parts.logger.note(isHeld ? .holdPlaced : .holdReleased) }
-        audit(verb, caller, reason.map { ["detail": "\($0)"] } ?? [:])
+        audit(verb, caller)
         return WireUserHold(
             isHeld: isHeld,
             since: isHeld ? hold.since : nil,

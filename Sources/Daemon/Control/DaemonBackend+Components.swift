@@ -105,6 +105,7 @@ extension DaemonBackend {
                 findings.append("it cannot be looked through for user data: \(failure.code)")
             case nil: break
             }
+            if inspected.problems.isEmpty { try await endOwnPause(of: name, by: uid) }
         }
         await parts.engine.probe()
         audit("\(action.rawValue)_target", caller, ["target": "\(name)"])
@@ -146,6 +147,13 @@ extension DaemonBackend {
         let reason = PauseWatch.setUpReason
         try await commit(.pauseProvider(name, reason: reason, by: uid, at: parts.now()))
         parts.engine.post(.pause(name, reason: reason, by: uid))
+    }
+
+    /// What the service paused by itself needs no second command once a check finds nothing.
+    private func endOwnPause(of name: TargetName, by uid: UInt32) async throws(ControlProblem) {
+        let pauses = try await attempt("check") { try await parts.state.pauses() }
+        guard let reason = pauses.targets[name], reason != Self.operatorPause else { return }
+        _ = try await resume(name, by: uid)
     }
 
     /// Lifts a pause and returns no problem, or makes the pause the service's own.
@@ -253,6 +261,9 @@ extension WireHealth {
             if let first = findings.first {
                 "'\(name)' does not work: \(first)"
                     + (findings.count > 1 ? "; and \(findings.count - 1) more" : "")
+            } else if state == .known(.paused) {
+                "'\(name)' answers as its configuration expects, and stays paused"
+                    + " (\(detail ?? "no reason known")) until it is resumed"
             } else if let first = uncovered.first {
                 "'\(name)' works, but has data without a rule: \(first)"
                     + (uncovered.count > 1 ? "; and \(uncovered.count - 1) more" : "")

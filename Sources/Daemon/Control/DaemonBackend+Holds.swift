@@ -63,8 +63,16 @@ extension DaemonBackend {
         let userHold = try await attempt("show") {
             try await parts.state.userHold(record.userHash)
         }
-        var names: [String] = record.hasOwnHold ? ["request"] : []
-        if userHold.since != nil { names.append("user") }
+        var names: [String] = []
+        if record.hasOwnHold {
+            let reason = try await attempt("show") {
+                try await parts.state.ownHoldReason(of: request.id)
+            }
+            names.append("request" + (reason.map { ": \($0)" } ?? ""))
+        }
+        if userHold.since != nil {
+            names.append("user" + (userHold.reason.map { ": \($0)" } ?? ""))
+        }
         let open = Set(request.purges.filter { $0.step != .verified }.map(\.target))
         names += parts.engine.inspect(\.holds).filter { open.contains($0.target) }
             .map { "target \($0.target): \($0.name)" }

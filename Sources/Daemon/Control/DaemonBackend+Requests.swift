@@ -92,6 +92,7 @@ extension DaemonBackend {
                 isScopeRecorded: recorded != nil
             ),
             controller: parts.registry.current.configuration.controller,
+            recipients: parts.registry.current.configuration.recipients,
             ledger: try await ledgerPart(of: id)
         ).json
     }

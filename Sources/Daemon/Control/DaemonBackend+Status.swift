@@ -93,6 +93,7 @@ extension DaemonBackend {
         if returned > 0 || parts.rechecks.isSampleFound { alarms.append(.dataReturned) }
         if !counts.blocked.isEmpty { alarms.append(.purgeBlocked) }
         if !parts.rechecks.overdue.isEmpty { alarms.append(.recheckOverdue) }
+        if !parts.messages.failing.isEmpty { alarms.append(.messagesFailing) }
         status.alarms = alarms.map(\.rawValue)
         return status
     }
@@ -115,13 +116,19 @@ extension DaemonBackend {
             now: now,
             isIntakePaused: parts.intake.isPaused,
             isVaultSealed: !parts.vault.isOpen,
+            isConfigurationRefused: parts.refusedReload() != nil,
             counts: counts,
             massDeletionGuard: parts.engine.inspect { $0.guardHealth(at: now) },
             providers: providers,
             targets: targets,
             spool: parts.spoolHealth(),
+            queues: parts.queueHealth(),
             hasSealFailure: parts.credentials.failures.isAny,
             notifications: parts.notifications.counter.counts,
+            messages: MessageMetrics(
+                queues: try await messageQueues(),
+                attempts: parts.messages.counter.counts
+            ),
             tokens: TokenMetrics(
                 expiring: try await expiringTokens(),
                 renewals: parts.tokens.renewals,
@@ -146,6 +153,10 @@ extension DaemonBackend {
 
     private func expiringTokens() async throws(ControlProblem) -> [ProviderName: Int] {
         try await attempt("status") { try await parts.state.expiringTokens() }
+    }
+
+    private func messageQueues() async throws(ControlProblem) -> [SubscriberQueue] {
+        try await attempt("status") { try await parts.state.messageQueues() }
     }
 
     private func returnedRechecks() async throws(ControlProblem) -> Int {
@@ -207,6 +218,7 @@ extension DaemonBackend {
 
     private var spoolAlarms: [StatusAlarm] {
         let health = parts.spoolHealth()
+        let queues = parts.queueHealth().values
         let alarms: [(StatusAlarm, Bool)] = [
             (.credentialNotSealed, parts.credentials.failures.isAny),
             (.spoolQuarantined, health.quarantine != nil),
@@ -214,6 +226,8 @@ extension DaemonBackend {
             (.spoolInWAL, health.isWAL),
             (.spoolForeignObjects, health.foreignCount > 0),
             (.spoolUnreadableRows, health.unreadableCount > 0),
+            (.queueQuarantined, queues.contains { $0.quarantine != nil }),
+            (.queueUnwritable, queues.contains { $0.writeFailure != nil }),
         ]
         return alarms.filter(\.1).map(\.0)
     }

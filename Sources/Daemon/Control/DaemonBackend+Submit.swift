@@ -21,9 +21,10 @@ extension DaemonBackend {
         accepted.isAnonymous = caller.isHidden
         accepted.options = SubmissionOptions(submission.options)
         if let idempotencyKey {
-            accepted.idempotency = idempotency(idempotencyKey, of: accepted, caller)
+            accepted.idempotency = idempotency(idempotencyKey, of: accepted, submission, caller)
         }
         accepted.isSignInWaived = caller.role == .operator
+        accepted.address = try sealedAddress(of: submission)
         if let signIn = submission.signIn {
             accepted.signIn = try await proven(signIn, of: accepted.userHash)
         }
@@ -47,6 +48,18 @@ extension DaemonBackend {
             throw Self.problem(outcome)
         case nil:
             throw ControlProblem(.internal)
+        }
+    }
+
+    private func sealedAddress(
+        of submission: WireSubmission
+    ) throws(ControlProblem) -> SealedAddress? {
+        guard let address = submission.notifyEmail else { return nil }
+        guard parts.registry.current.mail != nil else { throw ControlProblem(.mailOff) }
+        do throws(VaultError) {
+            return try parts.messages.mail.seal(address, submission.language)
+        } catch {
+            throw ControlProblem(.vaultSealed)
         }
     }
 
@@ -74,13 +87,14 @@ extension DaemonBackend {
     private func idempotency(
         _ key: String,
         of submission: Submission,
+        _ asked: WireSubmission,
         _ caller: Caller
     ) -> IdempotencyKey {
         IdempotencyKey(
             scope: "\(caller.role.rawValue):\(caller.uid)",
             keyHash: parts.hasher.hash(key, domain: .idempotencyKey),
             bodyFingerprint: parts.hasher.hash(
-                submission.canonicalText,
+                submission.canonicalText(asked),
                 domain: .idempotencyKey
             )
         )
@@ -100,12 +114,14 @@ extension SubmissionOptions {
 
 extension Submission {
     /// Equal for equal submissions; no part can hold a NUL.
-    fileprivate var canonicalText: String {
+    fileprivate func canonicalText(_ asked: WireSubmission) -> String {
         let providers = options.providers?.map(\.rawValue).sorted().joined(separator: ",")
-        return [
+        var parts = [
             "body", kind.rawValue, user.exposeText(), options.graceSeconds.map(String.init) ?? "-",
             providers ?? "-", options.reason.map { "=" + $0 } ?? "-",
             options.accountCreatedAt.map { String($0.unixMilliseconds) } ?? "-",
-        ].joined(separator: "\u{0}")
+        ]
+        if let address = asked.notifyEmail { parts += [address.text, asked.language.rawValue] }
+        return parts.joined(separator: "\u{0}")
     }
 }

@@ -30,7 +30,12 @@ struct ErasureHorizon: Sendable {
             backupsEndAt = work.endedAt.map { $0 + kept }
         }
         let copies = work.counts.residualCopies.map { copy -> JSONValue in
-            ["what": .string(copy.text), "until": JSONValue(copy.until?.rfc3339)]
+            [
+                "what": .string(copy.text),
+                "phrase": JSONValue(copy.phrase?.rawValue),
+                "name": copy.phrase == nil ? nil : JSONValue(copy.name),
+                "until": JSONValue(copy.until?.rfc3339),
+            ]
         }
         let value: JSONValue = [
             "backups_kept_until": JSONValue(backupsEndAt?.rfc3339),

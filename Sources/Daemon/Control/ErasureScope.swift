@@ -33,6 +33,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
     struct UserAction: Codable, Hashable, Sendable {
         let url: String
         let text: String
+        /// Whether the operator wrote the text; left out if not.
+        let configured: Bool?
     }
 
     let targets: [Target]
@@ -49,7 +51,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
         userActions = traits.reduce(into: [:]) { actions, provider in
             actions[provider.key.rawValue] = UserAction(
                 url: provider.value.userActionURL,
-                text: provider.value.userActionText
+                text: provider.value.userActionText,
+                configured: provider.value.isUserActionConfigured ? true : nil
             )
         }
         notInScope = Self.notInScope
@@ -105,7 +108,7 @@ extension ErasureScope.Target {
         self.tables = (tables?.claims.rules ?? []).map { rule in
             ErasureScope.Table(
                 name: rule.table,
-                hasTimestamps: !isShared && rule.creation != nil,
+                hasTimestamps: !isShared && rule.hasTimestamps,
                 kept: rule.kept
             )
         }
@@ -136,7 +139,7 @@ extension ErasureScope.Target {
 extension TableRule {
     fileprivate var kept: String? {
         switch action {
-        case .delete: nil
+        case .delete, .cascade: nil
         case .anonymize: "anonymized: " + (reason ?? "")
         case .keep: "kept: " + (reason ?? "")
         }

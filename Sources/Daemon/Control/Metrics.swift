@@ -12,13 +12,16 @@ struct Metrics: Sendable {
     let now: WallTime
     let isIntakePaused: Bool
     let isVaultSealed: Bool
+    let isConfigurationRefused: Bool
     let counts: RequestCounts
     let massDeletionGuard: GuardHealth
     let providers: [ProviderName: LaneHealth]
     let targets: [TargetName: TargetHealth]
     let spool: SpoolHealth
+    let queues: [String: SpoolHealth]
     let hasSealFailure: Bool
     let notifications: [NotificationCounter.Key: Int]
+    let messages: MessageMetrics
     let tokens: TokenMetrics
     let rechecks: RecheckMetrics
     let measurements: Measurements.Values
@@ -32,7 +35,9 @@ struct Metrics: Sendable {
         var lines = gauge("build_info", "The running version.") { [([("version", version)], 1)] }
         lines +=
             service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
-        lines += notificationFamily + tokenFamilies + recheckFamilies + measurementFamilies
+        lines +=
+            notificationFamily + messageFamilies + tokenFamilies + recheckFamilies
+            + measurementFamilies
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -43,6 +48,11 @@ struct Metrics: Sendable {
             Int(startedAt.unixMilliseconds / 1000)
         )
             + flag("intake_paused", "Whether new requests are refused.", isIntakePaused)
+            + flag(
+                "configuration_refused",
+                "Whether the last reload was refused.",
+                isConfigurationRefused
+            )
             + flag("vault_sealed", "Whether the vault key is missing.", isVaultSealed)
             + flag(
                 "guard_open",
@@ -102,6 +112,16 @@ struct Metrics: Sendable {
                 "Rows of the spool that are too large.",
                 spool.unreadableCount
             )
+            + gauge("queue_quarantined", "Whether a queue is left alone.") {
+                queueSamples { $0.quarantine != nil }
+            }
+            + gauge("queue_unwritable", "Whether a queue cannot be written.") {
+                queueSamples { $0.writeFailure != nil }
+            }
+    }
+
+    private func queueSamples(_ isTrue: (SpoolHealth) -> Bool) -> [Sample] {
+        queues.sorted { $0.key < $1.key }.map { ([("queue", $0.key)], isTrue($0.value) ? 1 : 0) }
     }
 
     private func failures(_ current: SpoolFailure?) -> [Sample] {
@@ -245,7 +265,7 @@ struct Metrics: Sendable {
         number(name, help, isSet ? 1 : 0)
     }
 
-    private func gauge(_ name: String, _ help: String, _ samples: () -> [Sample]) -> [String] {
+    func gauge(_ name: String, _ help: String, _ samples: () -> [Sample]) -> [String] {
         Self.head(name, "gauge", help) + samples().map { Self.line(name, $0.labels, "\($0.value)") }
     }
 

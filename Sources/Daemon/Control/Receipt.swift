@@ -15,6 +15,7 @@ struct Receipt: Sendable {
     let recheckNote: AbandonNote?
     let statement: ReceiptStatement
     let controller: ControllerConfiguration
+    let recipients: [RecipientConfiguration]
     let ledger: JSONValue?
 
     /// Its members are always in this order.
@@ -31,7 +32,7 @@ struct Receipt: Sendable {
         let areRechecksOver = isDeletion && next == nil
         let head: JSONValue = [
             "request_id": .string(request.id.description), "summary": .string(summary),
-            "controller": issuer,
+            "controller": issuer, "recipients": informed,
         ]
         let tail: JSONValue = [
             "scrubbed_at": JSONValue(record.scrubbedAt?.rfc3339),
@@ -53,6 +54,19 @@ struct Receipt: Sendable {
         return ["name": JSONValue(controller.name), "contact": JSONValue(controller.contact)]
     }
 
+    /// As the configuration in force names them; of a deletion only.
+    private var informed: JSONValue? {
+        guard record.request.kind == .deleteAccount, !recipients.isEmpty else { return nil }
+        return .array(
+            recipients.map { recipient in
+                [
+                    "name": .string(recipient.name), "contact": JSONValue(recipient.contact),
+                    "purpose": JSONValue(recipient.purpose),
+                ]
+            }
+        )
+    }
+
     private static func json(_ addendum: Addendum) -> JSONValue {
         [
             "at": .string(addendum.recordedAt.rfc3339),
@@ -66,10 +80,8 @@ struct Receipt: Sendable {
     }
 
     static func evidence(of addendum: Addendum) -> String {
-        addendum.event == Addendum.refusedCredential
-            ? "The application submitted a credential after the revocation. The service refused"
-                + " it, and the provider may honor it."
-            : "The provider sent a notification that the link was cut."
+        let isRefused = addendum.event == Addendum.refusedCredential
+        return (isRefused ? ReceiptSentence.credentialRefused : .linkCut).text
     }
 
     private static func json(_ recheck: Recheck) -> JSONValue {
@@ -103,12 +115,21 @@ struct Receipt: Sendable {
         let purges = record.request.purges
         guard !purges.isEmpty else { return ["No target was configured, so no data was erased."] }
         let newer = purges.filter(\.isNewerOnly)
-        let erased = purges.filter { $0.isLookedFor && !$0.isNewerOnly }
+        let accepted = purges.filter(\.counts.isAccepted)
+        let erased = purges.filter {
+            $0.isLookedFor && !$0.isNewerOnly && !$0.counts.isAccepted
+        }
         let unknown = purges.filter { !$0.isLookedFor }
         var sentences: [String] = []
         if !erased.isEmpty {
             sentences.append(
                 "The user's data was erased from \(names(erased)) as configured, and counted again."
+            )
+        }
+        if !accepted.isEmpty {
+            sentences.append(
+                "ACCEPTED, not verified: \(names(accepted)) promised to erase the user's data, see"
+                    + " accepted_until."
             )
         }
         if !newer.isEmpty {
@@ -165,6 +186,7 @@ struct Receipt: Sendable {
 
 extension PurgeWork {
     fileprivate var isNewerOnly: Bool {
-        isLookedFor && counts.workedCount == 0 && counts.newerCount > 0 && !counts.isAtLeast
+        isLookedFor && !counts.isAccepted && counts.workedCount == 0 && counts.newerCount > 0
+            && !counts.isAtLeast
     }
 }

@@ -66,16 +66,25 @@ struct ReceiptStatement: Sendable {
             "evidence": JSONValue(evidence?.text),
             "not_held": evidence?.notHeld,
             "decided_at": verdict == nil ? nil : JSONValue(revocation.endedAt?.rfc3339),
-            "user_action": action.map { ["url": .string($0.url), "text": .string($0.text)] },
+            "user_action": action.map(Self.json),
+        ]
+    }
+
+    private static func json(_ action: ErasureScope.UserAction) -> JSONValue {
+        [
+            "url": .string(action.url), "text": .string(action.text),
+            "configured": action.configured.map { .bool($0) },
         ]
     }
 
     private func target(_ work: PurgeWork) -> JSONValue {
         let isKnown = work.isLookedFor
+        let isCounted = isKnown && !work.counts.isAccepted
         let own: JSONValue = [
             "target": .string(work.target.rawValue),
-            "verified": .bool(isKnown && work.step == .verified),
-            "verified_at": isKnown ? JSONValue(work.endedAt?.rfc3339) : nil,
+            "verified": .bool(isCounted && work.step == .verified),
+            "verified_at": isCounted ? JSONValue(work.endedAt?.rfc3339) : nil,
+            "accepted_until": JSONValue(work.counts.acceptedUntil?.rfc3339),
             "not_looked_for": isKnown ? nil : "no key led into this store",
             "counts": work.counts.isAtLeast ? "at_least" : nil,
             "tables": .array(work.counts.entries.map { table($0, of: work) }),
@@ -85,7 +94,10 @@ struct ReceiptStatement: Sendable {
     }
 
     private func table(_ entry: PurgeCounts.Entry, of work: PurgeWork) -> JSONValue {
-        let hasTimestamps = scope.target(work.target)?.hasTimestamps(entry.name) ?? false
+        // Of several rules of a table, some may have no cutoff, and say so.
+        let isUndated = entry.action.contains(/, cutoff: none(, no such id)?$/)
+        let hasTimestamps =
+            !isUndated && scope.target(work.target)?.hasTimestamps(entry.name) ?? false
         // Only a completed request has a receipt, so every hold was lifted before.
         let isHeld = entry.action == PurgeCounts.heldAction
         return [
@@ -97,61 +109,8 @@ struct ReceiptStatement: Sendable {
         ]
     }
 
-    /// What is kept, kept without its personal columns, or newer than the request.
     private var notErased: [JSONValue] {
-        request.purges.flatMap { work -> [JSONValue] in
-            let target = scope.target(work.target)
-            let kept = (target?.tables ?? []).compactMap { table -> JSONValue? in
-                guard let reason = table.kept else { return nil }
-                let entries = work.counts.entries.filter {
-                    target?.tables(of: $0.name).contains(table) == true
-                }
-                // What a purge deleted before a reload kept the table is not there any more.
-                let there = entries.filter {
-                    $0.action != PurgeCounts.heldAction && !$0.action.hasPrefix("delete")
-                }
-                let plain = there.filter { $0.action.hasPrefix("keep") }
-                let rows = (plain.isEmpty ? there : plain).reduce(0) { $0 + $1.rowCount }
-                return notErased(work.target, entries.first?.name ?? table.name, rows, reason)
-            }
-            let newer = work.counts.entries.filter { $0.newerCount > 0 }.map { entry in
-                notErased(
-                    work.target,
-                    entry.name,
-                    entry.newerCount,
-                    "newer than the request, or of unreadable time: they may belong to a later"
-                        + " life of the account"
-                )
-            }
-            let shared = work.counts.entries.filter {
-                $0.action == PurgeCounts.sharedAction && $0.rowCount > 0
-            }.map { entry in
-                notErased(
-                    work.target,
-                    entry.name,
-                    entry.rowCount,
-                    "kept: what it names still has other owners"
-                )
-            }
-            let passedOver = work.counts.entries.compactMap { entry in
-                entry.passedOverReason.map {
-                    notErased(work.target, entry.name, entry.rowCount, $0)
-                }
-            }
-            return kept + newer + shared + passedOver
-        }
-    }
-
-    private func notErased(
-        _ target: TargetName,
-        _ table: String,
-        _ rowCount: Int,
-        _ reason: String
-    ) -> JSONValue {
-        [
-            "target": .string(target.rawValue), "table": .string(table),
-            "rows": .integer(Int64(rowCount)), "reason": .string(reason),
-        ]
+        request.purges.flatMap { KeptData.find(in: $0, scope).map(\.json) }
     }
 }
 

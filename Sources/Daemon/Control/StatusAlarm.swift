@@ -17,6 +17,8 @@ enum StatusAlarm: String, Sendable, CaseIterable {
     case spoolInWAL = "spool_in_wal"
     case spoolForeignObjects = "spool_foreign_objects"
     case spoolUnreadableRows = "spool_unreadable_rows"
+    case queueQuarantined = "queue_quarantined"
+    case queueUnwritable = "queue_unwritable"
     case stateRolledBack = "state_rolled_back"
     case ledgerDamaged = "ledger_damaged"
     case ledgerUnwritable = "ledger_unwritable"
@@ -24,4 +26,5 @@ enum StatusAlarm: String, Sendable, CaseIterable {
     case dataReturned = "data_returned"
     case purgeBlocked = "purge_blocked"
     case recheckOverdue = "recheck_overdue"
+    case messagesFailing = "messages_failing"
 }

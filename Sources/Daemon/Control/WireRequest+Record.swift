@@ -44,6 +44,8 @@ extension WireRequest {
         updatedAt = view.updatedAt
         acceptedAt = request.acceptedAt
         deadlineAt = request.deadlineAt
+        let blocked = request.phase.isEnded ? [] : request.purges.compactMap(\.blocker)
+        if !blocked.isEmpty { blockedBy = blocked }
         nextAt = request.phase.isEnded ? view.openRecheck?.dueAt : request.dueAt
         identities = request.revocations.map { revocation in
             WireIdentity(
@@ -69,6 +71,14 @@ extension WireRequest {
     }
 }
 
+extension PurgeWork {
+    /// The target and the code of what stands in the way.
+    fileprivate var blocker: String? {
+        guard obstacle != nil, let lastFailure else { return nil }
+        return "\(target): \(lastFailure)"
+    }
+}
+
 extension WireIdentity {
     init(_ revocation: Revocation, traits: ProviderTraits?, isParked: Bool) {
         self.init(
@@ -82,7 +92,11 @@ extension WireIdentity {
         let needsUser =
             revocation.verdict?.mayLeaveLink ?? (isParked && revocation.waitingSince != nil)
         if needsUser, let traits {
-            userAction = WireUserAction(url: traits.userActionURL, text: traits.userActionText)
+            userAction = WireUserAction(
+                url: traits.userActionURL,
+                text: traits.userActionText,
+                isConfigured: traits.isUserActionConfigured
+            )
         }
         if revocation.hasUnheldTokens {
             unheld = WireUnheld(

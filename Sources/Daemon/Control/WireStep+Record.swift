@@ -121,6 +121,9 @@ extension WireStep {
             purge.verdict = PurgeCounts.notLookedForAction
             verify.verdict = purge.verdict
             if work.step == .verified { verify.state = .known(.skipped) }
+        } else if work.step != .waiting, work.counts.isAccepted {
+            purge.verdict = PurgeCounts.acceptedAction
+            if work.step == .verified { verify.verdict = PurgeCounts.acceptedAction }
         } else if work.step != .waiting {
             let least = work.counts.isAtLeast ? "at least " : ""
             let newer =

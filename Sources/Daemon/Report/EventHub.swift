@@ -2,12 +2,39 @@ import Control
 import Lifecycle
 import Synchronization
 
+/// A live change as it is kept: each request has several, and mostly nobody listens.
+struct LiveChange: Sendable {
+    enum Fact: Sendable {
+        case request(WireState, detail: String?)
+        case verdict(Verdict, ProviderName)
+    }
+
+    let request: RequestID?
+    let at: WallTime
+    let fact: Fact
+
+    fileprivate func event(_ sequence: Int64) -> WireEvent {
+        switch fact {
+        case .request(let state, let detail):
+            var event = WireEvent(sequence: sequence, kind: .request, at: at, requestID: request)
+            event.state = state.rawValue
+            event.detail = detail
+            return event
+        case .verdict(let verdict, let provider):
+            var event = WireEvent(sequence: sequence, kind: .identity, at: at, requestID: request)
+            event.provider = provider.rawValue
+            event.verdict = .known(verdict)
+            return event
+        }
+    }
+}
+
 /// Sends live changes to the listeners of the control socket.
 final class EventHub: Sendable {
     fileprivate struct State {
         var lastSequence: Int64
-        /// The newest events, the oldest first.
-        var recent: [WireEvent] = []
+        /// The newest changes, the oldest first; the last one has the last sequence.
+        var recent: [LiveChange] = []
         var lastListener: UInt64 = 0
         var listeners:
             [UInt64: (request: RequestID?, stream: AsyncStream<WireEvent>.Continuation)] = [:]
@@ -54,17 +81,18 @@ final class EventHub: Sendable {
         return stream
     }
 
-    /// `make` takes a sequence number.
-    func tell(about request: RequestID?, _ make: (Int64) -> WireEvent) {
-        let (event, streams) = state.withLock {
-            state -> (WireEvent, [AsyncStream<WireEvent>.Continuation]) in
+    func tell(_ change: LiveChange) {
+        let (sequence, streams) = state.withLock {
+            state -> (Int64, [AsyncStream<WireEvent>.Continuation]) in
             state.lastSequence += 1
-            let event = make(state.lastSequence)
-            state.keep(event)
+            state.keep(change)
+            guard !state.listeners.isEmpty else { return (0, []) }
             let streams = state.listeners.values
-                .filter { $0.request == nil || $0.request == request }.map(\.stream)
-            return (event, streams)
+                .filter { $0.request == nil || $0.request == change.request }.map(\.stream)
+            return (state.lastSequence, streams)
         }
+        guard !streams.isEmpty else { return }
+        let event = change.event(sequence)
         for stream in streams { stream.yield(event) }
     }
 
@@ -78,10 +106,10 @@ final class EventHub: Sendable {
 }
 
 extension EventHub.State {
-    fileprivate mutating func keep(_ event: WireEvent) {
-        // Now and then, so that most events move nothing.
+    fileprivate mutating func keep(_ change: LiveChange) {
+        // Now and then, so that most changes move nothing.
         if recent.count == 2 * EventHub.backlogMax { recent.removeFirst(EventHub.backlogMax) }
-        recent.append(event)
+        recent.append(change)
     }
 
     fileprivate func missed(
@@ -90,11 +118,13 @@ extension EventHub.State {
         at now: WallTime
     ) -> [WireEvent] {
         let known = recent.suffix(EventHub.backlogMax)
-        guard last <= lastSequence, last >= (known.first?.sequence ?? lastSequence + 1) - 1 else {
+        let first = lastSequence - Int64(known.count) + 1
+        guard last <= lastSequence, last >= first - 1 else {
             return [WireEvent(sequence: lastSequence, kind: .reset, at: now, requestID: request)]
         }
-        return known.filter {
-            $0.sequence > last && (request == nil || $0.requestID == request)
+        return zip(first..., known).compactMap { sequence, change in
+            guard sequence > last, request == nil || change.request == request else { return nil }
+            return change.event(sequence)
         }
     }
 }

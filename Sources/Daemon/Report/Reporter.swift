@@ -19,17 +19,14 @@ struct Reporter: EngineObserver {
             let end = request.endedAt ?? now()
             measurements.erased(after: end.since(request.acceptedAt))
         }
-        hub.tell(about: request.id) { sequence in
-            var event = WireEvent(
-                sequence: sequence,
-                kind: .request,
+        let detail = request.phase.parkReason?.rawValue ?? request.endDetail
+        hub.tell(
+            LiveChange(
+                request: request.id,
                 at: now(),
-                requestID: request.id
+                fact: .request(request.phase.wireState, detail: detail)
             )
-            event.state = request.phase.wireState.rawValue
-            event.detail = request.phase.parkReason?.rawValue ?? request.endDetail
-            return event
-        }
+        )
     }
 
     func announced(_ announcement: Announcement, of id: RequestID) {
@@ -89,18 +86,17 @@ struct Reporter: EngineObserver {
         of id: RequestID,
         calls: Int
     ) {
-        var facts: Logger.Metadata = [
-            "provider": "\(provider)", "verdict": "\(verdict.rawValue)",
-        ]
-        if calls > 0 { facts["attempt"] = "\(calls)" }
-        note(.revocationVerdict, of: id, facts)
-        if verdict.mayLeaveLink { note(.notRevoked, of: id, facts) }
-        hub.tell(about: id) { sequence in
-            var event = WireEvent(sequence: sequence, kind: .identity, at: now(), requestID: id)
-            event.provider = provider.rawValue
-            event.verdict = .known(verdict)
-            return event
+        // Made only for a level that is read: each request has a verdict.
+        func facts() -> Logger.Metadata {
+            var facts: Logger.Metadata = [
+                "provider": "\(provider)", "verdict": "\(verdict.rawValue)",
+            ]
+            if calls > 0 { facts["attempt"] = "\(calls)" }
+            return facts
         }
+        note(.revocationVerdict, of: id, facts())
+        if verdict.mayLeaveLink { note(.notRevoked, of: id, facts()) }
+        hub.tell(LiveChange(request: id, at: now(), fact: .verdict(verdict, provider)))
     }
 
     func reported(_ report: EngineReport) {

@@ -1,6 +1,7 @@
 import Engine
 import HTTP
 import Lifecycle
+import Messages
 import Providers
 import Settings
 import Stores
@@ -10,6 +11,7 @@ struct UnfitComponents: Hashable, Sendable {
     /// Also the directory.
     var providers: [ProviderName: String] = [:]
     var targets: [TargetName: [String]] = [:]
+    var subscribers: [SubscriberName: String] = [:]
 
     /// One line per problem, with its name.
     var lines: [String] {
@@ -17,6 +19,7 @@ struct UnfitComponents: Hashable, Sendable {
             + targets.sorted { $0.key < $1.key }.flatMap { name, problems in
                 problems.map { "cannot use target '\(name)': \($0)" }
             }
+            + subscribers.sorted { $0.key < $1.key }.map(\.value)
     }
 }
 
@@ -35,19 +38,38 @@ extension AdapterFactory {
             await adapters.shutDown()
             throw error
         }
+        addChannels(to: &adapters)
         adapters.files = adapters.targets.values.compactMap { $0 as? any FileHolding }
         adapters.targets = connect(adapters.targets, configuration)
         adapters.unfit.targets = await startupProblems(of: adapters.targets)
         return adapters
     }
 
-    /// Asks all targets at once: a slow one keeps no other waiting.
-    private func startupProblems(
+    /// A channel that cannot be set up is tried again with each message.
+    private func addChannels(to adapters: inout Adapters) {
+        for subscriber in adapters.configuration.subscribers {
+            let channel = WebhookChannel(subscriber, in: environment)
+            adapters.channels[subscriber.name] = channel
+            do {
+                try channel.setUp()
+            } catch {
+                adapters.unfit.subscribers[subscriber.name] = "\(error)"
+            }
+        }
+        adapters.mail = adapters.configuration.mail.map { mail in
+            MailTransport(mail, on: eventLoopGroup, clock: clock)
+        }
+    }
+
+    /// Asks all targets at once: a slow one keeps no other waiting, and none the start.
+    func startupProblems(
         of targets: [TargetName: any PurgeTarget]
     ) async -> [TargetName: [String]] {
         await withTaskGroup(of: (TargetName, [String]).self) { group in
             for (name, target) in targets {
-                group.addTask { (name, await target.startupProblems()) }
+                group.addTask { [clock] in
+                    (name, await target.startupProblems(within: Limits.startCheckMax, clock))
+                }
             }
             var found: [TargetName: [String]] = [:]
             for await (name, problems) in group where !problems.isEmpty { found[name] = problems }

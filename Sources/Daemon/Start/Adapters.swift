@@ -2,9 +2,11 @@ import Engine
 import HTTP
 import Lifecycle
 import Logging
+import Messages
 import NIOCore
 import Providers
 import Settings
+import Storage
 import Stores
 import Systemd
 import Vault
@@ -17,6 +19,8 @@ struct Adapters: Sendable {
     var files: [any FileHolding] = []
     var receivers: [ProviderName: any NotificationReceiver] = [:]
     var directory: (any IdentityDirectory)?
+    var channels: [SubscriberName: any MessageChannel] = [:]
+    var mail: MailTransport?
     var unfit = UnfitComponents()
 
     var forEngine: EngineAdapters {
@@ -86,6 +90,34 @@ struct Adapters: Sendable {
         )
     }
 
+    var hasMessages: Bool { !channels.isEmpty || mail != nil }
+
+    /// Who gets messages.
+    var subscribers: [SubscriberWish] {
+        var wishes = configuration.subscribers.map {
+            SubscriberWish($0.name, requests: $0.wantsRequests, alarms: $0.wantsAlarms)
+        }
+        if let mail = configuration.mail {
+            wishes.append(
+                SubscriberWish(.mail, requests: false, alarms: !mail.recipients.isEmpty)
+            )
+        }
+        return wishes
+    }
+
+    /// Records what receipts will say and who gets messages, before any request can end under it.
+    func record(in state: StateDatabase, _ alarms: AlarmQueue) async throws {
+        state.noteWholeGrants(wholeGrants)
+        try await state.enforce(erasureScope)
+        try await state.keepSubscribers(subscribers)
+        alarms.setOn(subscribers.contains(where: \.wantsAlarms))
+    }
+
+    func retryFor(_ name: SubscriberName) -> Duration {
+        configuration.subscribers.first { $0.name == name }?.retryFor
+            ?? configuration.mail?.retryFor ?? .zero
+    }
+
     /// Closes the files that no call uses.
     ///
     /// SQLite returns a descriptor only once no connection of the process locks the file.
@@ -97,6 +129,7 @@ struct Adapters: Sendable {
         for provider in providers.values { await provider.shutdown() }
         for receiver in receivers.values { await receiver.shutdown() }
         await directory?.shutdown()
+        for channel in channels.values { await channel.shutdown() }
         for target in targets.values { await target.shutdown() }
     }
 }
@@ -109,6 +142,8 @@ struct AdapterFactory: Sendable {
     let logger: Logger
     /// `nil` where nothing is purged.
     var keys: (any FoundKeyStore)?
+    /// For the time limits of mail and of checks at the start.
+    var clock: any EngineClock = AnchoredClock()
 
     var environment: AdapterEnvironment {
         AdapterEnvironment(

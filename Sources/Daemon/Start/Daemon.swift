@@ -17,6 +17,7 @@ struct Daemon: Sendable {
     let base: DaemonBuilder.Base
     let engine: DeletionEngine
     let spool: SpoolService
+    let queues: [SpoolService]
     let server: ControlServer
     let watchdog: Watchdog
     let deadlines: DeadlineWatch
@@ -24,6 +25,7 @@ struct Daemon: Sendable {
     let rechecks: RecheckService
     let sampler: TombstoneSampler
     let notifications: NotificationService
+    let messages: MessageService
     let poller: NotificationPoller
     let reloader: Reloader
     let pauses: PauseWatch
@@ -59,7 +61,7 @@ struct Daemon: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await engine.run() }
             group.addTask { try await base.state.runScrubs() }
-            group.addTask { try await spool.run() }
+            for spool in [spool] + queues { group.addTask { try await spool.run() } }
             group.addTask { try await watchdog.run() }
             group.addTask { try await base.clockKeeper.run(engine) }
             group.addTask { try await deadlines.run() }
@@ -69,6 +71,7 @@ struct Daemon: Sendable {
             group.addTask { try await rechecks.run() }
             if sampler.isOn { group.addTask { try await sampler.run() } }
             group.addTask { try await notifications.run() }
+            group.addTask { try await messages.run() }
             group.addTask { try await poller.run() }
             group.addTask { await reloader.runRetirement() }
             group.addTask { try await pauses.run() }

@@ -4,6 +4,7 @@ import Lifecycle
 import Logging
 import Settings
 import Storage
+import Stores
 import Systemd
 import Vault
 
@@ -131,6 +132,32 @@ extension DaemonBuilder.Base {
         )
     }
 
+    /// A queue whose server is away stops nothing else.
+    func makeQueues(_ intake: IntakeService) throws -> [String: SpoolService] {
+        var services: [String: SpoolService] = [:]
+        for queue in configuration.queues {
+            let reporter = QueueReporter(name: queue.name, logger: logger)
+            services[queue.name] = try SpoolService(
+                queue: queue.open(factory.environment),
+                name: queue.name,
+                ports: SpoolService.Ports(
+                    intake: QueueIntake(intake: intake, name: queue.name),
+                    source: SharedMirrorSource(state, .queue(queue.name)),
+                    hasher: hasher,
+                    clock: .system(),
+                    report: { reporter.report($0) }
+                ),
+                wakeInterval: queue.kind.pollInterval ?? QueueLimits.wakeInterval
+            )
+        }
+        return services
+    }
+
+    private var mirrorSource: any SpoolMirrorSource {
+        let queues = configuration.queues.map(\.name)
+        return queues.isEmpty ? state : SharedMirrorSource(state, .allBut(queues: queues))
+    }
+
     /// Whatever is in the spool's place stops nothing else.
     func makeSpool(_ intake: IntakeService) -> SpoolService {
         let place = SpoolPlace(stateDirectory: directories.state)
@@ -139,7 +166,7 @@ extension DaemonBuilder.Base {
             path: place.path,
             ports: SpoolService.Ports(
                 intake: intake,
-                source: state,
+                source: mirrorSource,
                 hasher: hasher,
                 clock: .system(),
                 report: { reporter.report($0) }
@@ -153,11 +180,11 @@ extension DaemonBuilder.Base {
     func connect(
         _ engine: DeletionEngine,
         _ intake: IntakeService,
-        _ spool: SpoolService,
+        _ spools: [SpoolService],
         _ notifications: NotificationService
     ) async throws {
-        mirror.set { spool.signal() }
-        spoolDoor.open(spool)
+        mirror.set { for spool in spools { spool.signal() } }
+        spoolDoor.open(spools)
         // The engine accepts a jump of the clock before anything reads the new time.
         clock.onStep { [clockKeeper] step in
             engine.post(.clockStepped(step))
@@ -165,7 +192,7 @@ extension DaemonBuilder.Base {
         }
         ClockWatch.start(clock, logger)
         intake.onPause { isPaused in
-            spool.setPaused(isPaused)
+            for spool in spools { spool.setPaused(isPaused) }
             if !isPaused { notifications.signal() }
         }
         try await intake.restorePause()
@@ -191,19 +218,31 @@ extension DaemonBuilder.Base {
     }
 
     func makeReloader(
-        _ path: String,
+        _ load: @escaping Reloader.Loader,
         _ engine: DeletionEngine,
         _ pauses: PauseWatch
     ) -> Reloader {
         Reloader(
-            path: path,
+            load: load,
             factory: factory,
             state: state,
             registry: registry,
             engine: engine,
             notifier: notifier,
             pauses: pauses,
+            alarms: alarms,
             now: now,
+            logger: logger
+        )
+    }
+
+    func makeMessages() -> MessageService {
+        MessageService(
+            state: state,
+            registry: registry,
+            mail: MailRoom(state: state, vault: vault, generator: generator),
+            alarms: alarms,
+            clock: clock,
             logger: logger
         )
     }

@@ -16,6 +16,7 @@ struct DaemonBuilder: Sendable {
     let environment: [String: String]
     let activation: SocketActivation
     let logger: Logger
+    var alarms = AlarmQueue()
 
     func build(_ configuration: DaemonConfiguration) async throws -> Daemon {
         let directories = try ServiceDirectories(environment: environment, overrides: overrides)
@@ -23,6 +24,11 @@ struct DaemonBuilder: Sendable {
         let now: @Sendable () -> WallTime = { clock.now() }
         let state = try StateDatabase.open(path: directories.state + "/state.db", now: now)
         do {
+            try await Self.requireFile(
+                configuration,
+                at: options.configurationPath,
+                for: state
+            )
             return try await build(configuration, on: state, in: directories, clock)
         } catch let error as DaemonError where error.isForOperator && !state.wasUncleanStop {
             // Nothing was worked on, so the next start has nothing to recover from.
@@ -68,6 +74,7 @@ struct DaemonBuilder: Sendable {
             now: { clock.now() },
             logger: logger
         )
+        factory.clock = clock
         factory.keys = FoundKeyService(state: state, vault: vault, hasher: hasher, logger: logger)
         let adapters = try await factory.make(configuration)
         for caution in configuration.cautions {
@@ -87,11 +94,11 @@ struct DaemonBuilder: Sendable {
             ledger: ledger,
             factory: factory,
             registry: registry,
-            hub: EventHub(startedAt: clock.now())
+            hub: EventHub(startedAt: clock.now()),
+            alarms: alarms
         )
         do {
-            state.noteWholeGrants(adapters.wholeGrants)
-            try await state.enforce(adapters.erasureScope)
+            try await adapters.record(in: state, alarms)
             return try await wire(base, isOwnCrash: marker.lastEnd == .crash)
         } catch {
             await adapters.shutDown()
@@ -114,6 +121,7 @@ struct DaemonBuilder: Sendable {
         let factory: AdapterFactory
         let registry: AdapterRegistry
         let hub: EventHub
+        let alarms: AlarmQueue
         /// Fires when a request changed, so that its spool row is mirrored.
         let mirror = Signal()
         /// Fires when a provider or a store was paused.
@@ -138,6 +146,34 @@ struct DaemonBuilder: Sendable {
         )
     }
 
+    private func loader(isFileNeeded: Bool) -> Reloader.Loader {
+        { [options, environment] () throws(ConfigurationError) in
+            try DaemonConfiguration.load(
+                path: options.configurationPath,
+                environment: environment,
+                isFileNeeded: isFileNeeded
+            )
+        }
+    }
+
+    /// A file that was lost must not let deletions end with nothing erased.
+    static func requireFile(
+        _ configuration: DaemonConfiguration,
+        at path: String,
+        for state: StateDatabase
+    ) async throws {
+        guard !configuration.hasFile, let document = try await state.enforcedScope(),
+            try !ErasureScope(document: document).targets.isEmpty
+        else { return }
+        throw DaemonError(
+            .configuration,
+            [
+                "cannot read '\(path)' (unreadable): it is missing, and the service has erased from"
+                    + " stores that it named; put it back, or an empty one if none is left"
+            ]
+        )
+    }
+
     private func wire(_ base: Base, isOwnCrash: Bool) async throws -> Daemon {
         let engine = try await base.makeEngine(isOwnCrash: isOwnCrash)
         let pauses = base.makePauseWatch(engine)
@@ -146,10 +182,13 @@ struct DaemonBuilder: Sendable {
         let notifications = base.makeNotifications(intake, engine)
         let poller = base.makePoller(notifications, pauses)
         let spool = base.makeSpool(intake)
-        try await base.connect(engine, intake, spool, notifications)
+        let queues = try base.makeQueues(intake)
+        try await base.connect(engine, intake, [spool] + queues.values, notifications)
         let rechecks = base.makeRecheckParts(engine)
         let replay = ReplayService(rechecks)
-        let reloader = base.makeReloader(options.configurationPath, engine, pauses)
+        let messages = base.makeMessages()
+        let loader = loader(isFileNeeded: base.configuration.hasFile)
+        let reloader = base.makeReloader(loader, engine, pauses)
         let backend = DaemonBackend(
             BackendParts(
                 state: base.state,
@@ -163,6 +202,7 @@ struct DaemonBuilder: Sendable {
                 credentials: credentials,
                 intake: intake,
                 notifications: notifications,
+                messages: messages,
                 hub: base.hub,
                 tokens: base.tokens,
                 measurements: base.measurements,
@@ -177,6 +217,7 @@ struct DaemonBuilder: Sendable {
                 clock: base.clockKeeper,
                 logger: logger,
                 spoolHealth: { spool.health },
+                queueHealth: { queues.mapValues(\.health) },
                 refusedReload: { reloader.refusal },
                 reload: { () async throws(ControlProblem) in try await reloader.reload() }
             )
@@ -185,6 +226,7 @@ struct DaemonBuilder: Sendable {
             base: base,
             engine: engine,
             spool: spool,
+            queues: Array(queues.values),
             server: try await makeServer(base, backend),
             watchdog: base.makeWatchdog(engine),
             deadlines: base.makeDeadlineWatch(),
@@ -195,6 +237,7 @@ struct DaemonBuilder: Sendable {
                 interval: base.configuration.requests.sampleInterval
             ),
             notifications: notifications,
+            messages: messages,
             poller: poller,
             reloader: reloader,
             pauses: pauses
@@ -205,7 +248,7 @@ struct DaemonBuilder: Sendable {
         var limits = ServerLimits()
         limits.connectionsMax = base.configuration.server.connectionsMax
         return try await ControlServer(
-            sockets: try sockets(base.directories),
+            sockets: try sockets(base.directories, base.configuration.server),
             backend: backend,
             limits: limits,
             logger: logger,
@@ -235,19 +278,22 @@ struct DaemonBuilder: Sendable {
         return key.hasher
     }
 
-    private func sockets(_ directories: ServiceDirectories) throws -> [ListeningSocket] {
+    private func sockets(
+        _ directories: ServiceDirectories,
+        _ server: ServerConfiguration
+    ) throws -> [ListeningSocket] {
         if let control = activation.descriptors[.control],
             let submit = activation.descriptors[.submit]
         {
+            let viewer = try activation.descriptors[.viewer].map {
+                try ListeningSocket(adopting: $0, role: .viewer)
+            }
             return [
                 try ListeningSocket(adopting: control, role: .operator),
                 try ListeningSocket(adopting: submit, role: .submit),
-            ]
+            ] + [viewer].compactMap(\.self)
         }
         let runtime = try directories.requireRuntime()
-        return [
-            try ListeningSocket(binding: runtime + "/control.sock", mode: 0o600, role: .operator),
-            try ListeningSocket(binding: runtime + "/submit.sock", mode: 0o600, role: .submit),
-        ]
+        return try OwnSockets(runtime: runtime, server: server, logger: logger).make()
     }
 }

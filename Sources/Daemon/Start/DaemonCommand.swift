@@ -12,18 +12,20 @@ package enum DaemonCommand {
     /// Runs to the end and returns the exit status; `arguments` is without the program's name.
     package static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
-            return try await obey(try DaemonOptions(arguments), environment)
+            let options = try DaemonOptions(arguments, environment: environment)
+            return try await obey(options, environment).rawValue
         } catch let logged as Logged {
-            return exitStatus(of: logged.error)
+            return exitStatus(of: logged.error).rawValue
         } catch {
             complain("\(error)", environment)
-            return exitStatus(of: error)
+            return exitStatus(of: error).rawValue
         }
     }
 
-    private static func exitStatus(of error: any Error) -> Int32 {
+    private static func exitStatus(of error: any Error) -> ExitStatus {
         if let error = error as? DaemonError { return error.exitStatus }
-        return error is ConfigurationError ? 78 : 74
+        let isForOperator = error is ConfigurationError || error is VaultSetupError
+        return isForOperator ? .configuration : .place
     }
 
     /// An error that the journal has already, with its id.
@@ -34,7 +36,7 @@ package enum DaemonCommand {
     private static func obey(
         _ options: DaemonOptions,
         _ environment: [String: String]
-    ) async throws -> Int32 {
+    ) async throws -> ExitStatus {
         switch options.verb {
         case .help:
             say(DaemonOptions.help)
@@ -53,8 +55,10 @@ package enum DaemonCommand {
             say(try backUp(to: file, options, environment))
         case .restore(let file):
             say(try restore(file, options, environment))
+        case .convert(let file):
+            say(try convert(file, project: options.project))
         case .checkConfiguration:
-            let configuration = try DaemonConfiguration.load(path: options.configurationPath)
+            let configuration = try load(options, environment)
             for caution in configuration.cautions { say("caution: \(caution)") }
             say("'\(options.configurationPath)' is fine")
         case .initSpool:
@@ -70,13 +74,13 @@ package enum DaemonCommand {
         case .run:
             try await serve(options, environment)
         }
-        return 0
+        return .done
     }
 
     private static func check(
         _ options: DaemonOptions,
         _ environment: [String: String]
-    ) async throws -> Int32 {
+    ) async throws -> ExitStatus {
         let path = options.configurationPath
         if options.isAsService {
             let json = options.isJSON ? ["--json"] : []
@@ -97,18 +101,22 @@ package enum DaemonCommand {
         try setUpProcess(environment)
         let activation = try SocketActivation.take()
         _ = clinux_forbid_core_dumps()
-        let output = LogOutput.choose(environment: environment)
+        let output = options.logOutput ?? .choose(environment: environment)
         let queue = try LogQueue(output: output)
         defer { _ = queue.flush(timeout: .seconds(2)) }
-        var logger = Logger(label: "expunged") { _ in JournalLogHandler(queue: queue) }
+        let alarms = AlarmQueue()
+        var logger = Logger(label: "expunged") { _ in
+            AlarmLogHandler(JournalLogHandler(queue: queue), alarms)
+        }
         do {
-            let configuration = try DaemonConfiguration.load(path: options.configurationPath)
+            let configuration = try load(options, environment)
             logger.logLevel = Logger.Level(rawValue: configuration.journal.level.rawValue) ?? .info
             let builder = DaemonBuilder(
                 options: options,
                 environment: environment,
                 activation: activation,
-                logger: logger
+                logger: logger,
+                alarms: alarms
             )
             try await builder.build(configuration).run()
         } catch {
@@ -118,8 +126,15 @@ package enum DaemonCommand {
                     ["error": "\(line)"]
                 )
             }
-            throw output == .journal ? Logged(error: error) : error
+            throw output == .standardError ? error : Logged(error: error)
         }
+    }
+
+    private static func load(
+        _ options: DaemonOptions,
+        _ environment: [String: String]
+    ) throws(ConfigurationError) -> DaemonConfiguration {
+        try DaemonConfiguration.load(path: options.configurationPath, environment: environment)
     }
 
     /// Must happen before the first task and the first use of SQLite.

@@ -21,17 +21,16 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
         self.problems = problems
     }
 
-    /// Of sysexits.h, which systemd shows by name (systemd.exec(5), "Process exit codes").
-    package var exitStatus: Int32 {
+    var exitStatus: ExitStatus {
         switch kind {
-        case .usage: 64
-        case .configuration, .credential, .provider, .target: 78
-        case .state, .spool, .socket: 74
+        case .usage: .usage
+        case .configuration, .credential, .provider, .target: .configuration
+        case .state, .spool, .socket: .place
         }
     }
 
     /// Whether an operator must mend the configuration or a credential first.
-    var isForOperator: Bool { exitStatus == 78 }
+    var isForOperator: Bool { exitStatus == .configuration }
 
     package var description: String { problems.joined(separator: "\n") }
 }

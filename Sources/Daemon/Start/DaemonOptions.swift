@@ -1,3 +1,5 @@
+package import Systemd
+
 /// What the command line of `expunged` asks for.
 package struct DaemonOptions: Sendable, Hashable {
     /// What to do.
@@ -11,6 +13,8 @@ package struct DaemonOptions: Sendable, Hashable {
         case setup
         case backup(file: String)
         case restore(file: String)
+        /// Of Firebase's extension delete-user-data.
+        case convert(file: String)
         case version
         case help
     }
@@ -21,12 +25,24 @@ package struct DaemonOptions: Sendable, Hashable {
     package var runtimeDirectory: String?
     package var credentialsDirectory: String?
     package var logsDirectory: String?
+    /// `nil`: the journal where standard error leads to it, else text.
+    package var logOutput: LogOutput?
+    /// Of Firebase, with `convert`.
+    package var project: String?
     package var isJSON = false
     /// To check as the service's user, in the sandbox of its unit.
     package var isAsService = false
 
-    /// Reads the arguments after the program's name; errors are of kind `usage`.
-    package init(_ arguments: [String]) throws(DaemonError) {
+    /// Reads the arguments after the program's name, which win over variables; errors are of kind
+    /// `usage`.
+    package init(
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws(DaemonError) {
+        if let path = environment["EXPUNGED_CONFIG"] { configurationPath = path }
+        if let name = environment["EXPUNGED_LOG_FORMAT"] {
+            logOutput = try Self.output(name, "$EXPUNGED_LOG_FORMAT")
+        }
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
@@ -38,6 +54,8 @@ package struct DaemonOptions: Sendable, Hashable {
             case "setup": verb = .setup
             case "backup": verb = .backup(file: try Self.value(of: argument, &rest))
             case "restore": verb = .restore(file: try Self.value(of: argument, &rest))
+            case "convert": verb = .convert(file: try Self.convertible(&rest))
+            case "--project": project = try Self.value(of: argument, &rest)
             case "--version": verb = .version
             case "--help", "-h": verb = .help
             case "--generate-vault-key":
@@ -47,11 +65,33 @@ package struct DaemonOptions: Sendable, Hashable {
             case "--runtime-directory": runtimeDirectory = try Self.value(of: argument, &rest)
             case "--credentials-directory":
                 credentialsDirectory = try Self.value(of: argument, &rest)
+            case "--log-format":
+                logOutput = try Self.output(try Self.value(of: argument, &rest), argument)
             case "--logs-directory": logsDirectory = try Self.value(of: argument, &rest)
             default:
                 throw DaemonError(.usage, ["unknown argument '\(argument)'; see expunged --help"])
             }
         }
+    }
+
+    private static func output(_ name: String, _ place: String) throws(DaemonError) -> LogOutput {
+        guard let output = LogOutput.names[name] else {
+            let names = LogOutput.names.keys.sorted().joined(separator: ", ")
+            throw DaemonError(
+                .usage,
+                ["\(place) is '\(LogText.sanitized(name))', and must be one of: \(names)"]
+            )
+        }
+        return output
+    }
+
+    private static func convertible(
+        _ rest: inout ArraySlice<String>
+    ) throws(DaemonError) -> String {
+        guard try value(of: "convert", &rest) == "delete-user-data" else {
+            throw DaemonError(.usage, ["convert knows one kind of file: delete-user-data"])
+        }
+        return try value(of: "convert delete-user-data", &rest)
     }
 
     private static func value(
@@ -67,8 +107,10 @@ package struct DaemonOptions: Sendable, Hashable {
     package static let help = """
         usage: expunged [--config FILE] [--state-directory DIR] [--runtime-directory DIR]
                         [--credentials-directory DIR] [--logs-directory DIR]
+                        [--log-format journal|json|text]
                expunged setup [--config FILE] [--credentials-directory DIR]
                expunged backup FILE | restore FILE [--config FILE] [...-directory DIR]
+               expunged convert delete-user-data FILE [--project ID]
                expunged --check [--json] [--as-service] [--config FILE] [...-directory DIR]
                expunged --check-config [--config FILE]
                expunged --init-spool [--config FILE] [--state-directory DIR]
@@ -83,13 +125,20 @@ package struct DaemonOptions: Sendable, Hashable {
                                        the service runs; no vault key and no spool in it
           restore FILE                 check such a file and its vault keys, put it in place of
                                        the state, and say what comes next; not while it runs
-          --config FILE                configuration (default /etc/expunged/expunged.toml)
+          convert delete-user-data FILE
+                                       print a configuration that does what the parameters of
+                                       Firebase's extension in FILE ask for
+          --config FILE                configuration (default $EXPUNGED_CONFIG, or
+                                       /etc/expunged/expunged.toml); variables such as
+                                       $EXPUNGED_JOURNAL_LEVEL win over it
           --state-directory DIR        private state and spool (default $STATE_DIRECTORY)
           --runtime-directory DIR      where to bind the sockets without systemd (default
                                        $RUNTIME_DIRECTORY)
           --credentials-directory DIR  vault key and provider keys (default $CREDENTIALS_DIRECTORY)
           --logs-directory DIR         checkpoints of the ledger (default $LOGS_DIRECTORY, or the
                                        state directory, where an old copy goes unnoticed)
+          --log-format FORMAT          where messages go: journal, or json or text on standard error
+                                       (default $EXPUNGED_LOG_FORMAT, or what is there)
           --check                      try everything that the configuration names, and the
                                        machine; each finding has a hint. Changes nothing
           --json                       with --check: print JSON

@@ -13,15 +13,19 @@ package enum Kinds {
     static let directories: [any DirectoryKind.Type] = [FirebaseKind.self]
 
     static let stores: [any StoreKind.Type] = [
-        SQLiteStore.self, FilesStore.self, PostgreSQLStore.self, RedisStore.self,
-        CommandStore.self, WebhookStore.self, S3Store.self, CloudStorageStore.self,
-        FirestoreStore.self, RealtimeDatabaseStore.self, FirebaseAuthStore.self,
+        SQLiteStore.self, FilesStore.self, PostgreSQLStore.self, MySQLStore.self,
+        RedisStore.self, CommandStore.self, WebhookStore.self, S3Store.self,
+        CloudStorageStore.self, DynamoDBStore.self,
+        FirestoreStore.self, RealtimeDatabaseStore.self, HTTPStore.self, FirebaseAuthStore.self,
     ]
 
+    static let queues: [any QueueKind.Type] = [PostgreSQLQueue.self, MySQLQueue.self]
+
     package static let table = SettingsTable(
-        SettingsTable.general + ProviderConfiguration.settings(providers)
+        SettingsTable.general + SettingsTable.mail + ProviderConfiguration.settings(providers)
             + DirectoryConfiguration.settings(directories, providers: providers)
-            + TargetConfiguration.settings(stores),
-        kinds: [.provider: providers, .directory: directories, .target: stores]
+            + TargetConfiguration.settings(stores) + SettingsTable.subscriber
+            + QueueConfiguration.settings(queues),
+        kinds: [.provider: providers, .directory: directories, .target: stores, .queue: queues]
     )
 }

@@ -13,13 +13,16 @@ struct Reloader: Sendable {
     /// Calls under way end with the adapters that began them; longer than any call lasts.
     private static let retirementDelay = Duration.seconds(60)
 
-    let path: String
+    typealias Loader = @Sendable () throws(ConfigurationError) -> DaemonConfiguration
+
+    let load: Loader
     let factory: AdapterFactory
     let state: StateDatabase
     let registry: AdapterRegistry
     let engine: DeletionEngine
     let notifier: ServiceNotifier
     let pauses: PauseWatch
+    var alarms = AlarmQueue()
     let now: @Sendable () -> WallTime
     let logger: Logger
     private let turns = AsyncLock()
@@ -39,7 +42,7 @@ struct Reloader: Sendable {
         let old = registry.current
         let adapters: Adapters
         do {
-            let configuration = try DaemonConfiguration.load(path: path)
+            let configuration = try load()
             adapters = try await factory.make(configuration)
         } catch {
             throw refused(error)
@@ -74,8 +77,7 @@ struct Reloader: Sendable {
     /// Records what receipts will say, before any request can end under it.
     private func record(_ adapters: Adapters) async throws(ControlProblem) {
         do {
-            state.noteWholeGrants(adapters.wholeGrants)
-            try await state.enforce(adapters.erasureScope)
+            try await adapters.record(in: state, alarms)
         } catch {
             await adapters.shutDown()
             note(["\(error)"])
@@ -89,7 +91,8 @@ struct Reloader: Sendable {
 
     private func refused(_ error: any Error) -> ControlProblem {
         let lines = "\(error)".split(separator: "\n").map(String.init)
-        note(lines)
+            .prefix(ControlLimits.reloadErrorsMax)
+        note(Array(lines))
         return ControlProblem(
             .configurationInvalid,
             nil,

@@ -93,6 +93,10 @@ struct ServiceSetup {
     private func keyID(_ name: String, _ path: String) throws(DaemonError) -> String? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
+        guard status.st_mode & S_IFMT != S_IFLNK else {
+            let remedy = "hint: setup replaces no file: put a regular file there"
+            throw refused("'\(path)' is a symbolic link, and systemd passes none on", remedy)
+        }
         let id: String
         do {
             let text = try CredentialDirectory(path: credentials).read(name)

@@ -19,7 +19,15 @@ struct VaultSetup: Sendable {
         do {
             keyring = try loadKeyring()
         } catch {
-            throw DaemonError(.credential, ["\(error)"])
+            let directory = credentials.map { " in '\($0.path)'" } ?? ""
+            throw DaemonError(
+                .credential,
+                [
+                    "\(error)",
+                    "hint: put the key\(directory) back from its copy, and start the service again;"
+                        + " only a new service gets a new one: expunged --generate-vault-key FILE",
+                ]
+            )
         }
         guard let keyring else { return SealedVault(keyring: nil) }
         let missing = try await state.vaultKeyIDs().filter {

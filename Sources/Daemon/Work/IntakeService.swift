@@ -108,7 +108,12 @@ final class IntakeService: SpoolIntake {
         _ origin: SubmissionOrigin
     ) -> Logger.Metadata {
         var facts: Logger.Metadata = ["error": "\(reason.rawValue)"]
-        if case .spool(let row) = origin { facts["detail"] = "row \(row.rowID)" }
+        if case .spool(let row) = origin {
+            facts["detail"] = "row \(row.rowID)"
+            if case .queue(let name) = row.source {
+                facts["detail"] = "row \(row.rowID) of queue \(name)"
+            }
+        }
         return facts
     }
 
@@ -121,8 +126,10 @@ final class IntakeService: SpoolIntake {
         for (submission, outcome) in zip(submissions, outcomes) {
             switch outcome {
             case .accepted(var loaded, let absorbed):
-                // The read that brought it brought the credentials before it.
-                if case .spool = submission.origin { loaded.isSpoolRead = true }
+                // The read of the file that brought it brought the credentials before it.
+                if case .spool(let row) = submission.origin, row.source == .file {
+                    loaded.isSpoolRead = true
+                }
                 admitted.append(loaded)
                 logger.note(.requestAccepted, ["request.id": "\(loaded.request.id)"])
                 for id in absorbed { credentials.post(.operate(id, .absorbed, Ticket(number: 0))) }

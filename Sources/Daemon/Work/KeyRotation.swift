@@ -144,6 +144,14 @@ final class KeyRotation: Sendable {
             } store: {
                 try await $0.replaceFoundKeys($1)
             }
+            count += try await renew { [state] (last: StoredAddress?) in
+                let after = last?.request
+                return try await state.addresses(under: id, after: after, limit: Self.batchMax)
+            } make: { [vault] (old) throws(VaultError) in
+                (old: old, new: try vault.resealKeys(old.address.keys))
+            } store: {
+                try await $0.replaceAddresses($1)
+            }
         }
         return count
     }

@@ -115,6 +115,9 @@ final class PauseWatch: Sendable {
     func note(_ unfit: UnfitComponents) {
         for (name, problem) in unfit.providers { note([problem], of: .provider(name)) }
         for (name, problems) in unfit.targets { note(problems, of: .target(name)) }
+        for (name, problem) in unfit.subscribers {
+            logger.note(.componentUnfit, ["subscriber": "\(name)", "error": "\(problem)"])
+        }
     }
 
     func problems(of component: Component) -> [String] {

@@ -7,20 +7,20 @@ import Synchronization
 /// A restart reads the spool from its first row, and until then no request goes on.
 final class UnsealedRows: Sendable {
     fileprivate struct Waiting {
-        /// By the rescan that saw each row last.
+        /// By the rescan of its spool that saw each row last.
         var rows: [SpoolRow: Int] = [:]
-        /// Since this rescan more rows wait than are remembered.
-        var fullSince: Int?
+        /// Since this rescan of a spool more of its rows wait than are remembered.
+        var fullSince: [SpoolSource: Int] = [:]
 
-        var isEmpty: Bool { rows.isEmpty && fullSince == nil }
+        var isEmpty: Bool { rows.isEmpty && fullSince.isEmpty }
     }
 
     fileprivate struct State {
         var waiting: [[UInt8]: Waiting] = [:]
-        /// Number of the rescan under way or the last one.
-        var round = 0
-        /// Since this rescan more users wait than are remembered.
-        var fullSince: Int?
+        /// Number of the rescan of each spool under way or the last one.
+        var attempts: [SpoolSource: Int] = [:]
+        /// Since this rescan of a spool more of its users wait than are remembered.
+        var fullSince: [SpoolSource: Int] = [:]
     }
 
     fileprivate static let rowsPerUserMax = 8
@@ -30,7 +30,7 @@ final class UnsealedRows: Sendable {
 
     init(tell: @escaping @Sendable (UnsealedUsers) -> Void) { self.tell = tell }
 
-    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty && $0.fullSince == nil } }
+    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty && $0.fullSince.isEmpty } }
 
     func note(_ rows: [SpoolCredential], _ receipts: [SpoolCredentialReceipt]) {
         change { state in
@@ -44,10 +44,12 @@ final class UnsealedRows: Sendable {
         }
     }
 
-    func rescanBegan() { state.withLock { $0.round += 1 } }
+    func rescanBegan(_ source: SpoolSource = .file) {
+        state.withLock { $0.attempts[source, default: 0] += 1 }
+    }
 
-    func rescanEnded() {
-        change { $0.dropUnseen() }
+    func rescanEnded(_ source: SpoolSource = .file) {
+        change { $0.dropUnseen(source) }
     }
 
     private func change(_ body: (inout State) -> Void) {
@@ -62,15 +64,17 @@ final class UnsealedRows: Sendable {
 
 extension UnsealedRows.State {
     fileprivate mutating func keep(_ row: SpoolCredential) {
+        let source = row.row.source
+        let attempt = attempts[source] ?? 0
         guard waiting[row.userHash] != nil || waiting.count < Limits.unsealedUsersMax else {
-            fullSince = round
+            fullSince[source] = attempt
             return
         }
         var rows = waiting[row.userHash, default: UnsealedRows.Waiting()]
         if rows.rows[row.row] != nil || rows.rows.count < UnsealedRows.rowsPerUserMax {
-            rows.rows[row.row] = round
+            rows.rows[row.row] = attempt
         } else {
-            rows.fullSince = round
+            rows.fullSince[source] = attempt
         }
         waiting[row.userHash] = rows
     }
@@ -81,17 +85,18 @@ extension UnsealedRows.State {
         waiting[row.userHash] = rows.isEmpty ? nil : rows
     }
 
-    fileprivate mutating func dropUnseen() {
+    fileprivate mutating func dropUnseen(_ source: SpoolSource) {
+        let attempt = attempts[source] ?? 0
         waiting = waiting.compactMapValues { rows in
             var rows = rows
-            rows.rows = rows.rows.filter { $0.value == round }
-            if let since = rows.fullSince, since < round { rows.fullSince = nil }
+            rows.rows = rows.rows.filter { $0.key.source != source || $0.value == attempt }
+            if let since = rows.fullSince[source], since < attempt { rows.fullSince[source] = nil }
             return rows.isEmpty ? nil : rows
         }
-        if let since = fullSince, since < round { fullSince = nil }
+        if let since = fullSince[source], since < attempt { fullSince[source] = nil }
     }
 
     fileprivate var users: UnsealedUsers {
-        UnsealedUsers(Set(waiting.keys), isEverybody: fullSince != nil)
+        UnsealedUsers(Set(waiting.keys), isEverybody: !fullSince.isEmpty)
     }
 }

@@ -16,6 +16,8 @@ package struct PurgeOrder: Sendable {
     package var partitionKey: String?
     /// Tells a replay from the erasure, for a store that keeps its answers; `nil` in the erasure.
     package var attempt: String?
+    /// When the deletion was completed that is looked at again; `nil` in the deletion itself.
+    package var erasedAt: WallTime?
     /// Closed for the request by a hold that comes after the call was made.
     package var gate: PurgeGate?
 
@@ -108,6 +110,15 @@ package protocol RowHolding: PurgeTarget {
 package protocol CoverageSearching: PurgeTarget {
     /// Looks through the live schema (or bucket, folder) for what looks like user data.
     func coverage() async -> CoverageAnswer
+}
+
+/// A store of tables, for which rules can be written from the live schema.
+package protocol RuleSuggesting: PurgeTarget {
+    /// Reads the schema and sampled values, and writes rules for them.
+    ///
+    /// - Parameter userTable: `TABLE.COLUMN` or `TABLE`, if an operator named it.
+    /// - Returns: The rules as a configuration, or why there are none.
+    func suggestion(userTable: String?) async -> SuggestionAnswer
 }
 
 /// A target around another one, as which it acts unless it says otherwise.

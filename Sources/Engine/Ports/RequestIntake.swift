@@ -75,6 +75,8 @@ package struct Submission: Sendable {
     /// A sign-in that came with it, recorded in the same commit.
     package var signIn: ProvenSignIn?
     package var operatorUID: UInt32?
+    /// Where the user gets the confirmation; `delete_account` only.
+    package var address: SealedAddress?
     /// ``Lifecycle/Request/isAnonymous``; a row of the spool always is.
     package var isAnonymous: Bool
 

@@ -149,6 +149,8 @@ package struct RecheckDriver: Sendable {
 
 extension ErasureOrder {
     fileprivate var purge: PurgeOrder {
-        PurgeOrder(request: request, user: user, cutoff: cutoff)
+        var order = PurgeOrder(request: request, user: user, cutoff: cutoff)
+        order.erasedAt = erasedAt
+        return order
     }
 }

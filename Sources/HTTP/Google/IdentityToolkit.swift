@@ -82,13 +82,20 @@ package struct IdentityToolkit: Sendable {
     /// Looks an account up; the answer for an unknown id is a 200 without `users`.
     package func find(_ user: UserID) async -> Found {
         guard Self.mayExist(user) else { return .none }
+        return Self.found(user, in: await look(for: user))
+    }
+
+    private func look(for user: UserID) async -> ReplyReading {
         var body = JSONBody()
         body.add("localId", texts: [user.exposeText()])
-        let reading = await client.call(
+        return await client.call(
             RemoteRequest(lookup, .json(body)),
             Self.replies(alsoNone: false)
         )
-        if let failure = Self.failure(reading) { return .failure(failure) }
+    }
+
+    private static func found(_ user: UserID, in reading: ReplyReading) -> Found {
+        if let failure = failure(reading) { return .failure(failure) }
         guard let users = reading.json?["users"] else { return .none }
         guard let list = users.array, list.count <= 1 else { return .failure(.unusable) }
         guard let first = list.first else { return .none }
@@ -115,11 +122,15 @@ package struct IdentityToolkit: Sendable {
     }
 
     /// Asks for an account that cannot be: a harmless call that needs the same permission; `nil`
-    /// when all is well.
+    /// when all is well, and `wrongEndpoint` for a 404.
     package func diagnose() async -> EffectFailure? {
         guard let nobody = Self.nobody else { return nil }
-        if case .failure(let failure) = await find(nobody) { return failure }
-        return nil
+        let reading = await look(for: nobody)
+        guard case .failure(let failure) = Self.found(nobody, in: reading) else { return nil }
+        guard failure == .misconfigured, reading.isNotFound, let refusal = reading.refusal else {
+            return failure
+        }
+        return .wrongEndpoint(refusal.refusal)
     }
 
     /// Why a question has no answer; `nil` when it has one.

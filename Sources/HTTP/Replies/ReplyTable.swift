@@ -43,6 +43,11 @@ package struct ReplyReading: Sendable {
     /// may be at fault, or the endpoint.
     package var refusal: ReplyRefusal?
 
+    /// A 404 without an error of OAuth: another endpoint than the one that was meant.
+    package var isNotFound: Bool {
+        refusal.map { $0.isForeign && $0.refusal.status == 404 } ?? false
+    }
+
     package init(meaning: ReplyMeaning, grant: TokenGrant? = nil, json: JSONValue? = nil) {
         self.meaning = meaning
         self.grant = grant

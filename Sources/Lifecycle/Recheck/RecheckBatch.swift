@@ -3,6 +3,8 @@ package struct ErasureOrder: Hashable, Sendable {
     package let request: RequestID
     package let user: UserID
     package let cutoff: WallTime
+    /// When the deletion was completed; `nil` where nobody asks.
+    package var erasedAt: WallTime?
 }
 
 /// Users, or ids, that one call of a store is about.
@@ -30,7 +32,12 @@ package struct RecheckBatch: Hashable, Sendable {
         var isErased: Bool { rows > 0 || (isResumed && newer == 0 && !isShared) }
 
         init(_ tombstone: Tombstone, _ user: UserID, cutoff: WallTime) {
-            order = ErasureOrder(request: tombstone.request, user: user, cutoff: cutoff)
+            order = ErasureOrder(
+                request: tombstone.request,
+                user: user,
+                cutoff: cutoff,
+                erasedAt: tombstone.erasedAt
+            )
             self.tombstone = tombstone
         }
 

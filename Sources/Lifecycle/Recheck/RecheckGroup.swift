@@ -59,7 +59,8 @@ package struct RecheckGroup: Hashable, Sendable {
             ErasureOrder(
                 request: asked.due.sealed.request,
                 user: asked.user,
-                cutoff: asked.due.cutoff
+                cutoff: asked.due.cutoff,
+                erasedAt: asked.due.openedAt
             )
         }
         return .store(name, .usual, .verify(orders))

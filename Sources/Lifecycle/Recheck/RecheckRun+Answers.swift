@@ -122,7 +122,8 @@ extension RecheckRun {
         switch (purged, verified) {
         case (.failure(let cause), _), (_, .failure(let cause)): cause.code
         case (.held, _), (.stopped, _), (.halted, _): ParkReason.onHold.rawValue
-        case (.done, .remaining): Obstacle.Kind.remaining.rawValue
+        case (.done(let counts), .remaining):
+            counts.isAccepted ? nil : Obstacle.Kind.remaining.rawValue
         case (.done, .clean), (.done, .notLookedFor): nil
         }
     }

@@ -43,7 +43,8 @@ package final class CommandProvider: TokenOnlyProvider {
             // The program's contract: it says `revoked` only of what it knows to be cut.
             refusesUnknownTokens: true,
             userActionURL: settings.userActionURL,
-            userActionText: settings.userActionText
+            userActionText: settings.userActionText,
+            isUserActionConfigured: true
         )
     }
 

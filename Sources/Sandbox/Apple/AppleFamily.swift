@@ -124,7 +124,7 @@ final class AppleFamily: GrantFamily {
         to key: GrantBook.Key,
         client: RegisteredClient
     ) throws -> SandboxNotification? {
-        let event = try order.event(of: AppleNotification.Event.allCases.map(\.rawValue))
+        let event = try order.event(of: SandboxProvider.apple.events)
         let subject = service.cut(key)
         let now = service.clock.nowMilliseconds
         let inner: JSONValue = [

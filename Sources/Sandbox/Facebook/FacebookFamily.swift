@@ -127,7 +127,7 @@ final class FacebookFamily: GrantFamily {
         to key: GrantBook.Key,
         client: RegisteredClient
     ) throws -> SandboxNotification? {
-        _ = try order.event(of: ["deauthorize", "data-deletion"])
+        _ = try order.event(of: SandboxProvider.facebook.events)
         let subject = service.cut(key)
         let payload: JSONValue = [
             "user_id": .string(subject), "algorithm": "HMAC-SHA256",

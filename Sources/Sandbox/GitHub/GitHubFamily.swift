@@ -96,7 +96,7 @@ final class GitHubFamily: GrantFamily {
         to key: GrantBook.Key,
         client: RegisteredClient
     ) throws -> SandboxNotification? {
-        _ = try order.event(of: ["revoked"])
+        _ = try order.event(of: SandboxProvider.github.events)
         let subject = service.cut(key)
         guard client.registration.kind == .gitHubApp else { return nil }
         let body: JSONValue = [

@@ -110,8 +110,8 @@ extension GrantFamily {
         _ order: SandboxOrder.Withdrawal,
         to key: GrantBook.Key
     ) throws -> (event: SecurityEvent, subject: String) {
-        let names = SecurityEvent.allCases.map(\.rawValue)
-        let event = SecurityEvent(rawValue: try order.event(of: names)) ?? .tokensRevoked
+        let known = SandboxProvider.oauth2.events
+        let event = SecurityEvent(rawValue: try order.event(of: known)) ?? .tokensRevoked
         return service.change { state in
             if event.cutsGrant { state.book.cut(key) }
             if event == .tokenRevoked, let token = order.token {

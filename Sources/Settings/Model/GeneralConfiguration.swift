@@ -26,6 +26,10 @@ package struct VaultConfiguration: Hashable, Sendable {
 /// The `[server]` section.
 package struct ServerConfiguration: Hashable, Sendable {
     package let connectionsMax: Int
+    /// By name or number, for sockets that the service makes itself; `nil`: its own user alone.
+    package let operatorGroup: String?
+    package let submitGroup: String?
+    package let viewerGroup: String?
 }
 
 /// The `[journal]` section.
@@ -37,6 +41,13 @@ package struct JournalConfiguration: Hashable, Sendable {
 package struct ControllerConfiguration: Hashable, Sendable {
     package let name: String?
     package let contact: String?
+}
+
+/// One `[[recipient]]` section.
+package struct RecipientConfiguration: Hashable, Sendable {
+    package let name: String
+    package let contact: String?
+    package let purpose: String?
 }
 
 /// How important a written message must be; names as in syslog(3), but `info`.

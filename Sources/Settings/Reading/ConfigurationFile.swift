@@ -15,6 +15,12 @@ package struct ConfigurationFile {
         self.callerUID = callerUID
     }
 
+    /// Whether nothing has that name, not even a link to nothing.
+    package var isMissing: Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) != 0 && errno == ENOENT
+    }
+
     /// Reads the whole file.
     package func read() throws(ConfigurationError) -> [UInt8] {
         // O_NONBLOCK: opening a FIFO must not wait for a writer (open(2)).

@@ -24,18 +24,27 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
     package let file: String
     /// Counted from 1; `nil` when the file as a whole is meant.
     package let line: Int?
+    /// The environment variable that is meant instead of the file.
+    package let variable: String?
     /// The key with the section's name in it, such as `provider.apple.team_id`; `nil` for the file.
     package let key: String?
     /// What the file says, fit to be shown; `nil` for secret and unknown keys.
     package let value: String?
     package let cause: String
 
-    package var description: String {
-        let place = line.map { "\(file):\($0)" } ?? file
-        let object = key ?? "this file"
-        let shown = value.map { " '\($0)'" } ?? ""
-        return "\(place): cannot use \(object)\(shown) (\(kind.rawValue)): \(cause)"
+    /// File and line, or the variable.
+    package var place: String {
+        variable.map { "$\($0)" } ?? line.map { "\(file):\($0)" } ?? file
     }
+
+    /// What cannot be used and why, without the place.
+    package var reason: String {
+        let object = key ?? (variable == nil ? "this file" : "this variable")
+        let shown = value.map { " '\($0)'" } ?? ""
+        return "cannot use \(object)\(shown) (\(kind.rawValue)): \(cause)"
+    }
+
+    package var description: String { "\(place): \(reason)" }
 }
 
 /// Why a configuration was refused: every problem at once.
@@ -56,6 +65,7 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
                 kind: kind,
                 file: file,
                 line: line,
+                variable: nil,
                 key: nil,
                 value: nil,
                 cause: cause

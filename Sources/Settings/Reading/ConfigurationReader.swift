@@ -10,14 +10,17 @@ package struct ConfigurationReader {
     package private(set) var sections: [SettingsSection] = []
 
     init(
-        root: [String: TOMLNode],
+        document: TOMLDocument,
         file: String,
-        locations: KeyLocations,
+        variables: EnvironmentSettings,
         table: SettingsTable
     ) {
+        var (root, locations) = (document.root, document.locations)
+        let problems = variables.apply(to: &root, &locations, table)
         self.root = root
         self.table = table
         log = ProblemLog(file: file, locations: locations)
+        for problem in problems { log.add(problem) }
         checkTopLevel()
     }
 
@@ -28,8 +31,8 @@ package struct ConfigurationReader {
 
     private mutating func checkTopLevel() {
         let known = [
-            "requests", "vault", "server", "journal", "controller", "provider", "directory",
-            "target",
+            "requests", "vault", "server", "journal", "controller", "recipient", "mail",
+            "provider", "directory", "target", "subscriber", "queue",
         ]
         for name in root.keys where !known.contains(name) {
             log.add(
@@ -44,16 +47,22 @@ package struct ConfigurationReader {
 
     package mutating func append(_ section: SettingsSection) { sections += section.tree }
 
-    /// The line of each section and of each of its keys, by its name, such as `requests.deadline`.
-    package var lines: [String: Int] {
-        var lines: [String: Int] = [:]
+    /// The file and line, or the variable, of each section and of each of its keys, by its name,
+    /// such as `requests.deadline`.
+    package var places: [String: String] {
+        var places: [String: String] = [:]
         for section in sections {
-            lines[section.label] = log.locations.line(of: section.place.path)
+            places[section.label] = place(of: section.place.path)
             for key in section.values.keys {
-                lines[section.place.key(key)] = log.locations.line(of: section.place.path(of: key))
+                places[section.place.key(key)] = place(of: section.place.path(of: key))
             }
         }
-        return lines
+        return places
+    }
+
+    private func place(of path: [KeyStep]) -> String {
+        log.locations.variable(of: path).map { "$\($0)" }
+            ?? "\(log.file):\(log.locations.line(of: path))"
     }
 }
 
@@ -164,10 +173,23 @@ extension ConfigurationReader {
         if kind == nil, table.hasKinds(place.scope) { return section }
         for (name, scope) in place.scope.children {
             if let kind = section.kind, !kind.settings.contains(where: { $0.scope == scope }) {
+                if entries[name] != nil, [.auth, .step].contains(scope) {
+                    log.report(
+                        .unknownKey,
+                        name,
+                        in: place,
+                        "kind \"\(kind.name)\" has no such section"
+                    )
+                }
                 continue
             }
-            if scope == .column {
-                section.children += columns(entries[name], of: place)
+            if let sample = scope.columnSample {
+                let node = entries[name]
+                section.children += columns(node, scope, name, sample, of: place)
+                continue
+            }
+            if scope.isTable {
+                section.children += table(entries[name], scope, name, of: place)
                 continue
             }
             let found = repeated(
@@ -185,26 +207,45 @@ extension ConfigurationReader {
         return section
     }
 
-    /// Reads `set = { COLUMN = { … } }`, sorted by column.
-    private mutating func columns(_ node: TOMLNode?, of parent: SectionPlace) -> [SettingsSection] {
+    /// Reads a section such as `[target.auth]`.
+    private mutating func table(
+        _ node: TOMLNode?,
+        _ scope: SettingScope,
+        _ name: String,
+        of parent: SectionPlace
+    ) -> [SettingsSection] {
         guard let node else { return [] }
-        let path = parent.path(of: "set")
-        guard case .table(let columns) = node, !columns.isEmpty else {
+        guard case .table(let entries) = node else {
             log.report(
                 .wrongType,
-                "set",
+                name,
                 in: parent,
-                "it must name at least one column: set = { COLUMN = { strategy = \"null\" } }"
+                "it is \(node.typeName); write \(scope.header)"
             )
             return []
         }
-        guard columns.count <= SettingScope.column.countMax else {
-            log.report(
-                .tooMany,
-                "set",
-                in: parent,
-                "there are \(columns.count), and at most \(SettingScope.column.countMax) are read"
-            )
+        let path = parent.path(of: name)
+        return [read(entries, at: SectionPlace(scope: scope, path: path, label: parent.key(name)))]
+    }
+
+    /// Reads `set = { COLUMN = { … } }` and the like, sorted by column.
+    private mutating func columns(
+        _ node: TOMLNode?,
+        _ scope: SettingScope,
+        _ name: String,
+        _ sample: String,
+        of parent: SectionPlace
+    ) -> [SettingsSection] {
+        guard let node else { return [] }
+        let path = parent.path(of: name)
+        guard case .table(let columns) = node, !columns.isEmpty else {
+            let cause = "it must name at least one column: \(name) = { COLUMN = \(sample) }"
+            log.report(.wrongType, name, in: parent, cause)
+            return []
+        }
+        guard columns.count <= scope.countMax else {
+            let cause = "there are \(columns.count), and at most \(scope.countMax) are read"
+            log.report(.tooMany, name, in: parent, cause)
             return []
         }
         var sections: [SettingsSection] = []
@@ -213,15 +254,15 @@ extension ConfigurationReader {
                 log.report(
                     .malformed,
                     column,
-                    in: SectionPlace(scope: .column, path: path, label: parent.key("set")),
+                    in: SectionPlace(scope: scope, path: path, label: parent.key(name)),
                     "a column name must be \(TextRule.identifier.requirement)"
                 )
                 continue
             }
             let place = SectionPlace(
-                scope: .column,
+                scope: scope,
                 path: path + [.key(column)],
-                label: parent.key("set.\(column)")
+                label: parent.key("\(name).\(column)")
             )
             if case .table(let entries) = node {
                 sections.append(read(entries, at: place, column: column))
@@ -230,7 +271,7 @@ extension ConfigurationReader {
                     .wrongType,
                     key: place.label,
                     at: place.path,
-                    "it is \(node.typeName); write \(column) = { strategy = \"null\" } or the like"
+                    "it is \(node.typeName); write \(column) = \(sample) or the like"
                 )
             }
         }
@@ -305,7 +346,13 @@ extension ConfigurationReader {
     }
 
     package mutating func server() -> ServerConfiguration {
-        ServerConfiguration(connectionsMax: single(.server).requiredCount("connections_max"))
+        let section = single(.server)
+        return ServerConfiguration(
+            connectionsMax: section.requiredCount("connections_max"),
+            operatorGroup: section.text("operator_group"),
+            submitGroup: section.text("submit_group"),
+            viewerGroup: section.text("viewer_group")
+        )
     }
 
     package mutating func journal() -> JournalConfiguration {
@@ -318,5 +365,16 @@ extension ConfigurationReader {
             name: section.text("name"),
             contact: section.text("contact")
         )
+    }
+
+    package mutating func recipients() -> [RecipientConfiguration] {
+        named(.recipient).map { section in
+            append(section)
+            return RecipientConfiguration(
+                name: section.requiredText("name"),
+                contact: section.text("contact"),
+                purpose: section.text("purpose")
+            )
+        }
     }
 }

@@ -21,6 +21,8 @@ package struct ProblemLog: Sendable {
         add(kind, key: place.key(name), at: place.path(of: name), value: value, cause)
     }
 
+    mutating func add(_ problem: ConfigurationProblem) { problems.append(problem) }
+
     mutating func add(
         _ kind: ConfigurationProblem.Kind,
         key: String,
@@ -33,6 +35,7 @@ package struct ProblemLog: Sendable {
                 kind: kind,
                 file: file,
                 line: locations.line(of: path),
+                variable: locations.variable(of: path),
                 key: Self.printable(key),
                 value: value.map { Self.printable($0) },
                 cause: cause

@@ -146,6 +146,13 @@ extension SectionReader {
             return texts(nodes, setting: setting, rule: rule, count: count, log: &log)
         case (.map(let nameRule, let rule, let count), .table(let entries)):
             return map(entries, setting: setting, rules: (nameRule, rule), count: count, log: &log)
+        case (.numbers(let range, let count), .array(let nodes)):
+            return numbers(nodes, setting: setting, ranges: (range, count), log: &log)
+        case (.json, _):
+            guard let json = node.json else {
+                return refuse(.malformed, setting, node.typeName, log: &log)
+            }
+            return .json(json)
         case (.duration(let range), .text(let text)):
             return duration(text, setting: setting, range: range, log: &log)
         default:
@@ -196,6 +203,25 @@ extension SectionReader {
             return refuse(.outOfRange, setting, text, log: &log)
         }
         return .duration(duration)
+    }
+
+    private func numbers(
+        _ nodes: [TOMLNode],
+        setting: Setting,
+        ranges: (value: ClosedRange<Int>, count: ClosedRange<Int>),
+        log: inout ProblemLog
+    ) -> SettingValue? {
+        guard ranges.count.contains(nodes.count) else {
+            return refuse(.outOfRange, setting, "\(nodes.count) entries", log: &log)
+        }
+        var numbers: [Int] = []
+        for node in nodes {
+            guard case .integer(let number) = node, ranges.value.contains(number) else {
+                return refuse(.outOfRange, setting, node.typeName, log: &log)
+            }
+            numbers.append(number)
+        }
+        return .numbers(numbers)
     }
 
     private func map(

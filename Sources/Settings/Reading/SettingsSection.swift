@@ -1,8 +1,10 @@
+package import Encoding
+
 /// One section with every value that applies, defaults included.
 ///
 /// Equal sections say the same, wherever they are in the file.
 package struct SettingsSection: Sendable {
-    package let place: SectionPlace
+    package internal(set) var place: SectionPlace
     package let column: String?
     package let kindName: String?
     package let kind: (any SectionKind.Type)?
@@ -13,6 +15,8 @@ package struct SettingsSection: Sendable {
     package var children: [SettingsSection] = []
 
     package var scope: SettingScope { place.scope }
+    /// The key of the section in the one around it, such as `erase` or `verify`.
+    package var groupName: String { place.groupName }
     package var label: String { place.label }
     package var tree: [SettingsSection] { [self] + children.flatMap(\.tree) }
 }
@@ -39,6 +43,16 @@ extension SettingsSection {
     package func count(_ name: String) -> Int? {
         guard case .count(let count) = values[name] else { return nil }
         return count
+    }
+
+    package func json(_ name: String) -> JSONValue? {
+        guard case .json(let value) = values[name] else { return nil }
+        return value
+    }
+
+    package func numbers(_ name: String) -> [Int]? {
+        guard case .numbers(let numbers) = values[name] else { return nil }
+        return numbers
     }
 
     package func choice<Choice: RawRepresentable>(_ name: String) -> Choice?

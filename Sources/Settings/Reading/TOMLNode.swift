@@ -1,3 +1,5 @@
+import Encoding
+
 /// A value of a TOML document.
 indirect enum TOMLNode: Sendable {
     case text(String)
@@ -17,6 +19,27 @@ indirect enum TOMLNode: Sendable {
         case .array: "a list"
         case .table: "a section"
         case .other(let name): name
+        }
+    }
+}
+
+extension TOMLNode {
+    /// The same value as JSON, with sorted names; `nil` where JSON in a configuration has no such
+    /// value.
+    var json: JSONValue? {
+        switch self {
+        case .text(let text): return .string(text)
+        case .integer(let number): return .integer(Int64(number))
+        case .boolean(let value): return .bool(value)
+        case .array(let nodes):
+            let items = nodes.compactMap(\.json)
+            return items.count == nodes.count ? .array(items) : nil
+        case .table(let entries):
+            let members = entries.sorted { $0.key < $1.key }.compactMap { name, node in
+                node.json.map { JSONValue.Member(name, $0) }
+            }
+            return members.count == entries.count ? .object(members) : nil
+        case .other: return nil
         }
     }
 }

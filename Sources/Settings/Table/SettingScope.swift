@@ -5,48 +5,79 @@ package enum SettingScope: String, Sendable, CaseIterable {
     case server
     case journal
     case controller
+    case recipient
+    case mail
     case provider
     case directory
     case target
     case table = "target.table"
     case column = "target.table.set.COLUMN"
+    case condition = "target.table.where.COLUMN"
     case key = "target.key"
+    case auth = "target.auth"
+    /// Also `target.verify` and `target.users`.
+    case step = "target.erase"
+    case subscriber
+    case queue
 
     package var header: String {
         switch self {
-        case .requests, .vault, .server, .journal, .controller: "[\(rawValue)]"
-        case .provider, .directory, .target, .table, .key: "[[\(rawValue)]]"
-        case .column: "[\(rawValue)]"
+        case .requests, .vault, .server, .journal, .controller, .mail: "[\(rawValue)]"
+        case .recipient, .provider, .directory, .target, .table, .key, .step, .subscriber,
+            .queue:
+            "[[\(rawValue)]]"
+        case .column, .condition, .auth: "[\(rawValue)]"
         }
     }
 
     /// Whether the section may be left out and exists at most once.
     package var isSingle: Bool {
         switch self {
-        case .requests, .vault, .server, .journal, .controller: true
-        case .provider, .directory, .target, .table, .column, .key: false
+        case .requests, .vault, .server, .journal, .controller, .mail: true
+        case .recipient, .provider, .directory, .target, .table, .column, .condition, .key, .auth,
+            .step, .subscriber, .queue:
+            false
+        }
+    }
+
+    /// Whether its parent has it once, as a table.
+    var isTable: Bool { self == .auth }
+
+    /// What stands behind a column of `set` or `where`; `nil` for other sections.
+    var columnSample: String? {
+        switch self {
+        case .column: "{ strategy = \"null\" }"
+        case .condition: "{ equals = \"User\" }"
+        default: nil
         }
     }
 
     /// Below one parent, so that a reload stays quick.
     var countMax: Int {
         switch self {
-        case .requests, .vault, .server, .journal, .controller, .directory: 1
-        case .provider: 64
+        case .requests, .vault, .server, .journal, .controller, .mail, .directory, .auth: 1
+        case .subscriber, .queue: 16
+        case .step: 32
+        case .provider, .recipient: 64
         case .target: 256
         case .table: 1024
         case .column: 256
+        case .condition: 16
         case .key: 64
         }
     }
 
     var children: [(name: String, scope: SettingScope)] {
         switch self {
-        case .requests, .vault, .server, .journal, .controller, .provider, .directory, .column,
-            .key:
+        case .requests, .vault, .server, .journal, .controller, .recipient, .mail, .provider,
+            .directory, .column, .condition, .key, .auth, .step, .subscriber, .queue:
             []
-        case .target: [("table", .table), ("key", .key)]
-        case .table: [("set", .column)]
+        case .target:
+            [
+                ("table", .table), ("key", .key), ("auth", .auth), ("erase", .step),
+                ("verify", .step), ("users", .step),
+            ]
+        case .table: [("set", .column), ("where", .condition)]
         }
     }
 
@@ -54,9 +85,21 @@ package enum SettingScope: String, Sendable, CaseIterable {
         switch self {
         case .requests: "What applies to every request."
         case .vault: "Where sealed credentials get their key from."
-        case .server: "The two control sockets. Where they are is decided by the socket units."
+        case .server:
+            "The sockets control.sock, submit.sock and viewer.sock. The socket units decide where "
+                + "they are."
         case .journal: "What goes to the journal."
         case .controller: "Who is responsible for the data (GDPR article 4), for receipts."
+        case .recipient:
+            "A recipient of user data that must be notified of its erasure (GDPR article 19), "
+                + "for reports and receipts; repeat the section for each."
+        case .mail:
+            "Mail of alarms, and of confirmations to users; on where from is given."
+        case .subscriber:
+            "A web service of yours that gets a signed message for each change of a request and "
+                + "each alarm; repeat the section for each."
+        case .queue:
+            "A queue of requests in a database of an application; repeat the section for each."
         case .provider: "One identity provider; repeat the section for each."
         case .directory:
             "The system that holds users' accounts and knows where they are linked; one at most."
@@ -67,7 +110,14 @@ package enum SettingScope: String, Sendable, CaseIterable {
         case .key:
             "Ids that the rows of the database above hold for other targets (keyed_by); repeat the "
                 + "section for each. They are read and kept, sealed, before anything is purged."
+        case .auth: "How calls of the target above (kind \"http\") prove who makes them."
+        case .step:
+            "One call that erases a user, made in the order of the file. [[target.verify]] has the "
+                + "same keys and finds what is left; [[target.users]] lists all users."
         case .column: "What happens to one column of the table above (action = \"anonymize\" only)."
+        case .condition:
+            "What one more column of the table above must hold. The rule finds rows for which all "
+                + "conditions are true."
         }
     }
 }

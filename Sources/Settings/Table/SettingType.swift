@@ -10,6 +10,10 @@ package enum SettingType: Hashable, Sendable {
     case count(ClosedRange<Int>, unit: String)
     case boolean
     case constant
+    /// A list of whole numbers; the second range counts them.
+    case numbers(ClosedRange<Int>, ClosedRange<Int>)
+    /// A value that is sent as JSON, written in TOML.
+    case json
 
     /// For messages.
     package var range: String {
@@ -25,6 +29,9 @@ package enum SettingType: Hashable, Sendable {
         case .count(let range, let unit): "\(range.lowerBound) to \(range.upperBound) \(unit)"
         case .boolean: "true or false"
         case .constant: "a text of at most 1024 characters or a whole number"
+        case .numbers(let range, let count):
+            "\(Self.entries(count)), each \(range.lowerBound) to \(range.upperBound)"
+        case .json: "texts, whole numbers, true or false, in lists and tables"
         }
     }
 

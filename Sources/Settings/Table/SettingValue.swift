@@ -1,3 +1,5 @@
+package import Encoding
+
 /// The value of a setting, already checked against its type.
 package enum SettingValue: Hashable, Sendable {
     case text(String)
@@ -6,6 +8,8 @@ package enum SettingValue: Hashable, Sendable {
     case duration(Duration)
     case count(Int)
     case boolean(Bool)
+    case numbers([Int])
+    case json(JSONValue)
 
     package var toml: String {
         switch self {
@@ -19,6 +23,22 @@ package enum SettingValue: Hashable, Sendable {
         case .duration(let duration): Self.quoted(DurationText.format(duration))
         case .count(let count): String(count)
         case .boolean(let value): value ? "true" : "false"
+        case .numbers(let numbers): "[" + numbers.map(String.init).joined(separator: ", ") + "]"
+        case .json(let value): Self.toml(value)
+        }
+    }
+
+    /// On one line; what TOML cannot write is not in a configuration.
+    private static func toml(_ value: JSONValue) -> String {
+        switch value {
+        case .null, .number: quoted("")
+        case .bool(let value): value ? "true" : "false"
+        case .integer(let number): String(number)
+        case .string(let text): quoted(text)
+        case .array(let items): "[" + items.map(toml).joined(separator: ", ") + "]"
+        case .object(let members):
+            "{ " + members.map { "\(quoted($0.name)) = \(toml($0.value))" }.joined(separator: ", ")
+                + " }"
         }
     }
 

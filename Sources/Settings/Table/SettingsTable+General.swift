@@ -125,6 +125,30 @@ extension SettingsTable {
             """
         ).atRestart(),
         Setting(
+            .server,
+            "operator_group",
+            .text(.group),
+            .optional(example: .text("expunged-operator")),
+            """
+            Group, by name or number, that may use control.sock where the service makes the \
+            sockets itself, as in a container. Without it only the service's user may.
+            """
+        ).atRestart(),
+        Setting(
+            .server,
+            "submit_group",
+            .text(.group),
+            .optional(example: .text("expunged-submit")),
+            "The same for submit.sock."
+        ).atRestart(),
+        Setting(
+            .server,
+            "viewer_group",
+            .text(.group),
+            .optional(example: .text("expunged-viewer")),
+            "The same for viewer.sock."
+        ).atRestart(),
+        Setting(
             .journal,
             "level",
             .choice(JournalLevel.allCases.map(\.rawValue)),
@@ -144,6 +168,27 @@ extension SettingsTable {
             .text(.sentence),
             .optional(example: .text("privacy@example.com")),
             "Where users can ask about their data; receipts show it."
+        ),
+        Setting(
+            .recipient,
+            "name",
+            .text(.sentence),
+            .required(example: .text("Example Analytics Inc.")),
+            "Company or person that has received user data."
+        ),
+        Setting(
+            .recipient,
+            "contact",
+            .text(.sentence),
+            .optional(example: .text("privacy@analytics.example")),
+            "Where to notify it of an erasure."
+        ),
+        Setting(
+            .recipient,
+            "purpose",
+            .text(.sentence),
+            .optional(example: .text("usage statistics")),
+            "What it has the data for."
         ),
     ]
 }

@@ -1,3 +1,5 @@
+import Lifecycle
+
 /// What a text must look like.
 package struct TextRule: Sendable {
     /// Unique; names the type in the documentation.
@@ -49,6 +51,10 @@ extension TextRule {
         "credential",
         "1 to 128 characters A-Z, a-z, 0-9, '.', '_' or '-', not '.' first"
     ) { isName($0, countMax: 128, marks: [0x2d, 0x2e, 0x5f]) }
+    package static let group = TextRule(
+        "group",
+        "the name or number of a group, 1 to 32 characters A-Z, a-z, 0-9, '_' or '-'"
+    ) { isName($0, countMax: 32, marks: [0x2d, 0x5f]) }
     /// The id of a vault key, as `expunged --generate-vault-key` prints it.
     package static let vaultKeyID = TextRule(
         "vault key id",
@@ -82,6 +88,23 @@ extension TextRule {
         "text",
         "1 to 200 characters without control characters"
     ) { (1...200).contains($0.unicodeScalars.count) && isPrintable($0) }
+    package static let mailAddress = TextRule(
+        "mail address",
+        "NAME@DOMAIN in ASCII without quotes, at most 254 characters"
+    ) { MailAddress($0) != nil }
+    /// Mail is not encrypted on the way to the local server.
+    package static let loopback = TextRule(
+        "local server",
+        "HOST:PORT, where HOST is localhost, 127.0.0.1 or [::1]"
+    ) { text in
+        ["localhost:", "127.0.0.1:", "[::1]:"].contains { host in
+            text.hasPrefix(host) && UInt16(text.dropFirst(host.count)).map { $0 > 0 } ?? false
+        }
+    }
+    package static let messageTopic = TextRule(
+        "topic",
+        "\"requests\" or \"alarms\""
+    ) { ["requests", "alarms"].contains($0) }
     package static let duration = TextRule(
         "duration",
         "a duration of 1s or more with its unit, such as 24h or 7d"

@@ -34,6 +34,13 @@ struct ClockWriter {
             """,
             [from, to, by, .time(now)]
         )
+        try database.run(
+            """
+            UPDATE messages SET begun_at = begun_at + ?3, due_at = ?4
+            WHERE due_at IS NOT NULL AND begun_at BETWEEN ?1 AND ?2
+            """,
+            [from, to, by, .time(now)]
+        )
         try change { $0.take(step) }
         if step.by < .zero {
             try moveRenewals(behind: from, by, .time(now))

@@ -32,7 +32,7 @@ extension StateDatabase {
         try await all(Self.vaultKeyIDQuery) { $0.text() }
     }
 
-    static let vaultKeyIDQuery = ["users", "rechecks", "found_keys"].map { table in
+    static let vaultKeyIDQuery = ["users", "rechecks", "found_keys", "addresses"].map { table in
         """
         SELECT id FROM (WITH RECURSIVE keys (id) AS (
           SELECT min(key_id) FROM \(table)
@@ -52,6 +52,7 @@ extension StateDatabase {
                 SELECT key_id, count(*) AS count FROM users GROUP BY key_id
                 UNION ALL SELECT key_id, count(*) FROM rechecks GROUP BY key_id
                 UNION ALL SELECT key_id, count(*) FROM found_keys GROUP BY key_id
+                UNION ALL SELECT key_id, count(*) FROM addresses GROUP BY key_id
                 """
             ) { ($0.text("key_id"), $0.int("count")) }
             return Dictionary(rows, uniquingKeysWith: +)

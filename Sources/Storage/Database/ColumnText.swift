@@ -20,6 +20,13 @@ struct ColumnText {
 
     static func encode(_ values: [JSONValue]) -> String { JSONValue.array(values).compactText }
 
+    /// `body` writes the items; for columns that each request writes several times.
+    static func encode(_ body: (inout JSONWriter) -> Void) -> String {
+        var writer = JSONWriter()
+        writer.array(body)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
     var count: Int { values.count }
 
     func rows() throws -> [ColumnText] { try values.map { try ColumnText($0, name) } }

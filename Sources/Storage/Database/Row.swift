@@ -76,8 +76,10 @@ extension Columns {
     }
 
     /// The values of a row by column; those that are not named are NULL.
-    static func row(_ values: [Self: SQLValue]) -> [SQLValue] {
-        allCases.map { values[$0] ?? .null }
+    static func row(_ values: KeyValuePairs<Self, SQLValue>) -> [SQLValue] {
+        var row = [SQLValue](repeating: .null, count: allCases.count)
+        for (column, value) in values { row[Int(column.rawValue)] = value }
+        return row
     }
 
     /// The first `keyCount` columns find the row.
@@ -116,17 +118,25 @@ typealias SQLRow = Row<ColumnName>
         Int(unsafe sqlite3_column_bytes(statement, place))
     }
 
-    func isNull(_ column: Key = .only) -> Bool {
-        unsafe sqlite3_column_type(statement, place(column)) == SQLITE_NULL
+    private func isNull(at place: Int32) -> Bool {
+        unsafe sqlite3_column_type(statement, place) == SQLITE_NULL
     }
 
-    func int64(_ column: Key = .only) -> Int64 {
-        unsafe sqlite3_column_int64(statement, place(column))
+    /// A column that is looked up by its name is looked up once.
+    private func unlessNull<Value>(_ column: Key, _ read: (Int32) -> Value) -> Value? {
+        let place = place(column)
+        return isNull(at: place) ? nil : read(place)
     }
+
+    func isNull(_ column: Key = .only) -> Bool { isNull(at: place(column)) }
+
+    private func int64(at place: Int32) -> Int64 { unsafe sqlite3_column_int64(statement, place) }
+
+    func int64(_ column: Key = .only) -> Int64 { int64(at: place(column)) }
 
     func int(_ column: Key = .only) -> Int { Int(int64(column)) }
 
-    func intOrNil(_ column: Key = .only) -> Int? { isNull(column) ? nil : int(column) }
+    func intOrNil(_ column: Key = .only) -> Int? { unlessNull(column) { Int(int64(at: $0)) } }
 
     func uid(_ column: Key = .only) -> UInt32 { UInt32(truncatingIfNeeded: int64(column)) }
 
@@ -134,16 +144,19 @@ typealias SQLRow = Row<ColumnName>
 
     func time(_ column: Key = .only) -> WallTime { WallTime(unixMilliseconds: int64(column)) }
 
-    func timeOrNil(_ column: Key = .only) -> WallTime? { isNull(column) ? nil : time(column) }
+    func timeOrNil(_ column: Key = .only) -> WallTime? {
+        unlessNull(column) { WallTime(unixMilliseconds: int64(at: $0)) }
+    }
 
-    func text(_ column: Key = .only) -> String {
-        let place = place(column)
+    private func text(at place: Int32) -> String {
         guard let start = unsafe sqlite3_column_text(statement, place) else { return "" }
         let bytes = unsafe UnsafeBufferPointer(start: start, count: byteCount(place))
         return unsafe String(decoding: bytes, as: UTF8.self)
     }
 
-    func textOrNil(_ column: Key = .only) -> String? { isNull(column) ? nil : text(column) }
+    func text(_ column: Key = .only) -> String { text(at: place(column)) }
+
+    func textOrNil(_ column: Key = .only) -> String? { unlessNull(column) { text(at: $0) } }
 
     /// `nil` when it is not UTF-8.
     func validText(_ column: Key) -> String? {

@@ -26,6 +26,9 @@ package final class StateDatabase: Sendable {
     let now: @Sendable () -> WallTime
     let scrubSignal: AsyncStream<Void>.Continuation
     let scrubSignals: AsyncStream<Void>
+    let messageSignal: AsyncStream<Void>.Continuation
+    /// Messages may be due; yields once at the start.
+    package let messageSignals: AsyncStream<Void>
     let recheckAlarm = RecheckAlarm()
     /// The providers where one revocation ends the whole grant; ``noteWholeGrants(_:)``.
     let wholeGrants = Mutex<Set<ProviderName>>([])
@@ -91,6 +94,10 @@ package final class StateDatabase: Sendable {
         )
         writer = StateWriter(queue: queue, appender: appender, willCommit: willCommit)
         (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (messageSignals, messageSignal) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        messageSignal.yield()
         // What ended before a crash may not have been scrubbed.
         scrubSignal.yield()
         // The next scrub then throws, whether or not the engine has anything to commit.
@@ -103,6 +110,7 @@ package final class StateDatabase: Sendable {
     package func close() async throws {
         scrubSignal.finish()
         recheckAlarm.finish()
+        messageSignal.finish()
         appender.close()
         try await writer.perform { try Self.markStop($0, isClean: true) }
         writer.refuse(StorageError(.closed, "use the state", at: path))

@@ -46,7 +46,7 @@ struct RequestLeaves {
             let entries = purge.counts.entries.filter { $0.action != PurgeCounts.heldAction }
             text += write(
                 time,
-                purge.counts.isNotLookedFor ? "not_looked_for" : "verified",
+                Self.event(purge.counts),
                 of: now.id,
                 [
                     (.target, .word(purge.target.rawValue)),
@@ -57,6 +57,11 @@ struct RequestLeaves {
         }
         guard !now.phase.isEnded else { return text }
         return text + state(now, was: was, at: time)
+    }
+
+    private static func event(_ counts: PurgeCounts) -> String {
+        if counts.isNotLookedFor { return "not_looked_for" }
+        return counts.isAccepted ? "promised" : "verified"
     }
 
     /// An approval, or one that a changed plan took away; the detail is the hash.

@@ -1,3 +1,4 @@
+import Encoding
 import GRDB
 import Ledger
 package import Lifecycle
@@ -6,6 +7,8 @@ package import Lifecycle
 package struct UserHold: Hashable, Sendable {
     package let since: WallTime?
     package let openRequests: [RequestID]
+    /// The operator's own words; may be personal data.
+    package var reason: String?
 }
 
 /// A one-shot, counted, expiring release of the mass-deletion guard.
@@ -25,6 +28,7 @@ extension StateDatabase {
     /// Puts a user on hold; later requests begin on hold, and the engine holds the open ones next.
     package func holdUser(
         _ userHash: [UInt8],
+        reason: String? = nil,
         by uid: UInt32,
         at now: WallTime
     ) async throws -> UserHold {
@@ -35,6 +39,9 @@ extension StateDatabase {
                     [.blob(userHash), .time(now)]
                 ) > 0
             if isNew { appender.write("user_held", [(.user, .hash(userHash))], by: uid, at: now) }
+            if isNew || reason != nil {
+                try database.setFact(Self.holdReason(userHash), to: reason)
+            }
             return try Self.hold(userHash, database)
         }
     }
@@ -50,6 +57,7 @@ extension StateDatabase {
         try await write { database, appender in
             let hold = try Self.hold(userHash, database)
             try database.run("DELETE FROM user_holds WHERE user_hash = ?", [.blob(userHash)])
+            try database.setFact(Self.holdReason(userHash), to: nil)
             if hold.since != nil {
                 // Also where the machine had another reason to wait: the engine releases it.
                 try database.run(
@@ -73,10 +81,17 @@ extension StateDatabase {
     /// Puts one open request on hold, or ends that hold.
     ///
     /// After the end `is_held` stays, also where the machine had another reason to wait: the engine
-    /// lifts it.
-    package func setOwnHold(_ isHeld: Bool, of id: RequestID) async throws {
+    /// lifts it. The reason is the operator's own words and ends with the hold.
+    package func setOwnHold(
+        _ isHeld: Bool,
+        reason: String? = nil,
+        of id: RequestID
+    ) async throws {
         _ = try await writer.perform { database in
-            try database.run(
+            if !isHeld || reason != nil {
+                try database.setFact(Self.holdReason(id), to: reason)
+            }
+            return try database.run(
                 """
                 UPDATE requests SET is_held = is_held OR has_own_hold, has_own_hold = ?
                 WHERE id = ? AND ended_at IS NULL
@@ -84,6 +99,17 @@ extension StateDatabase {
                 [.bool(isHeld), .id(id)]
             )
         }
+    }
+
+    /// Why an operator has put a request itself on hold.
+    package func ownHoldReason(of id: RequestID) async throws -> String? {
+        try await read { try $0.fact(Self.holdReason(id)) }
+    }
+
+    private static func holdReason(_ id: RequestID) -> String { "hold:\(id)" }
+
+    private static func holdReason(_ userHash: [UInt8]) -> String {
+        "hold:" + Hexadecimal.text(userHash)
     }
 
     /// The hold on a user, if any, and the user's open requests.
@@ -119,7 +145,8 @@ extension StateDatabase {
                 "SELECT since FROM user_holds WHERE user_hash = ?",
                 [.blob(userHash)]
             ),
-            openRequests: try openRequests(of: userHash, database)
+            openRequests: try openRequests(of: userHash, database),
+            reason: try database.fact(holdReason(userHash))
         )
     }
 

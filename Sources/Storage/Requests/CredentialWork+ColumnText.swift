@@ -7,22 +7,19 @@ import Lifecycle
 /// refreshed), `D` (is in doubt) and `E` (is of an earlier grant).
 extension [CredentialWork] {
     var columnText: String {
-        ColumnText.encode(
-            map { work in
-                let refusals = work.refusals.map { refusals -> JSONValue in
-                    .array([
-                        .int(refusals.count), .time(refusals.lastAt),
-                        refusals.last.status.map { .int($0) } ?? .null,
-                        .text(refusals.last.error),
-                    ])
+        ColumnText.encode { writer in
+            for work in self {
+                writer.array {
+                    $0.integer(work.id.rowID)
+                    $0.string(work.kind.rawValue)
+                    $0.string(work.step.rawValue)
+                    $0.string(work.flags)
+                    $0.integer(work.lastLiveAt?.unixMilliseconds)
+                    $0.integer(work.lastRefreshAt?.unixMilliseconds)
+                    $0.value(work.refusals?.json ?? .null)
                 }
-                return .array([
-                    .integer(work.id.rowID), .string(work.kind.rawValue),
-                    .string(work.step.rawValue), .string(work.flags), .time(work.lastLiveAt),
-                    .time(work.lastRefreshAt), refusals ?? .null,
-                ])
             }
-        )
+        }
     }
 
     init(columnText: String) throws {
@@ -50,6 +47,14 @@ extension [CredentialWork] {
                 }
             )
         }
+    }
+}
+
+extension RefusalCount {
+    fileprivate var json: JSONValue {
+        .array([
+            .int(count), .time(lastAt), last.status.map { .int($0) } ?? .null, .text(last.error),
+        ])
     }
 }
 

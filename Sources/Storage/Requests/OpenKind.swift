@@ -13,6 +13,9 @@ struct OpenKind {
     private let phaseText: String
     private let reasonText: String?
 
+    /// As they are in the index.
+    var values: [SQLValue] { [.text(phaseText), .text(reasonText)] }
+
     init(_ row: SQLRow) throws {
         state = try row.isNull("park_reason") ? row.choice("phase", as: WireState.self) : .parked
         parkReason = try row.choiceOrNil("park_reason", as: ParkReason.self)
@@ -33,7 +36,7 @@ struct OpenKind {
             SELECT min(id) AS oldest, \(sums.joined(separator: ", "))
             FROM requests INDEXED BY requests_due WHERE ended_at IS NULL
             """,
-            kinds.flatMap { [.text($0.phaseText), .text($0.reasonText)] }
+            kinds.flatMap(\.values)
         ) { row in
             (
                 counts: kinds.indices.map { row.int(.at(Int32($0 + 1))) },

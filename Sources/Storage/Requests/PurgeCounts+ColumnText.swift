@@ -3,8 +3,9 @@ import Lifecycle
 
 /// The counts of a purge: `["posts","delete",12,0]` is a name, an action, rows and newer rows.
 ///
-/// Behind them, residual copies: `["soft-deleted objects",1767225600000]`, text and end or `null`;
-/// then `["begun"]` while the outcome of a pass is unknown, and `["at least"]` where one never was.
+/// Behind them, residual copies: `["sqlite_log",1767225600000,null]`, phrase, end and name, or
+/// `["backups of the CRM",null]`, text and end; then `["begun"]` while the outcome of a pass is
+/// unknown, and `["at least"]` where one never was.
 extension PurgeCounts {
     static let emptyColumnText = "[]"
     private static let begun = "begun"
@@ -12,13 +13,25 @@ extension PurgeCounts {
 
     var columnText: String {
         guard self != PurgeCounts() else { return Self.emptyColumnText }
-        var rows: [[JSONValue]] = entries.map {
-            [.string($0.name), .string($0.action), .int($0.rowCount), .int($0.newerCount)]
+        return ColumnText.encode { writer in
+            for entry in entries {
+                writer.array {
+                    $0.string(entry.name)
+                    $0.string(entry.action)
+                    $0.integer(Int64(entry.rowCount))
+                    $0.integer(Int64(entry.newerCount))
+                }
+            }
+            for copies in residualCopies {
+                writer.array {
+                    $0.string(copies.phrase?.rawValue ?? copies.text)
+                    $0.integer(copies.until?.unixMilliseconds)
+                    if copies.phrase != nil { $0.value(.text(copies.name)) }
+                }
+            }
+            if isPassOpen { writer.array { $0.string(Self.begun) } }
+            if isAtLeast { writer.array { $0.string(Self.atLeast) } }
         }
-        rows += residualCopies.map { [.string($0.text), .time($0.until)] }
-        if isPassOpen { rows.append([.string(Self.begun)]) }
-        if isAtLeast { rows.append([.string(Self.atLeast)]) }
-        return ColumnText.encode(rows.map { .array($0) })
     }
 
     init(columnText: String) throws {
@@ -31,6 +44,11 @@ extension PurgeCounts {
             case 2:
                 let until = try row.optional(1, row.time)
                 residualCopies.append(ResidualCopies(text: try row.text(0), until: until))
+            case 3:
+                let until = try row.optional(1, row.time)
+                let name = try row.optional(2, row.text)
+                let phrase = try row.choice(0, as: ResidualPhrase.self)
+                residualCopies.append(ResidualCopies(phrase, name, until: until))
             default:
                 entries.append(
                     Entry(

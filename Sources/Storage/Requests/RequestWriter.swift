@@ -27,9 +27,6 @@ struct RequestWriter {
 
     private var leaves: RequestLeaves { RequestLeaves(appender: appender) }
 
-    /// The end of a `revoke_tokens` that a `delete_account` has taken over.
-    static let absorbed = "absorbed"
-
     /// - Throws: `DatabaseError`; a constraint when the user has an open `delete_account`.
     func insert(_ loaded: LoadedRequest, of submission: Submission, generation: Int) throws {
         let request = loaded.request
@@ -52,7 +49,7 @@ struct RequestWriter {
     }
 
     /// Writes what differs, and returns whether the request ended with it; does nothing for one
-    /// that has ended in the meantime (absorbed).
+    /// that has ended in the meantime (merged).
     ///
     /// - Throws: `DatabaseError`; a constraint when a purge would begin before every verdict.
     func save(_ now: Request, was: Request, at time: WallTime) throws -> Bool {
@@ -204,10 +201,10 @@ extension RequestWriter {
 
     /// Destroys what can never be used again of an account that lives on.
     ///
-    /// A later deletion would wait for a credential of a link that is no more. An absorbed request
+    /// A later deletion would wait for a credential of a link that is no more. A merged request
     /// leaves everything to its successor.
     private func destroyUsedCredentials(of request: Request) throws {
-        guard request.endDetail != Self.absorbed else { return }
+        guard request.endDetail != Request.merged else { return }
         for revocation in request.revocations {
             guard let verdict = revocation.verdict else { continue }
             for credential in revocation.credentials where credential.kind != .authorizationCode {

@@ -15,7 +15,8 @@ extension StateDatabase {
         now: @escaping @Sendable () -> WallTime?,
         newID: @escaping @Sendable () -> RequestID
     ) async throws -> [SubmissionOutcome]? {
-        try await write { database, appender in
+        defer { messageSignal.yield() }
+        return try await write { database, appender in
             try RequestWriter.write(database, appender) { requests in
                 guard let now = now() else { return nil }
                 var intake = Intake(requests: requests, policy: policy, now: now, newID: newID)
@@ -210,6 +211,9 @@ private struct Intake {
         )
         if case .control(let uid, _) = submission.origin { loaded.submitter = uid }
         try requests.insert(loaded, of: submission, generation: generation)
+        if let address = submission.address {
+            try AddressTable(database: database).insert(address, of: request.id)
+        }
         return loaded
     }
 

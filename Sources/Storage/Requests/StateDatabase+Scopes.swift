@@ -32,6 +32,11 @@ extension StateDatabase {
         appender.scope = EnforcedScope(id: id, digest: digest)
     }
 
+    /// The scope in force, that of the last start before this start has one; `nil` in a new state.
+    package func enforcedScope() async throws -> String? {
+        try await first("SELECT document FROM scopes WHERE is_current = 1", []) { $0.text() }
+    }
+
     /// The scope of an ended request; `nil` while it is open.
     package func scope(of id: RequestID) async throws -> String? {
         try await first(

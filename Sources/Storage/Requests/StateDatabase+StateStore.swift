@@ -116,6 +116,7 @@ extension StateDatabase: StateStore {
             }
             return (update, !ended.isEmpty)
         }
+        messageSignal.yield()
         if hasEnded {
             scrubSignal.yield()
             expectRecheck(of: changes)

@@ -70,6 +70,11 @@ extension StateSchema {
         CREATE INDEX requests_deadline ON requests (deadline_at) WHERE ended_at IS NULL;
         CREATE INDEX requests_parked ON requests (park_reason)
           WHERE park_reason IS NOT NULL AND ended_at IS NULL;
+        -- Reports. Both grow at their end, and a report reads nothing else of most rows.
+        CREATE INDEX requests_accepted ON requests (accepted_at, kind);
+        CREATE INDEX requests_ended
+          ON requests (ended_at, end_sequence, kind, phase, end_detail, scope, created_at,
+            deadline_at) WHERE ended_at IS NOT NULL;
         -- The spool shows ended requests before open ones.
         CREATE INDEX requests_unmirrored ON requests (id)
           WHERE spool_rows > 0 AND mirrored_revision < revision AND ended_at IS NULL;

@@ -12,7 +12,7 @@ enum StateSchema {
     /// `PRAGMA application_id`: "exst".
     static let applicationID = 0x6578_7374
     /// `PRAGMA user_version`; raise it with each change of a table.
-    static let version = 2
+    static let version = 3
 
     /// Makes the tables of an empty file, in one transaction.
     static func create(_ database: Database) throws {
@@ -21,6 +21,7 @@ enum StateSchema {
         try database.execute(sql: "PRAGMA user_version = \(version)")
         let tables = [
             general, users, requests, work, intake, rechecks, operations, notifications, ledger,
+            messages, messageTriggers,
         ]
         for table in tables { try database.execute(sql: table) }
     }

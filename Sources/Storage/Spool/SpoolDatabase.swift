@@ -30,9 +30,13 @@ final class SpoolDatabase: Sendable {
         var isAtEnd = true
         /// No credential is left; requests may be.
         var areCredentialsAtEnd = true
+        /// What was committed before this read is found by the end of the credentials.
+        var isWalkStart = true
         /// The first credential that was not read; `nil` when no id can follow.
         var nextCredential: Int64?
         var unreadableCount = 0
+        /// Objects that are not ours; `nil` when they were not counted.
+        var foreignCount: Int?
         var look: SpoolProbe?
         /// An older or another content is there now.
         var isReplaced = false
@@ -60,7 +64,7 @@ final class SpoolDatabase: Sendable {
 
     let hasher: any KeyedHasher
     let clock: SpoolClock
-    private let givenPath: String
+    let givenPath: String
     private let state = Mutex(State())
 
     init(path: String, hasher: any KeyedHasher, clock: SpoolClock) {
@@ -212,6 +216,7 @@ extension SpoolDatabase {
             let look = try SpoolProbe(database, known: before.look)
             var reading = Reading()
             reading.look = look
+            reading.foreignCount = look.foreignCount
             reading.hasOtherID = before.look.map { $0.spoolID != look.spoolID } ?? false
             reading.isReplaced =
                 reading.hasOtherID || before.look.map { look.isOlder(than: $0) } ?? false
@@ -244,31 +249,17 @@ extension SpoolDatabase {
         _ tables: Tables,
         _ limit: Int
     ) throws {
-        var credentials: [SpoolCredential] = []
-        var requests: [Submission] = []
-        var refused: [RefusedRow] = []
         let first = try scan.rows(of: .credentials, limit: limit)
-        for raw in first.rows {
-            switch checks.credential(raw) {
-            case .credential(let credential): credentials.append(credential)
-            case .refused(let row, let reason):
-                reading.refusedCredentials.append(CredentialSettlement(row: row, rejection: reason))
-            }
-        }
+        var rows = first.rows
         reading.isAtEnd = first.isAtEnd
         reading.areCredentialsAtEnd = first.isAtEnd
         if first.isAtEnd, tables == .all {
             let second = try scan.rows(of: .requests, limit: max(1, limit - first.rows.count))
-            for raw in second.rows {
-                switch try checks.request(raw) {
-                case .submission(let submission): requests.append(submission)
-                case .refused(let row): refused.append(row)
-                }
-            }
+            rows += second.rows
             reading.isAtEnd = second.isAtEnd
         }
         reading.unreadableCount = scan.unreadableCount
-        reading.batch = SpoolBatch(credentials: credentials, requests: requests, refused: refused)
+        (reading.batch, reading.refusedCredentials) = try checks.sort(rows)
     }
 
     private func note(_ reading: Reading, _ cursor: SpoolScan.Cursor, _ range: Range) {

@@ -22,6 +22,14 @@ package enum SpoolFailure: String, Hashable, Sendable, CaseIterable {
     case locked
     /// Longer than ``SpoolLimits/deadline``.
     case slow
+    /// The server of a queue does not answer.
+    case unreachable
+    /// The certificate of a queue's server is not good enough.
+    case tls
+    /// A queue's server refuses the log-in or a statement.
+    case denied
+    /// The credential of a queue cannot be used.
+    case badCredential = "bad_credential"
 }
 
 extension SpoolFailure {

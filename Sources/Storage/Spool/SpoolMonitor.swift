@@ -46,17 +46,17 @@ final class SpoolMonitor: Sendable {
 
     /// Returns whether it was quarantined.
     @discardableResult
-    func readSucceeded(_ look: SpoolProbe?, unreadableCount: Int) -> Bool {
+    func readSucceeded(foreignCount: Int?, unreadableCount: Int) -> Bool {
         let update = { (health: inout SpoolHealth) in
             health.quarantine = nil
             health.unreadableCount += unreadableCount
-            health.foreignCount = look?.foreignCount ?? health.foreignCount
+            health.foreignCount = foreignCount ?? health.foreignCount
         }
         let before = change(by: update) { before in
             var changes: [SpoolHealthChange] = []
             if before.quarantine != nil { changes.append(.back) }
             if unreadableCount > 0 { changes.append(.unreadableRows(count: unreadableCount)) }
-            if let count = look?.foreignCount, count > 0, count != before.foreignCount {
+            if let count = foreignCount, count > 0, count != before.foreignCount {
                 changes.append(.foreignObjects(count: count))
             }
             return changes

@@ -1,4 +1,5 @@
 import CSQLiteGuard
+import Engine
 import GRDB
 import GRDBSQLite
 import Lifecycle
@@ -28,7 +29,9 @@ struct SpoolProbe: Hashable, Sendable {
         }
         let ids = try database.all("SELECT spool_id FROM spool_meta LIMIT 2") { $0.text() }
         guard let id = ids.first, ids.count == 1,
-            (1...SpoolLimits.nameByteCountMax).contains(id.utf8.count)
+            (1...SpoolLimits.nameByteCountMax).contains(id.utf8.count),
+            // An id with a colon is one of a queue's.
+            SpoolSource(spoolID: id) == .file
         else { throw SpoolStop.failure(.wrongSchema) }
         spoolID = id
         var sequences: [SpoolTable: Int] = [:]

@@ -10,7 +10,7 @@ extension SpoolService {
         case stop
     }
 
-    func importAll(_ watcher: SpoolWatcher) async {
+    func importAll(_ watcher: any SpoolWaker) async {
         defer {
             giveUpUnreadable()
             watcher.setAlert(monitor.needsSweeps || work.withLock { $0.mustRescan })
@@ -72,9 +72,10 @@ extension SpoolService {
     /// The end of all may never come while applications submit faster than the service seals.
     private func answer(_ mark: SpoolBarrier.Mark, _ reading: SpoolDatabase.Reading) {
         let passed = work.withLock { work -> SpoolBarrier.Mark? in
+            if reading.isWalkStart { work.walkMark = mark }
             if reading.areCredentialsAtEnd {
                 work.goal = nil
-                return mark
+                return work.walkMark
             }
             if let goal = work.goal {
                 guard (reading.nextCredential ?? .max) > goal.last else { return nil }
@@ -90,7 +91,7 @@ extension SpoolService {
 
     /// One piece of reading everything again; new rows are read between the pieces.
     private func rescanStep(_ lock: inout SpoolPause) async -> Step {
-        switch await database.read(.all, tables) {
+        switch await database.read(.all, tables, limit: SpoolLimits.batchMax) {
         case .done(let reading):
             work.withLock { $0.rescanUnreadableCount += reading.unreadableCount }
             guard await handOver(reading) else { return .stop }
@@ -145,7 +146,7 @@ extension SpoolService {
         guard prepare() else { return false }
         var lock = SpoolPause.lock
         while true {
-            let answer = database.open()
+            let answer = await database.open()
             monitor.found(isInWAL: database.isInWAL)
             switch answer {
             case .done:
@@ -174,7 +175,7 @@ extension SpoolService {
             monitor.tell(.replaced(isSameSpool: !reading.hasOtherID))
         }
         let wasQuarantined = monitor.readSucceeded(
-            reading.look,
+            foreignCount: reading.foreignCount,
             unreadableCount: reading.unreadableCount
         )
         if wasQuarantined || isFresh {
@@ -225,13 +226,20 @@ extension SpoolService {
         }
         if !settlements.isEmpty { await addSettlements(settlements) }
         var known: [SpoolRow] = batch.refused.map(\.row)
+        var accepted: [AcceptedRow] = []
         for (submission, receipt) in zip(batch.requests, receipts.requests) {
+            guard let row = submission.spoolRow else { continue }
             switch receipt {
-            case .accepted: break
-            case .same, .rejected: known += [submission.spoolRow].compactMap(\.self)
+            case .accepted(let id): accepted.append(AcceptedRow(row: row, request: id))
+            case .same(let id):
+                accepted.append(AcceptedRow(row: row, request: id))
+                known.append(row)
+            case .rejected: known.append(row)
             case .postponed: isPostponed = true
             }
         }
+        // A row that is not marked is read again, and comes out the same.
+        _ = await database.mark(accepted)
         if isPostponed {
             work.withLock { $0.mustRescan = true }
             offerAgain()

@@ -53,9 +53,9 @@ extension SpoolService {
     /// What reading will find, too, is left to it.
     private func fail(_ failure: SpoolFailure) {
         switch failure {
-        case .refused, .missing, .newerVersion, .inWAL: database.readAgain()
+        case .refused, .missing, .newerVersion, .inWAL, .unreachable: database.readAgain()
         case .corrupt, .wrongSchema, .unopenable, .readOnly, .diskFull, .ioError, .locked, .slow,
-            .largeWAL:
+            .largeWAL, .tls, .denied, .badCredential:
             monitor.writeFailed(failure)
         }
         poke()
@@ -72,7 +72,13 @@ extension SpoolService {
             do {
                 let limit = mirrorPace.withLock { $0.rowCount }
                 let rows = try await ports.source.spoolMirrorRows(limit: limit)
-                guard !rows.isEmpty, let count = await show(rows) else { return }
+                guard !rows.isEmpty, var count = await show(rows[...]) else { return }
+                // A request is shown by all of its rows, or not yet.
+                while rows.isCut(at: count), await awaitTurn() {
+                    guard let more = await show(rows[count...]) else { return }
+                    count += more
+                }
+                guard !rows.isCut(at: count) else { return }
                 try await ports.source.confirmMirrored(Array(rows.prefix(count)))
             } catch {
                 // The state is in failure and says so itself; the next change starts again.
@@ -98,11 +104,11 @@ extension SpoolService {
 
     /// Returns how many of the rows, from the first, were shown or are gone; `nil` when the spool
     /// cannot be written now.
-    private func show(_ rows: [MirrorRow]) async -> Int? {
+    private func show(_ rows: ArraySlice<MirrorRow>) async -> Int? {
         var lock = SpoolPause.lock
         while true {
             let time = mirrorPace.withLock { $0.buildTime }
-            switch await database.mirror(rows[...], within: time) {
+            switch await database.mirror(rows, within: time) {
             case .done(let commit):
                 mirrorPace.withLock { $0.note(commit) }
                 monitor.writeSucceeded()
@@ -123,5 +129,15 @@ extension SpoolService {
                 return nil
             }
         }
+    }
+}
+
+extension [MirrorRow] {
+    /// Whether the rows before and after an index belong to one request.
+    fileprivate func isCut(at index: Int) -> Bool {
+        guard indices.contains(index), index > startIndex, let id = self[index].requestID else {
+            return false
+        }
+        return self[index - 1].requestID == id
     }
 }

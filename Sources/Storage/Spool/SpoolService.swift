@@ -2,10 +2,10 @@ package import Engine
 import Lifecycle
 import Synchronization
 
-/// Carries rows of the spool into the state and states back into the spool.
+/// Carries rows of the spool, or of a queue, into the state and states back into it.
 ///
 /// ```
-/// commit of an application ──▶ SpoolWatcher ──▶ import: read ≤ 500 rows ──▶ SpoolIntake (durable)
+/// commit of an application ──▶ SpoolWaker ────▶ import: read ≤ 500 rows ──▶ SpoolIntake (durable)
 ///                                                  │                            │
 ///                         settle: scrub credentials at once ◀───────────────────┤
 ///   signal() ─▶ mirror: ≤ 4 commits a second, the last state wins ◀─────────────┘
@@ -61,17 +61,18 @@ package final class SpoolService: Sendable {
         var goal: (mark: SpoolBarrier.Mark, last: Int64)?
         /// How often rows were postponed since some were taken.
         var postponedCount = 0
+        /// The last question that the walk under way answers.
+        var walkMark: SpoolBarrier.Mark = 0
     }
 
     let ports: Ports
-    let database: SpoolDatabase
+    let database: any SpoolAccess
     let monitor: SpoolMonitor
     let work = Mutex(Work())
     let mirrorPace = Mutex(SpoolPace())
     let barrier = SpoolBarrier()
     /// How often ``signal()`` was called.
     let signalCount = Atomic(0)
-    private let path: String
     private let sweepInterval: Duration
     let lockedAfter: Duration
     private let settleSignal: AsyncStream<Void>.Continuation
@@ -88,19 +89,62 @@ package final class SpoolService: Sendable {
     ///
     /// `sweepInterval` is the time between two checks of a file without an event, `lockedAfter` how
     /// long an application may hold its lock before that is reported.
-    package init(
+    package convenience init(
         path: String,
         ports: Ports,
         sweepInterval: Duration = SpoolLimits.sweepInterval,
         lockedAfter: Duration = SpoolLimits.lockedAfter,
         make: (@Sendable () throws(StorageError) -> Void)? = nil
     ) {
-        self.path = path
+        self.init(
+            database: SpoolDatabase(path: path, hasher: ports.hasher, clock: ports.clock),
+            ports: ports,
+            sweepInterval: sweepInterval,
+            lockedAfter: lockedAfter,
+            make: make
+        )
+    }
+
+    /// The service of a queue; nothing is opened before ``run()``.
+    ///
+    /// `name` is the configured one, `wakeInterval` the longest wait for an update of the server.
+    ///
+    /// - Throws: `DatabaseError` when SQLite has no memory.
+    package convenience init(
+        queue server: any QueueServer,
+        name: String,
+        ports: Ports,
+        wakeInterval: Duration = QueueLimits.wakeInterval,
+        sweepInterval: Duration = SpoolLimits.sweepInterval
+    ) throws {
+        let database = try QueueDatabase(
+            server,
+            name: name,
+            hasher: ports.hasher,
+            clock: ports.clock,
+            wakeInterval: wakeInterval
+        )
+        self.init(
+            database: database,
+            ports: ports,
+            sweepInterval: sweepInterval,
+            lockedAfter: SpoolLimits.lockedAfter,
+            make: nil
+        )
+    }
+
+    init(
+        database: any SpoolAccess,
+        ports: Ports,
+        sweepInterval: Duration,
+        lockedAfter: Duration,
+        make: (@Sendable () throws(StorageError) -> Void)?
+    ) {
+        self.database = database
         self.ports = ports
         self.sweepInterval = sweepInterval
         self.lockedAfter = lockedAfter
         self.make = make
-        database = SpoolDatabase(path: path, hasher: ports.hasher, clock: ports.clock)
         monitor = SpoolMonitor(report: ports.report)
         (settleSignals, settleSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (postponedSignals, postponedSignal) = AsyncStream.makeStream(
@@ -131,12 +175,13 @@ package final class SpoolService: Sendable {
     package func run() async throws {
         // Whoever waits for a read must not wait for one that never comes.
         defer { barrier.stop() }
-        let watcher = try SpoolWatcher(path: path, sweepInterval: sweepInterval)
+        let watcher = try database.watch(every: sweepInterval)
         let (pokes, poke) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         importSignal.withLock { $0 = poke }
         poke.yield()
         mirrorSignal.yield()
         await withTaskGroup(of: Void.self) { group in
+            group.addTask { await watcher.watch() }
             group.addTask {
                 for await _ in watcher.wakes { poke.yield() }
             }

@@ -1,23 +1,6 @@
-enum SpoolTable: String, Sendable, CaseIterable {
-    case credentials, requests
+import Engine
 
-    /// What the application writes; the output columns are never read back.
-    var inputColumns: [String] {
-        switch self {
-        case .requests: Self.requestColumns
-        case .credentials: Self.credentialColumns
-        }
-    }
-
-    // Made once, as the texts below, which every row needs.
-    private static let requestColumns = [
-        "kind", "user_id", "idempotency_key", "options", "created_at",
-    ]
-    private static let credentialColumns = [
-        "user_id", "provider", "client_id", "subject", "kind", "secret", "redirect_uri",
-        "code_verifier", "raw_nonce", "created_at",
-    ]
-
+extension SpoolTable {
     private var selection: String { "id, " + inputColumns.joined(separator: ", ") }
 
     /// The last id of the next rows: `?1` is the first id, `?2` how many.

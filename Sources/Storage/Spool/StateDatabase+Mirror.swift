@@ -25,29 +25,33 @@ extension StateDatabase: SpoolMirrorSource {
     ///
     /// All rows of one request come together. A row of a spool that is gone comes too.
     package func spoolMirrorRows(limit: Int) async throws -> [MirrorRow] {
-        try await read { try Self.mirrorRows(limit: limit, $0) }
+        try await spoolMirrorRows(limit: limit, of: .all)
     }
 
-    private static func mirrorRows(limit: Int, _ database: Database) throws -> [MirrorRow] {
-        var rows = try rejectedRows(limit: limit, database)
-        rows += try changedRows(endedSQL, limit: limit - rows.count, database)
+    func spoolMirrorRows(limit: Int, of share: MirrorShare) async throws -> [MirrorRow] {
+        try await read { try Self.mirrorRows(limit: limit, MirrorSQL(share), $0) }
+    }
+
+    private static func mirrorRows(
+        limit: Int,
+        _ sql: MirrorSQL,
+        _ database: Database
+    ) throws -> [MirrorRow] {
+        var rows = try rejectedRows(sql.rejected, limit: limit, database)
+        rows += try changedRows(sql.shownElsewhere, limit: limit - rows.count, database)
+        rows += try changedRows(sql.ended, limit: limit - rows.count, database)
         // While results wait, open requests may take a sixteenth: most will have ended by the next
         // commit, and would be shown twice.
         let room = rows.isEmpty ? limit : min(limit - rows.count, limit / 16)
-        return try rows + changedRows(openSQL, limit: room, database)
+        return try rows + changedRows(sql.open, limit: room, database)
     }
 
     private static func rejectedRows(
+        _ sql: String,
         limit: Int,
         _ database: Database
     ) throws -> [MirrorRow] {
-        try database.all(
-            """
-            SELECT spool_id, row_id, reject_reason, imported_at, fingerprint FROM imports
-            WHERE is_unmirrored = 1 ORDER BY imported_at LIMIT ?
-            """,
-            [.int(limit)]
-        ) { row in
+        try database.all(sql, [.int(limit)]) { row in
             MirrorRow(
                 spoolID: row.text("spool_id"),
                 spoolRow: row.int64("row_id"),
@@ -93,33 +97,16 @@ extension StateDatabase: SpoolMirrorSource {
         static let selection = makeSelection()
     }
 
-    private static let endedSQL = changedSQL(
-        from: "requests_unmirrored_ends",
-        isEnded: "ended_at IS NOT NULL",
-        order: "end_sequence"
-    )
-    private static let openSQL = changedSQL(
-        from: "requests_unmirrored",
-        isEnded: "ended_at IS NULL",
-        order: "id"
-    )
-
-    private static func changedSQL(from index: String, isEnded: String, order: String) -> String {
-        """
-        FROM (SELECT id, revision, phase, park_reason, kind, end_detail, updated_at
-            FROM requests INDEXED BY \(index)
-            WHERE spool_rows > 0 AND mirrored_revision < revision AND \(isEnded) AND EXISTS (
-                SELECT 1 FROM imports i WHERE i.request_id = requests.id
-                  AND i.source = 'requests' AND i.is_current = 1)
-            ORDER BY \(order) LIMIT ?) r
-          JOIN imports m ON m.request_id = r.id AND m.source = 'requests' AND m.is_current = 1
-        """
-    }
-
     /// A row that changed since comes again.
     package func confirmMirrored(_ rows: [MirrorRow]) async throws {
+        try await confirmMirrored(rows, of: .all)
+    }
+
+    func confirmMirrored(_ rows: [MirrorRow], of share: MirrorShare) async throws {
         guard !rows.isEmpty else { return }
+        let sql = MirrorSQL(share)
         try await writer.perform { database in
+            let isAlone = try share == .all && !database.has(MirrorSQL.hasMarks)
             for row in rows {
                 guard let id = row.requestID else {
                     try database.run(
@@ -131,12 +118,21 @@ extension StateDatabase: SpoolMirrorSource {
                     )
                     continue
                 }
-                try database.run(
+                let changedCount = try database.run(
                     """
                     UPDATE requests SET mirrored_revision = revision
-                    WHERE id = ? AND revision = ?
+                    WHERE id = ? AND revision = ? AND mirrored_revision < revision
                     """,
                     [.id(id), .int(row.revision)]
+                )
+                guard !isAlone else { continue }
+                if changedCount > 0 { try database.run(sql.markOthers, [.id(id)]) }
+                try database.run(
+                    sql.unmark,
+                    [
+                        .text(row.spoolID), .int(row.spoolRow), .blob(row.fingerprint), .id(id),
+                        .int(row.revision),
+                    ]
                 )
             }
         }

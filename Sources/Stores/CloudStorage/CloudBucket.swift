@@ -224,7 +224,9 @@ struct CloudBucket: ObjectBucket {
             case .unclear:
                 let reason = reading.json?.member(at: "error.errors.0.reason")?.string
                 let isHeld = reason == "objectUnderActiveHold"
-                return .locked(copies(under: isHeld ? "an object hold" : "retention", until: nil))
+                return .locked(
+                    copies(isHeld ? .objectsUnderHold : .objectsUnderRetention, until: nil)
+                )
             case .failure(let failure): return .failure(failure)
             }
         } catch {
@@ -237,8 +239,11 @@ struct CloudBucket: ObjectBucket {
         _ listing: Listing
     ) async throws(CallFailure) -> PurgeCounts.ResidualCopies? { version.lock }
 
-    private func copies(under lock: String, until: WallTime?) -> PurgeCounts.ResidualCopies {
-        PurgeCounts.ResidualCopies(text: "objects under \(lock) in bucket '\(name)'", until: until)
+    private func copies(
+        _ phrase: ResidualPhrase,
+        until: WallTime?
+    ) -> PurgeCounts.ResidualCopies {
+        PurgeCounts.ResidualCopies(phrase, name, until: until)
     }
 
     // MARK: Answers
@@ -259,7 +264,7 @@ struct CloudBucket: ObjectBucket {
     /// object's own retention (…/docs/object-lock); one that has ended protects nothing.
     private func lock(_ json: JSONValue) throws(CallFailure) -> PurgeCounts.ResidualCopies? {
         let isHeld = ["temporaryHold", "eventBasedHold"].contains { json[$0]?.bool == true }
-        if isHeld { return copies(under: "an object hold", until: nil) }
+        if isHeld { return copies(.objectsUnderHold, until: nil) }
         var until: WallTime?
         for member in ["retentionExpirationTime", "retention.retainUntilTime"] {
             guard let value = json.member(at: member) else { continue }
@@ -267,7 +272,7 @@ struct CloudBucket: ObjectBucket {
             until = max(until ?? time, time)
         }
         guard let until, until > now() else { return nil }
-        return copies(under: "retention", until: until)
+        return copies(.objectsUnderRetention, until: until)
     }
 
     private func time(_ json: JSONValue?) throws(CallFailure) -> WallTime {

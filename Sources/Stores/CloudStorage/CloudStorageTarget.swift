@@ -37,8 +37,8 @@ package struct CloudStorageTarget: ObjectTarget, GoogleTarget {
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders) { sweep throws(CallFailure) in
             let uploads = PurgeCounts.ResidualCopies(
-                text: "unfinished uploads to bucket '\(plan.bucket)', if there are any: the"
-                    + " bucket does not list them",
+                .unfinishedUploads,
+                plan.bucket,
                 until: clock.wall() + Self.uploadLifetime
             )
             return [try await softDeleted(sweep.places.map(\.own)), uploads].compactMap(\.self)
@@ -59,7 +59,6 @@ package struct CloudStorageTarget: ObjectTarget, GoogleTarget {
     private func softDeleted(
         _ prefixes: [String]
     ) async throws(CallFailure) -> PurgeCounts.ResidualCopies? {
-        let text = "soft-deleted objects of bucket '\(plan.bucket)'"
         var retention: Duration?
         do throws(CallFailure) {
             let kept = try await bucket.softDeletion()
@@ -69,11 +68,15 @@ package struct CloudStorageTarget: ObjectTarget, GoogleTarget {
             for prefix in prefixes {
                 end = max(end, try await bucket.softDeletionEnd(prefix, retention: kept) ?? end)
             }
-            return end == .distantPast ? nil : PurgeCounts.ResidualCopies(text: text, until: end)
+            return end == .distantPast ? nil : softDeleted(until: end)
         } catch {
             guard error.failure == .misconfigured else { throw error }
             let until = retention.map { clock.wall() + $0 }
-            return PurgeCounts.ResidualCopies(text: text, until: until)
+            return softDeleted(until: until)
         }
+    }
+
+    private func softDeleted(until: WallTime?) -> PurgeCounts.ResidualCopies {
+        PurgeCounts.ResidualCopies(.softDeletedObjects, plan.bucket, until: until)
     }
 }

@@ -175,16 +175,11 @@ package actor FilesTarget: UserListing, CoverageSearching {
             )
         ]
         if counter.hiddenCount > 0 {
-            let action = PurgeCounts.passedOverAction(
-                "in a hidden folder, which no wildcard matches; name it in a path of its own"
-            )
+            let action = PurgeCounts.passedOverAction(.hiddenFolder)
             entries.append(.init(name: path, action: action, rowCount: counter.hiddenCount))
         }
         if counter.closedCount > 0 {
-            let action = PurgeCounts.passedOverAction(
-                "hidden folders that the service may not search; remove them, or name them in a"
-                    + " path of their own"
-            )
+            let action = PurgeCounts.passedOverAction(.closedFolders)
             entries.append(.init(name: path, action: action, rowCount: counter.closedCount))
         }
         return entries

@@ -11,7 +11,8 @@ package struct FirebaseAuthStore: DrillCopying {
         listsUsers: true,
         supportsDrills: true,
         goesLast: true,
-        isDatedByRestoration: true
+        isDatedByRestoration: true,
+        guide: "docs/guides/firebase.md"
     )
 
     package static let settings: [Setting] =

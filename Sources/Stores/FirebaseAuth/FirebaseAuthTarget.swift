@@ -133,7 +133,7 @@ package struct FirebaseAuthTarget: UserListing {
             var counts = Self.counts(deleted: 1)
             counts.note(
                 PurgeCounts.ResidualCopies(
-                    text: "id tokens of Firebase that were handed out before",
+                    .idTokens,
                     until: time + Self.tokenLifetime
                 )
             )

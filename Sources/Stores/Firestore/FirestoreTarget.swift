@@ -39,7 +39,8 @@ package struct FirestoreTarget: SweepingTarget, GoogleTarget, UserListing, Cover
         return await swept(orders) { _ in
             [
                 PurgeCounts.ResidualCopies(
-                    text: "earlier versions of documents in database '\(plan.database)'",
+                    .earlierVersions,
+                    plan.database,
                     until: clock.wall() + retention
                 )
             ]

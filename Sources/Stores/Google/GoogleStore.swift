@@ -49,7 +49,9 @@ struct GoogleStore: Sendable {
         if call.body != nil { request.headers = [("Content-Type", "application/json")] }
         request.stream = call.stream
         let reading = await client.call(request, table)
-        if case .failure(let failure) = reading.meaning { throw CallFailure(failure) }
+        if case .failure(let failure) = reading.meaning {
+            throw CallFailure(failure, isNotFound: reading.isNotFound)
+        }
         return reading
     }
 

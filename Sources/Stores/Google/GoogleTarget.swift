@@ -61,7 +61,15 @@ extension CallFailure {
     ///   - withOutages: Whether failures count that waiting mends.
     /// - Returns: At most one.
     func findings(at place: String, withOutages: Bool) -> [String] {
-        guard withOutages || failure == .misconfigured else { return [] }
+        var isElsewhere = false
+        if case .wrongEndpoint = failure { isElsewhere = true }
+        guard withOutages || isElsewhere || failure == .misconfigured else { return [] }
+        guard !isElsewhere, !isNotFound else {
+            return [
+                "\(place): google answers 404, so this is the wrong endpoint, or what is named is"
+                    + " not there: check base_url, the project and the name"
+            ]
+        }
         return [Self.sentence(failure, place)]
     }
 

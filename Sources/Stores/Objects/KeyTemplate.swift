@@ -90,9 +90,7 @@ struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
         guard count > 0 else { return nil }
         return PurgeCounts.Entry(
             name: description,
-            action: PurgeCounts.passedOverAction(
-                "an empty name follows the user id, so it may be another user's"
-            ),
+            action: PurgeCounts.passedOverAction(.emptyName),
             rowCount: count
         )
     }

@@ -47,9 +47,15 @@ struct PostgreSQLCatalog {
             if row[3] == "t" { mark.isPrimaryKey = true }
             marks[key] = mark
         }
+        var keys: [String: (table: String, columns: [String])] = [:]
+        for row in try rows(Self.uniqueKeySQL) {
+            keys[row[1], default: (table: row[0], columns: [])].columns.append(row[2])
+        }
+        for key in keys.values { found[key.table]?.uniqueKeys.append(key.columns) }
         for row in try rows(Self.columnSQL) {
             let (type, mark) = (row[2], marks[row[0] + "." + row[1]])
             let isEqual = type == "citext" || row[7] == "f"
+            let isPadded = type == "bpchar"
             found[row[0]]?.columns.append(
                 ColumnShape(
                     name: row[1],
@@ -59,7 +65,9 @@ struct PostgreSQLCatalog {
                     idTypes: Self.idTypes[type] ?? [],
                     units: Self.units[type] ?? [],
                     holdsText: Self.idTypes[type] == [.text],
-                    comparison: isEqual ? "takes different texts for equal" : nil,
+                    comparison: isEqual
+                        ? "takes different texts for equal"
+                        : isPadded ? "ignores blanks at the end" : nil,
                     lengthMax: Int(row[4]),
                     isNotNull: row[5] == "t",
                     isGenerated: row[6] == "t",
@@ -73,8 +81,9 @@ struct PostgreSQLCatalog {
     }
 
     private static let idTypes: [String: Set<IDType>] = [
-        "text": [.text], "varchar": [.text], "citext": [.text], "int2": [.integer],
-        "int4": [.integer], "int8": [.integer], "bytea": [.blob], "uuid": [.uuid],
+        "text": [.text], "varchar": [.text], "citext": [.text], "bpchar": [.text],
+        "int2": [.integer], "int4": [.integer], "int8": [.integer], "numeric": [.integer],
+        "bytea": [.blob], "uuid": [.uuid],
     ]
 
     private static let units: [String: Set<CreationColumn.Unit>] = [
@@ -125,7 +134,7 @@ struct PostgreSQLCatalog {
 
     private static let columnSQL = """
         SELECT c.oid, a.attname, b.typname, bn.nspname,
-            CASE WHEN b.typname = 'varchar' AND greatest(a.atttypmod, t.typtypmod) > 4
+            CASE WHEN b.typname IN ('varchar', 'bpchar') AND greatest(a.atttypmod, t.typtypmod) > 4
                 THEN greatest(a.atttypmod, t.typtypmod) - 4 END,
             a.attnotnull, a.attgenerated <> '' OR a.attidentity = 'a',
             coalesce(l.collisdeterministic, true),
@@ -152,6 +161,17 @@ struct PostgreSQLCatalog {
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
         WHERE \(ours)
         LIMIT \(PostgreSQLLimits.catalogRows)
+        """
+
+    private static let uniqueKeySQL = """
+        SELECT i.indrelid, i.indexrelid, a.attname
+        FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS u(place, number)
+        JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = u.place
+        WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
+            AND u.number <= i.indnkeyatts AND \(ours)
+        ORDER BY i.indexrelid, u.number LIMIT \(PostgreSQLLimits.catalogRows)
         """
 
     private static let foreignKeySQL = """

@@ -13,6 +13,14 @@ enum PostgreSQLDialect: SQLDialect {
     static var limit: String { "$3::bigint" }
     static var key: String { "$4" }
 
+    static var releasesRows: Bool { true }
+
+    static func part(_ index: Int) -> String { "$\(5 + index)" }
+
+    static func text(_ expression: String) -> String { "CAST(\(expression) AS text)" }
+
+    static func joined(_ texts: [String]) -> String { texts.joined(separator: " || ") }
+
     /// PostgreSQL 15, 4.1.1; names without NUL, which the reader of the configuration refuses.
     static func quoted(_ identifier: String) -> String {
         "\"" + identifier.replacing("\"", with: "\"\"") + "\""
@@ -99,7 +107,7 @@ enum PostgreSQLDialect: SQLDialect {
         case .integer: "\(id)::bigint"
         case .uuid: "\(id)::uuid"
         case .blob: "decode(\(id), 'hex')"
-        case .text: id
+        case .text, .mixed: id
         }
     }
 
@@ -130,6 +138,7 @@ enum PostgreSQLDialect: SQLDialect {
 
     /// As the column compares.
     private static func isEqual(_ column: String, _ found: ColumnShape, _ id: String) -> String {
+        if found.type == "bpchar" { return "\(column) = \(id)::bpchar" }
         guard found.type == "citext" else { return "\(column) = \(id)" }
         // Its operator is not in the search path, and without it no index would be used.
         let schema = quoted(found.typeSchema)
@@ -141,18 +150,26 @@ enum PostgreSQLDialect: SQLDialect {
         let column = column(rule.column, of: table.reference)
         let candidates = "\(column) = ANY (ARRAY[\(value(user, rule.idType))])"
         switch rule.idType {
+        case .integer where isNumeric(rule, table):
+            return "\(candidates) AND trunc(\(column))::text = \(user)"
         case .integer, .uuid: return "\(candidates) AND \(column)::text = \(user)"
         case .blob: return "\(candidates) AND encode(\(column), 'hex') = \(user)"
         case .text:
             let isSame = "convert_to(\(column)::text, 'UTF8') = convert_to(\(user), 'UTF8')"
-            let isCitext = shape(rule.column, in: table)?.type == "citext"
-            return "\(isCitext ? match(rule, table, id: user) : candidates) AND \(isSame)"
+            let type = shape(rule.column, in: table)?.type ?? ""
+            let isOwn = ["citext", "bpchar"].contains(type)
+            return "\(isOwn ? match(rule, table, id: user) : candidates) AND \(isSame)"
+        case .mixed: return "false"
         }
+    }
+
+    private static func isNumeric(_ rule: TableRule, _ table: TableShape) -> Bool {
+        shape(rule.column, in: table)?.type == "numeric"
     }
 
     static func idText(_ column: String, _ type: IDType) -> String {
         switch type {
-        case .text: bytes(column)
+        case .text, .mixed: bytes(column)
         case .integer, .blob: column
         case .uuid: "\(column)::text"
         }
@@ -164,14 +181,18 @@ enum PostgreSQLDialect: SQLDialect {
         let column = column(rule.column, of: table.reference)
         let isExact = shape(rule.column, in: table)?.isExact ?? true
         let place = isExact ? column : bytes(column)
-        let id = rule.idType == .uuid || rule.idType == .text ? "k::text" : "k"
+        let isText = rule.idType == .uuid || rule.idType == .text
+        let isNumeric = isNumeric(rule, table)
+        let key = isText || isNumeric ? "k::text" : "k"
+        let id = isNumeric ? "trunc(k)::text" : key
         let sql = { (condition: String) in
             """
-            SELECT \(id), \(id), 1 FROM (SELECT DISTINCT \(place) AS k FROM \(table.reference) \
+            SELECT \(key), \(id), 1 FROM (SELECT DISTINCT \(place) AS k FROM \(table.reference) \
             WHERE \(column) IS NOT NULL\(condition) ORDER BY k LIMIT \(SQLLimits.pageRows)) AS q \
             ORDER BY k
             """
         }
-        return (first: sql(""), next: sql(" AND \(place) > \(value(key, rule.idType))"))
+        let last = isNumeric ? "\(Self.key)::numeric" : value(Self.key, rule.idType)
+        return (first: sql(""), next: sql(" AND \(place) > \(last)"))
     }
 }

@@ -14,10 +14,7 @@ extension PostgreSQLSession: SQLSession {
     static var beginVerification: String { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" }
     static var deferConstraints: String { "SET CONSTRAINTS ALL DEFERRED" }
     /// PostgreSQL 15, 25.1.2 and 30.5.
-    static var residualCopies: String {
-        "dead rows, until VACUUM has passed and their space is written over, and the"
-            + " write-ahead log, until it is recycled"
-    }
+    static var residualCopies: ResidualPhrase { .deadRows }
     /// Most take some milliseconds.
     static var replicaWait: Duration { .seconds(1) }
     static var idleMax: Duration { .seconds(60) }
@@ -30,7 +27,7 @@ extension PostgreSQLSession: SQLSession {
         _ sql: String,
         _ parameters: SQLParameters
     ) throws(SQLError) -> [[BoundValue?]] {
-        try query(sql, texts(parameters)).typed
+        try planned(sql, texts(parameters)).typed
     }
 
     private func texts(_ parameters: SQLParameters) -> [String?] {
@@ -78,14 +75,24 @@ extension PostgreSQLSession: SQLSession {
         let work = table.work
         guard let sql = work.chunkSQL else {
             guard let selectSQL = work.selectSQL else { return ServerChunk(count: 0, asked: asked) }
-            let found = try query(selectSQL, texts(parameters))
+            let found = try planned(selectSQL, texts(parameters))
             let count = try mask(table, found.rows, masks)
             // Fewer than there are: the others' values were too long to be read with these.
             let isCut = found.rows.count < found.integer(0)
             return ServerChunk(count: count, asked: isCut ? found.rows.count : asked)
         }
-        let count = try query(sql, texts(parameters)).changedCount
-        return ServerChunk(count: count, asked: asked)
+        let found = try planned(sql, texts(parameters))
+        var chunk = ServerChunk(count: found.changedCount, asked: asked)
+        for (index, release) in table.releases.enumerated() {
+            var count = 0
+            for key in Set(found.typed.compactMap { $0[index] }) {
+                var parameters = parameters
+                parameters.key = key
+                count += try planned(release.deleteSQL, texts(parameters)).changedCount
+            }
+            chunk.released.append(count)
+        }
+        return chunk
     }
 
     private func mask(
@@ -102,7 +109,7 @@ extension PostgreSQLSession: SQLSession {
                 }
             )
         }
-        return try query(table.work.maskSQL, arrays.map(Self.array)).changedCount
+        return try planned(table.work.maskSQL, arrays.map(Self.array)).changedCount
     }
 
     /// An array as text (PostgreSQL 15, 8.15.2).
@@ -144,7 +151,7 @@ extension PostgreSQLSession: SQLSession {
 
     /// As far as the role may know it (`pg_read_all_stats`); a base backup that is being made is
     /// none.
-    func replicas(behind place: String?) throws(SQLError) -> ReplicasBehind {
+    func replicas(behind place: String?) throws(SQLError) -> ReplicasBehind? {
         let found = try query(
             """
             SELECT count(*), count(*) FILTER (WHERE replay_lsn IS NULL),

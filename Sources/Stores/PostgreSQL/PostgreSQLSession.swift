@@ -40,6 +40,7 @@ struct PostgreSQLRows {
     private let handle: OpaquePointer
     let configuration: PostgreSQLTargetPlan
     private let uptime: @Sendable () -> Duration
+    private var prepared = PreparedStatements()
     /// Wakes the waits of the present call.
     var signal: CancelSignal?
     /// Called before each statement; a test ends the session there.
@@ -191,12 +192,47 @@ struct PostgreSQLRows {
         _ values: [String?] = [],
         within limit: Duration? = nil
     ) throws(SQLError) -> PostgreSQLRows {
+        try perform(sql, within: limit) { send(sql, values) }
+    }
+
+    /// Runs a statement of a plan, which comes again for the next user: from the second time on the
+    /// server has it parsed and planned.
+    func planned(_ sql: String, _ values: [String?]) throws(SQLError) -> PostgreSQLRows {
+        let name: String
+        switch prepared.use(sql) {
+        case .once: return try query(sql, values)
+        case .prepare(let new):
+            _ = try perform(sql) {
+                unsafe PQsendPrepare(handle, new, sql, Int32(values.count), types(values)) == 1
+            }
+            prepared.keep(new, for: sql)
+            name = new
+        case .known(let known): name = known
+        }
+        do throws(SQLError) {
+            return try perform(sql) { send(prepared: name, values) }
+        } catch {
+            // The columns of the table are others (0A000), or a pooler has handed us the session of
+            // somebody else (26000).
+            guard error.code == .state("0A000") || error.code == .state("26000") else {
+                throw error
+            }
+            prepared.forget()
+            throw SQLError(.schemaChanged, target: target, code: error.code)
+        }
+    }
+
+    private func perform(
+        _ sql: String,
+        within limit: Duration? = nil,
+        _ send: () -> Bool
+    ) throws(SQLError) -> PostgreSQLRows {
         if let beforeStatement, !beforeStatement(sql) {
             throw SQLError(.lost, target: target)
         }
         let deadline = uptime() + (limit ?? configuration.statementTimeout) + PostgreSQLLimits.grace
         guard !isCancelled else { throw SQLError(.cancelled, target: target) }
-        guard send(sql, values) else { throw SQLError(.lost, target: target) }
+        guard send() else { throw SQLError(.lost, target: target) }
         do {
             return try answer(until: deadline)
         } catch {
@@ -207,9 +243,28 @@ struct PostgreSQLRows {
         }
     }
 
+    /// Each is text to the server, which the statement casts: nothing is left to guess.
+    private func types(_ values: [String?]) -> [Oid] { [Oid](repeating: 25, count: values.count) }
+
     private func send(_ sql: String, _ values: [String?]) -> Bool {
-        // Each is text to the server, which the statement casts: nothing is left to guess.
-        let types = [Oid](repeating: 25, count: values.count)
+        unsafe withTexts(values) { texts in
+            let (count, types) = (Int32(values.count), types(values))
+            return unsafe PQsendQueryParams(handle, sql, count, types, texts, nil, nil, 0)
+        }
+    }
+
+    private func send(prepared name: String, _ values: [String?]) -> Bool {
+        unsafe withTexts(values) { texts in
+            let count = Int32(values.count)
+            return unsafe PQsendQueryPrepared(handle, name, count, texts, nil, nil, 0)
+        }
+    }
+
+    /// Hands on the values, and wipes the copy.
+    private func withTexts(
+        _ values: [String?],
+        _ body: ([UnsafePointer<CChar>?]) -> Int32
+    ) -> Bool {
         var bytes: [CChar] = []
         var places: [Int?] = []
         for value in values {
@@ -217,24 +272,14 @@ struct PostgreSQLRows {
             if let value { bytes.append(contentsOf: value.utf8CString) }
         }
         defer { for index in bytes.indices { bytes[index] = 0 } }
-        let code = unsafe bytes.withUnsafeBufferPointer { buffer in
+        return unsafe bytes.withUnsafeBufferPointer { buffer in
             let texts = unsafe places.map { place in
                 unsafe place.flatMap { offset in
                     unsafe buffer.baseAddress.map { unsafe $0 + offset }
                 }
             }
-            return unsafe PQsendQueryParams(
-                handle,
-                sql,
-                Int32(values.count),
-                types,
-                texts,
-                nil,
-                nil,
-                0
-            )
+            return unsafe body(texts) == 1
         }
-        return code == 1
     }
 
     private func answer(until deadline: Duration) throws(SQLError) -> PostgreSQLRows {
@@ -273,6 +318,30 @@ struct PostgreSQLRows {
         let changed = unsafe Int(String(cString: PQcmdTuples(result))) ?? 0
         let types = columns.map { unsafe PQftype(result, $0) }
         return .success(PostgreSQLRows(rows: rows, types: types, changedCount: changed))
+    }
+
+    /// Waits for a notification of a channel that the session listens to.
+    ///
+    /// - Returns: `false` when none came in time.
+    func awaitNotification(within time: Duration) throws(SQLError) -> Bool {
+        let deadline = uptime() + time
+        while true {
+            guard unsafe PQconsumeInput(handle) == 1 else {
+                throw SQLError(.lost, target: target)
+            }
+            var isNotified = false
+            while let notification = unsafe PQnotifies(handle) {
+                unsafe PQfreemem(notification)
+                isNotified = true
+            }
+            if isNotified { return true }
+            do throws(SQLError) {
+                try wait(POLLIN, until: deadline)
+            } catch {
+                guard error.kind == .timeout else { throw error }
+                return false
+            }
+        }
     }
 
     private var isCancelled: Bool {

@@ -100,7 +100,7 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
     /// Reads the connection string, which holds the password, from its credential.
     package func open(
         _ environment: StoreEnvironment
-    ) throws -> some KeySource & UserListing & RowHolding & CoverageSearching {
+    ) throws -> some KeySource & UserListing & RowHolding & CoverageSearching & RuleSuggesting {
         var plan = PostgreSQLTargetPlan(
             name: environment.name,
             conninfo: try environment.adapters.credential(

@@ -22,12 +22,16 @@ extension PostgreSQLDialect {
         let assignments = rows.assignments ?? ""
         let verb: String? =
             switch rows.rule.action {
-            case .keep: nil
+            case .keep, .cascade: nil
             case .delete: "DELETE FROM \(name)"
             case .anonymize: rows.computed.isEmpty ? "UPDATE \(name) SET \(assignments)" : nil
             }
         return PostgreSQLWork(
-            chunkSQL: verb.map { change($0, chunk, of: name, rows.match) },
+            chunkSQL: verb.map { verb in
+                let keys = rows.releases.map(\.key).joined(separator: ", ")
+                return change(verb, chunk, of: name, rows.match)
+                    + (keys.isEmpty ? "" : " RETURNING " + keys)
+            },
             selectSQL: rows.computed.isEmpty ? nil : select(rows.computed, from: chunk, of: name),
             maskSQL: """
                 UPDATE \(name) SET \(assignments) \
@@ -102,6 +106,8 @@ extension PostgreSQLDialect {
             let test = "(\(column) IS NULL OR \(isMask("\(column)::text")))"
             return (value: "v.m\(computed.count)", test: test)
         case .truncate(let length): return cut(column, at: length)
+        // Only of a part, which the check sees to.
+        case .remove: return (value: column, test: "true")
         }
     }
 

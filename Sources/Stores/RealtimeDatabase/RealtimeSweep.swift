@@ -46,8 +46,11 @@ struct RealtimeSweep: UserSweep {
             entry.newerCount = 1
             // The date is that of an account, not of each child: one that the application made
             // anew in what another purge had left may stand beside older data.
-            let text = "older data at '\(place)', if there is any: the application dated it after"
-            let copies = PurgeCounts.ResidualCopies(text: text + " the request", until: nil)
+            let copies = PurgeCounts.ResidualCopies(
+                .olderDataUnderNewDate,
+                "\(place)",
+                until: nil
+            )
             return PurgeCounts(entries: [entry], residualCopies: [copies])
         }
         return PurgeCounts(entries: [entry])

@@ -23,6 +23,16 @@ struct NameGlob: Hashable, Sendable {
     /// A wider pattern for the same names, by the first literal alone; verification asks with it.
     var widePattern: [UInt8] { Self.joined([literals[0], []]) }
 
+    /// What the names of all begin with; of one without a wildcard its whole name.
+    static func commonPrefix(_ globs: [NameGlob]) -> [UInt8] {
+        guard var prefix = globs.first?.literals[0] else { return [] }
+        for glob in globs.dropFirst() {
+            let pairs = zip(prefix, glob.literals[0]).prefix { $0 == $1 }
+            prefix = pairs.map(\.0)
+        }
+        return prefix
+    }
+
     private static func joined(_ literals: [[UInt8]]) -> [UInt8] {
         let special = Array(#"*?[]^-\"#.utf8)
         let escaped = literals.map { literal in

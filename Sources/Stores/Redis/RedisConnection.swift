@@ -97,9 +97,17 @@ struct RedisConnection: Sendable {
 
     /// - Throws: ``RedisError`` for the first error reply.
     func checked(_ replies: [RESPValue]) throws(RedisError) -> [RESPValue] {
-        for case .error(let code) in replies { throw RedisError(code: code) }
+        for reply in replies {
+            switch reply {
+            case .error(let code): throw RedisError(code: code)
+            case .redirection: throw .cluster
+            case .simple, .integer, .bulk, .null, .array: break
+            }
+        }
         return replies
     }
+
+    var isOpen: Bool { channel.isActive }
 
     func close() async {
         do {

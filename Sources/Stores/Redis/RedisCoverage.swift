@@ -16,7 +16,10 @@ struct RedisCoverage {
         var unmapped: [String: Int] = [:]
         var users: Set<String> = []
         var otherCount = 0
-        while cursor.stepCount < RedisLimits.coverageSteps, let keys = try await cursor.next() {
+        let end = sweep.clock.uptime() + RedisLimits.coverageTime
+        while cursor.stepCount < RedisLimits.coverageSteps, sweep.clock.uptime() < end,
+            let keys = try await cursor.next()
+        {
             seenCount += keys.count
             for key in keys where users.count < RedisLimits.coverageUsers {
                 users.formUnion(owners(of: key))

@@ -3,18 +3,16 @@ import Lifecycle
 /// Tries everything that a purge does on names that nobody has.
 struct RedisDiagnosis {
     let plan: RedisTargetPlan
-    let connection: RedisConnection
+    let connection: RedisSession
 
     /// One sentence per problem.
     ///
     /// - Throws: ``RedisError`` when the connection fails.
     func problems() async throws(RedisError) -> [String] {
-        let info = try await RedisInfo(connection)
-        if info["redis_mode"] == "cluster" {
-            return ["the server is part of a cluster, whose other nodes would be left out"]
-        }
-        if info["role"] == "slave" {
-            return ["the server is a replica; give the address of its primary"]
+        for master in try await connection.masters() {
+            if try await RedisInfo(master)["role"] == "slave" {
+                return ["the server is a replica; give the address of its primary"]
+            }
         }
         var problems: [String] = []
         // 128 random bits: no user has this id, and it holds no separator.
@@ -30,7 +28,12 @@ struct RedisDiagnosis {
             || plan.members.contains { NameGlob($0.key).exactName == nil }
         if hasWildcard {
             let probe = ["SCAN", "0", "COUNT", "1"].map { Array($0.utf8) }
-            problems += try await refused([probe], for: "a wildcard")
+            for master in try await connection.masters() {
+                if case .error = try await master.send([probe])[0] {
+                    problems.append(sentence("SCAN", for: "a wildcard"))
+                    break
+                }
+            }
         }
         for rule in plan.members { problems += try await self.problems(of: rule, nobody) }
         return problems
@@ -89,7 +92,9 @@ struct RedisDiagnosis {
             "the server at '\(place)' wants another user or password (username,"
                 + " password_credential)"
         case .denied: "the user may not select database \(plan.database) at '\(place)'"
-        case .cluster: "the server at '\(place)' is part of a cluster, which is not supported"
+        case .cluster:
+            "the server at '\(place)' is part of a cluster: give its address, no socket and no"
+                + " database, allow +info and +cluster|nodes, and reach other machines with TLS"
         case .busy: "the server at '\(place)' is loading, failing over or a replica"
         case .wrongType, .unusable: "the server at '\(place)' gave no answer of Redis"
         case .unusableFile: "ca_file cannot be read or holds no certificate"

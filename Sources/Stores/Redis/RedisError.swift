@@ -10,7 +10,7 @@ enum RedisError: Error {
     case unauthenticated
     /// The user's ACL does not permit a command or a key.
     case denied
-    /// The key lies on another node of a cluster, which this target does not follow.
+    /// A cluster whose nodes this user may not ask for, or may not be reached.
     case cluster
     /// Loading, failing over, busy with a script, a replica for the moment.
     case busy

@@ -1,7 +1,7 @@
 /// Goes through the keys that a rule of members names, some at a time, each with its type.
 struct RedisHolders {
     private let glob: NameGlob
-    private let connection: RedisConnection
+    private let connection: RedisSession
     private var cursor: RedisCursor
     private var isDone = false
 
@@ -22,7 +22,18 @@ struct RedisHolders {
             guard let found = try await cursor.next() else { return nil }
             keys = found.filter(glob.matches)
         }
+        return try await Self.types(of: keys, over: connection)
+    }
+
+    /// The type of each key.
+    ///
+    /// - Throws: ``RedisError``.
+    static func types(
+        of keys: [[UInt8]],
+        over connection: RedisSession
+    ) async throws(RedisError) -> [(key: [UInt8], type: RESPValue)] {
         let questions = keys.map { [Array("TYPE".utf8), $0] }
-        return Array(zip(keys, try connection.checked(try await connection.send(questions))))
+        let replies = try connection.checked(try await connection.send(questions))
+        return zip(keys, replies).map { (key: $0, type: $1) }
     }
 }

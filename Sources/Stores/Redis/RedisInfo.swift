@@ -14,5 +14,8 @@ struct RedisInfo {
         }
     }
 
+    /// Valkey says `server_mode` (valkey.io/commands/info).
+    var isCluster: Bool { (self["redis_mode"] ?? self["server_mode"]) == "cluster" }
+
     subscript(name: Substring) -> String? { fields[name].map(String.init) }
 }

@@ -186,6 +186,8 @@ extension RedisTargetPlan.Address {
         case (_?, _?):
             problems.report(.contradiction, "address", "the section has a socket already")
         case (nil, nil):
+            // A bad one is reported already.
+            guard !problems.isWritten("address"), !problems.isWritten("socket") else { return }
             problems.report(
                 .missingKey,
                 "address",

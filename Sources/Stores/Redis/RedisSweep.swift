@@ -11,7 +11,7 @@ struct RedisSweep {
     }
 
     let plan: RedisTargetPlan
-    let connection: RedisConnection
+    let connection: RedisSession
     let clock: TargetClock
     private let purpose: Purpose
     private let users: [UserID]
@@ -24,7 +24,7 @@ struct RedisSweep {
         _ plan: RedisTargetPlan,
         _ purpose: Purpose,
         of users: [UserID],
-        over connection: RedisConnection,
+        over connection: RedisSession,
         clock: TargetClock
     ) {
         self.plan = plan
@@ -40,16 +40,46 @@ struct RedisSweep {
 
     /// - Throws: ``RedisError``; what was removed until then stays removed.
     mutating func run() async throws(RedisError) {
-        for (rule, pattern) in plan.keys.enumerated() {
-            if pattern.isExact {
-                try await keys(named: pattern, rule: rule)
-            } else {
-                try await keys(like: pattern, rule: rule)
-            }
+        for (rule, pattern) in plan.keys.enumerated() where pattern.isExact {
+            try await keys(named: pattern, rule: rule)
         }
         for (offset, members) in plan.members.enumerated() {
-            try await sweep(members, rule: plan.keys.count + offset)
+            guard let key = NameGlob(members.key).exactName else { continue }
+            try await sweep(members, in: [key], isNamed: true, rule: plan.keys.count + offset)
         }
+        try await pass()
+    }
+
+    /// Goes through all keys once, for every rule with a wildcard and every user.
+    private mutating func pass() async throws(RedisError) {
+        let patterns = plan.keys.enumerated().filter { !$0.element.isExact }
+        let members = plan.members.enumerated()
+            .map { (offset: $0.offset, rule: $0.element, glob: NameGlob($0.element.key)) }
+            .filter { $0.glob.exactName == nil }
+        let globs = patterns.map(\.element.anyUser) + members.map(\.glob)
+        guard !globs.isEmpty else { return }
+        var selection = match(globs)
+        if patterns.count == 1, members.isEmpty { selection = match(patterns[0].element) }
+        var cursor = RedisCursor([Array("SCAN".utf8)], match: selection, for: self)
+        while let keys = try await cursor.next() {
+            for (rule, pattern) in patterns {
+                try await take(keys, pattern, rule: rule, verb: [Array("UNLINK".utf8)])
+            }
+            for (offset, rule, glob) in members {
+                let held = keys.filter(glob.matches)
+                try await sweep(rule, in: held, isNamed: false, rule: plan.keys.count + offset)
+            }
+        }
+    }
+
+    /// What the server selects by for several rules: what all their names begin with.
+    ///
+    /// A verification looks at every key.
+    private func match(_ globs: [NameGlob]) -> [UInt8]? {
+        if globs.count == 1 { return globs[0].serverPattern }
+        guard purpose != .verify else { return nil }
+        let prefix = NameGlob.commonPrefix(globs)
+        return prefix.isEmpty ? nil : NameGlob(literals: [prefix, []]).serverPattern
     }
 
     // MARK: Keys
@@ -61,13 +91,6 @@ struct RedisSweep {
         let verb = Array((purpose == .remove ? "UNLINK" : "EXISTS").utf8)
         let commands = users.map { user in [verb] + names(of: user, pattern) }
         try await counter(commands, rule: rule)
-    }
-
-    private mutating func keys(like pattern: UserPattern, rule: Int) async throws(RedisError) {
-        var cursor = RedisCursor([Array("SCAN".utf8)], match: match(pattern), for: self)
-        while let keys = try await cursor.next() {
-            try await take(keys, pattern, rule: rule, verb: [Array("UNLINK".utf8)])
-        }
     }
 
     /// What the server selects by; for one user only what may be theirs, for many what any has.
@@ -127,20 +150,19 @@ struct RedisSweep {
 
     // MARK: Members
 
+    /// Goes through the members of some keys; one that the configuration itself names must have
+    /// members.
     private mutating func sweep(
         _ members: RedisTargetPlan.MemberRule,
+        in keys: [[UInt8]],
+        isNamed: Bool,
         rule: Int
     ) async throws(RedisError) {
-        let glob = NameGlob(members.key)
-        var holders = RedisHolders(glob, for: self)
-        while let keys = try await holders.next() {
-            for (key, type) in keys {
-                if let kind = RedisMemberKind(type) {
-                    try await sweep(members.member, in: key, kind, rule: rule)
-                } else if glob.exactName != nil, type != .simple(Array("none".utf8)) {
-                    // The configuration itself names it, so it must have members.
-                    throw .wrongType
-                }
+        for (key, type) in try await RedisHolders.types(of: keys, over: connection) {
+            if let kind = RedisMemberKind(type) {
+                try await sweep(members.member, in: key, kind, rule: rule)
+            } else if isNamed, type != .simple(Array("none".utf8)) {
+                throw .wrongType
             }
         }
     }

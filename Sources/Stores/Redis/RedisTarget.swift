@@ -11,6 +11,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
     private let plan: RedisTargetPlan
     private let group: any EventLoopGroup
     private let clock: TargetClock
+    private let memory = RedisMemory()
 
     init(plan: RedisTargetPlan, on group: any EventLoopGroup, clock: TargetClock) {
         name = plan.name
@@ -62,8 +63,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
         return answers[0]
     }
 
-    /// Whether the server accepts the password, is no replica or cluster, and permits what a purge
-    /// needs.
+    /// Whether the server accepts the password, is no replica, and permits what a purge needs.
     package func inspect(withOutages: Bool) async -> TargetFindings {
         do throws(RedisError) {
             return TargetFindings(
@@ -118,9 +118,9 @@ package struct RedisTarget: UserListing, CoverageSearching {
     // MARK: Calls
 
     private func connected<Result: Sendable>(
-        _ body: (RedisConnection) async throws(RedisError) -> Result
+        _ body: (RedisSession) async throws(RedisError) -> Result
     ) async throws(RedisError) -> Result {
-        let connection = try await RedisConnection.open(plan, on: group)
+        let connection = try await RedisSession.open(plan, on: group, clock: clock, memory)
         do throws(RedisError) {
             let result = try await body(connection)
             await connection.close()
@@ -140,7 +140,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
         _ orders: [PurgeOrder],
         _ purpose: RedisSweep.Purpose,
         stopped: Answer? = nil,
-        _ answers: (RedisSweep, RedisConnection) async throws(RedisError) -> [Answer],
+        _ answers: (RedisSweep, RedisSession) async throws(RedisError) -> [Answer],
         failure: (EffectFailure) -> Answer
     ) async -> [Answer] {
         let patterns = plan.keys + plan.members.map(\.member)
@@ -184,6 +184,18 @@ package struct RedisTarget: UserListing, CoverageSearching {
 
     /// Copies that outlive the keys, as far as the server lets us know.
     private func residualCopies(
+        _ session: RedisSession
+    ) async throws(RedisError) -> [PurgeCounts.ResidualCopies] {
+        var copies: [PurgeCounts.ResidualCopies] = []
+        for master in try await session.masters() {
+            for copy in try await residualCopies(master) where !copies.contains(copy) {
+                copies.append(copy)
+            }
+        }
+        return copies
+    }
+
+    private func residualCopies(
         _ connection: RedisConnection
     ) async throws(RedisError) -> [PurgeCounts.ResidualCopies] {
         let info = try await RedisInfo(connection)
@@ -191,7 +203,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
         if info["aof_enabled"] == "1" {
             copies.append(
                 PurgeCounts.ResidualCopies(
-                    text: "append-only file of Redis, until its next rewrite",
+                    .appendOnlyFile,
                     until: plan.residualCopiesKept.map { clock.wall() + $0 }
                 )
             )
@@ -205,7 +217,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
             if (reply.integer ?? 0) < replicas {
                 copies.append(
                     PurgeCounts.ResidualCopies(
-                        text: "replicas of Redis that lag behind",
+                        .laggingCaches,
                         until: nil
                     )
                 )

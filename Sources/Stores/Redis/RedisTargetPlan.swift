@@ -20,7 +20,7 @@ package struct RedisTargetPlan: Sendable {
     }
 
     let name: TargetName
-    let address: Address
+    var address: Address
     /// The only authorities to trust; `nil` for the system's.
     var caFile: String?
     /// The user of the server's ACL; `nil` for its default one.

@@ -15,15 +15,32 @@ struct RedisUserScan {
     ///
     /// - Throws: ``RedisError``.
     mutating func run() async throws(RedisError) {
-        for pattern in sweep.plan.keys {
-            try await look([Array("SCAN".utf8)], for: pattern, isPaired: false)
-        }
+        try await lookAtKeys()
         for members in sweep.plan.members {
             var holders = RedisHolders(NameGlob(members.key), for: sweep)
             while let keys = try await holders.next() {
                 for (key, type) in keys {
                     guard let kind = RedisMemberKind(type) else { continue }
                     try await look([kind.scan, key], for: members.member, isPaired: kind.isPaired)
+                }
+            }
+        }
+    }
+
+    /// Goes through all keys once, for every rule.
+    private mutating func lookAtKeys() async throws(RedisError) {
+        let patterns = sweep.plan.keys
+        guard !patterns.isEmpty else { return }
+        let prefix = NameGlob.commonPrefix(patterns.map(\.anyUser))
+        var cursor = RedisCursor(
+            [Array("SCAN".utf8)],
+            match: prefix.isEmpty ? nil : NameGlob(literals: [prefix, []]).serverPattern,
+            for: sweep
+        )
+        while let names = try await cursor.next() {
+            for name in names {
+                for pattern in patterns {
+                    found.formUnion(pattern.owners(of: name).filter(isWanted))
                 }
             }
         }

@@ -191,7 +191,7 @@ struct S3Bucket: ObjectBucket {
         // Only versions have locks.
         guard !version.id.isEmpty, listing != .uploads else { return nil }
         let hold = try await detail("legal-hold", of: version)
-        if hold?["Status"]?.text == "ON" { return copies(under: "legal hold", until: nil) }
+        if hold?["Status"]?.text == "ON" { return copies(.versionsUnderLegalHold, until: nil) }
         guard let retention = try await detail("retention", of: version) else { return nil }
         return try lock(retention, at: now())
     }
@@ -208,14 +208,18 @@ struct S3Bucket: ObjectBucket {
         }
         let end = try time(until)
         guard end > now else { return nil }
-        return copies(under: mode == "GOVERNANCE" ? "governance" : "compliance", until: end)
+        let isGovernance = mode == "GOVERNANCE"
+        return copies(
+            isGovernance ? .versionsUnderGovernance : .versionsUnderCompliance,
+            until: end
+        )
     }
 
-    private func copies(under lock: String, until: WallTime?) -> PurgeCounts.ResidualCopies {
-        PurgeCounts.ResidualCopies(
-            text: "object versions under \(lock) lock in bucket '\(name)'",
-            until: until
-        )
+    private func copies(
+        _ phrase: ResidualPhrase,
+        until: WallTime?
+    ) -> PurgeCounts.ResidualCopies {
+        PurgeCounts.ResidualCopies(phrase, name, until: until)
     }
 
     private func detail(

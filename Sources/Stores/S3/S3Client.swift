@@ -117,7 +117,7 @@ struct S3Client: Sendable {
         let query = call.query.map {
             (name: PercentEncoding.encode($0.name), value: PercentEncoding.encode($0.value))
         }
-        var message = S3Signer.Message(
+        var message = AWSSigner.Message(
             method: call.method.rawValue,
             authority: authority,
             path: path,

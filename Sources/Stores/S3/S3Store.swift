@@ -124,7 +124,7 @@ package struct S3Store: BucketStore {
 
     package func open(_ environment: StoreEnvironment) throws -> S3Target {
         let templates = try templates()
-        let keys = S3Signer.Keys(
+        let keys = AWSSigner.Keys(
             accessKeyID: accessKeyID,
             secretKey: try environment.line(secretKeyCredential),
             sessionToken: try sessionTokenCredential.map(environment.line)
@@ -134,7 +134,7 @@ package struct S3Store: BucketStore {
             bucket: bucket,
             endpoint: endpoint,
             isPathStyle: urlStyle == .path,
-            signer: S3Signer(keys: keys, region: region),
+            signer: AWSSigner(keys: keys, region: region),
             templates: templates
         )
         plan.remote.caFile = caFile

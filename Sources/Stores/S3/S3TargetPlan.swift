@@ -9,7 +9,7 @@ struct S3TargetPlan: Sendable {
     let endpoint: String
     /// Whether the bucket is the first name of the path, not of the host.
     let isPathStyle: Bool
-    let signer: S3Signer
+    let signer: AWSSigner
     /// Not empty.
     let templates: [KeyTemplate]
     var remote: RemoteSettings
@@ -21,7 +21,7 @@ struct S3TargetPlan: Sendable {
         bucket: String,
         endpoint: String,
         isPathStyle: Bool,
-        signer: S3Signer,
+        signer: AWSSigner,
         templates: [KeyTemplate]
     ) {
         self.name = name

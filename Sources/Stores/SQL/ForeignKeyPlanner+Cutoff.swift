@@ -9,6 +9,13 @@ extension ForeignKeyPlanner {
         if let creation = rule.creation {
             terms.append(Dialect.isNewer(creation, in: table, as: table.reference))
         }
+        let above = { (rule: TableRule, table: TableShape) in
+            [cutoff(of: rule, in: table)].compactMap(\.self)
+        }
+        let isCascade = rule.action.parent != nil
+        terms += [inherited(by: rule, in: table, where: isCascade ? above : newer)]
+            .compactMap(\.self)
+        terms += [keptBelow(rule, in: table, newer)].compactMap(\.self)
         if rule.action == .delete {
             let dated = rules.filter { $0.creation != nil }.map(\.table)
             terms += childCutoffs(of: [table.name], as: table.reference, withParents(dated))
@@ -27,7 +34,7 @@ extension ForeignKeyPlanner {
     ) -> [String] {
         var terms: [String] = []
         for (child, key) in children(of: path[path.count - 1])
-        where (key.cascades || key.restricts) && referred.contains(child.name) {
+        where (key.cascades || key.restricts || key.isFollowed) && referred.contains(child.name) {
             guard key.childColumns.count == key.parentColumns.count else { continue }
             let isSelf = key.parent == child.name
             guard isSelf || !path.contains(child.name) && path.count < Self.depthMax else {

@@ -7,6 +7,12 @@ extension ForeignKeyPlanner {
     func hold(of rule: TableRule, in table: TableShape) -> String? {
         guard rule.action != .keep, !holds.isEmpty else { return nil }
         var terms = own(table, as: table.reference)
+        let above = { (rule: TableRule, table: TableShape) in
+            [hold(of: rule, in: table)].compactMap(\.self)
+        }
+        let isCascade = rule.action.parent != nil
+        terms += [inherited(by: rule, in: table, where: isCascade ? above : heldRows)]
+            .compactMap(\.self)
         if rule.action == .delete {
             let referred = withParents(holds.map(\.table))
             terms += childHolds(of: [table.name], as: table.reference, referred)
@@ -26,7 +32,8 @@ extension ForeignKeyPlanner {
         _ referred: Set<String>
     ) -> [String] {
         var terms: [String] = []
-        for (child, key) in children(of: path[path.count - 1]) where referred.contains(child.name) {
+        for (child, key) in children(of: path[path.count - 1])
+        where referred.contains(child.name) && !(key.isReleased && path.contains(child.name)) {
             guard !path.contains(child.name), path.count < Self.depthMax,
                 key.childColumns.count == key.parentColumns.count
             else {
@@ -39,8 +46,9 @@ extension ForeignKeyPlanner {
                 continue
             }
             let alias = "held\(path.count)"
-            let inner =
-                own(child, as: alias) + childHolds(of: path + [child.name], as: alias, referred)
+            let below =
+                key.isReleased ? [] : childHolds(of: path + [child.name], as: alias, referred)
+            let inner = own(child, as: alias) + below
             guard !inner.isEmpty else { continue }
             terms.append(refers(child, as: alias, by: key, to: reference, whereAny: inner))
         }

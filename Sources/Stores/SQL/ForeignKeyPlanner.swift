@@ -8,7 +8,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     static var depthMax: Int { 16 }
 
     private let schema: SQLSchema
-    let rules: [TableRule]
+    private(set) var rules: [TableRule]
     /// Rows that are left alone.
     let holds: [RowFilter]
     /// One sentence for each thing that forbids to purge.
@@ -28,13 +28,38 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         schema.table(table) ?? TableShape(name: table, reference: Dialect.quoted(table))
     }
 
+    func schema(of table: String) -> TableShape { shape(table) }
+
     func isSelfReferencing(_ table: TableShape) -> Bool {
         table.foreignKeys.contains { $0.parent == table.name }
     }
 
     func children(of table: String) -> [(table: TableShape, key: ForeignKey)] {
         schema.tables.flatMap { child in
-            child.foreignKeys.filter { $0.parent == table }.map { (table: child, key: $0) }
+            let followers = rules(of: child.name).filter { rule in
+                rule.via?.table == table && rule.action.changesRows
+            }
+            var keys = child.foreignKeys.filter { $0.parent == table }
+            for rule in followers {
+                let names = joined(rule)
+                let place = keys.firstIndex { $0.childColumns == names.map(\.child) }
+                if let place {
+                    keys[place].isFollowed = true
+                } else {
+                    keys.append(
+                        ForeignKey(
+                            parent: table,
+                            childColumns: names.map(\.child),
+                            parentColumns: names.map(\.parent),
+                            onDelete: "",
+                            isFollowed: true,
+                            isReleased: isReleased(rule),
+                            inside: rule.inside
+                        )
+                    )
+                }
+            }
+            return keys.map { (table: child, key: $0) }
         }
     }
 
@@ -47,6 +72,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         while let next = open.popLast() {
             guard found.insert(next).inserted else { continue }
             open += schema.table(next)?.foreignKeys.map(\.parent) ?? []
+            open += rules(of: next).compactMap(\.via?.table)
         }
         return found
     }
@@ -61,7 +87,12 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         whereAny kinds: [String] = ["1 = 1"]
     ) -> String {
         let join = zip(key.childColumns, key.parentColumns).map { column, parent in
-            "\(Dialect.column(column, of: alias)) = \(Dialect.column(parent, of: reference))"
+            let (one, other) = (
+                Dialect.column(column, of: alias), Dialect.column(parent, of: reference)
+            )
+            return key.inside.map {
+                Dialect.holds($0, one, Dialect.shape(column, in: child), Dialect.text(other))
+            } ?? "\(one) = \(other)"
         }
         return "EXISTS (SELECT 1 FROM \(child.reference) AS \(alias) WHERE "
             + join.joined(separator: " AND ")
@@ -76,21 +107,58 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
             var visited: Set<String> = [rule.table]
             checkChildren(of: rule.table, deletedFor: rule.table, &visited)
         }
-        var rest = rules
+        count(cascadesFrom: rules.filter { $0.action == .delete })
+        var rest = rules.filter(isBranch) + rules.filter { !isBranch($0) }
         var result: [TableRule] = []
         while !rest.isEmpty {
-            let next = rest.firstIndex { rule in
-                !children(of: rule.table).contains { child in
-                    child.table.name != rule.table
-                        && rest.contains { $0.table == child.table.name }
-                }
-            }
+            let next =
+                firstIndex(in: rest) { _ in true }
+                ?? firstIndex(in: rest) { $0.restricts || $0.isFollowed }
             if next == nil, let first = rest.first, first.action == .delete {
                 noteCircle(at: first.table, among: rest)
             }
             result.append(rest.remove(at: next ?? 0))
         }
         return result
+    }
+
+    /// The first rule to whose table none of the others refers by a key that counts.
+    private func firstIndex(
+        in rest: [TableRule],
+        _ counts: (ForeignKey) -> Bool
+    ) -> Int? {
+        rest.firstIndex { rule in
+            !children(of: rule.table).contains { child in
+                child.table.name != rule.table && counts(child.key) && !child.key.isReleased
+                    && rest.contains { $0.table == child.table.name }
+            }
+        }
+    }
+
+    /// A rule about the rows below others of its table, which go first.
+    func isBranch(_ rule: TableRule) -> Bool { rule.via?.table == rule.table }
+
+    /// Adds rules that count what goes by cascades.
+    private mutating func count(cascadesFrom parents: [TableRule]) {
+        var open = Set(parents.map(\.table)).sorted()
+        var visited = Set(open)
+        while let table = open.popLast() {
+            for (child, key) in children(of: table)
+            where key.cascades && key.childColumns.count == key.parentColumns.count {
+                let isRuled = rules(of: child.name).contains { rule in
+                    key.childColumns.contains { Dialect.isSame($0, rule.column) }
+                }
+                guard !isRuled else { continue }
+                var rule = TableRule(
+                    table: child.name,
+                    column: key.childColumns[0],
+                    action: .cascade(from: table)
+                )
+                rule.via = ParentColumn(table: table, column: key.parentColumns[0])
+                rules.append(rule)
+                if visited.insert(child.name).inserted { open.append(child.name) }
+            }
+        }
     }
 
     /// No order is children first: the keys are checked when a transaction ends.
@@ -120,9 +188,14 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         deletedFor origin: String,
         _ visited: inout Set<String>
     ) {
-        for (child, key) in children(of: table) {
+        for (child, key) in children(of: table) where key.isDeclared {
             let childRules = rules(of: child.name)
-            let preserving = childRules.contains { $0.action != .delete && !clears(key, $0) }
+            let isCleared = childRules.contains { rule in
+                (clears(key, rule) || deletes(key, rule))
+                    && key.childColumns.contains { Dialect.isSame($0, rule.column) }
+            }
+            let preserving =
+                !isCleared && childRules.contains { $0.action != .delete && !clears(key, $0) }
             if key.cascades && preserving {
                 problems.append(
                     "deleting from '\(origin)' would cascade into '\(child.name)', whose rows are"
@@ -134,12 +207,20 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
                 )
             } else if childRules.isEmpty && key.cascades {
                 advice.append(
-                    "deleting from '\(origin)' cascades into '\(child.name)', which no rule counts"
+                    "deleting from '\(origin)' cascades into '\(child.name)', which has no rule;"
+                        + " plan and receipt count its rows"
                 )
             } else if childRules.isEmpty && key.restricts {
-                advice.append("rows of '\(child.name)' can stop the deletion from '\(origin)'")
+                let isShared = child.foreignKeys.count { $0.parent == key.parent } > 1
+                let remedy =
+                    isShared
+                    ? releasing(key, of: child)
+                    : "a rule for it deletes them first: \(rule(for: key, of: child.name))"
+                advice.append(
+                    "rows of '\(child.name)' can stop the deletion from '\(table)'; \(remedy)"
+                )
             } else {
-                adviseOthers(child.name, key, childRules)
+                adviseOthers(child, key, childRules)
             }
             if key.cascades && visited.insert(child.name).inserted {
                 checkChildren(of: child.name, deletedFor: origin, &visited)
@@ -147,8 +228,30 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         }
     }
 
+    /// The rule that follows a key, as TOML.
+    func rule(for key: ForeignKey, of child: String, action: String = "delete") -> String {
+        "table = \"\(child)\", column = \"\(key.childColumns.last ?? "")\","
+            + " via = \"\(key.parent).\(key.parentColumns.last ?? "")\", action = \"\(action)\""
+    }
+
+    /// Rules for rows that refer to several users: what takes the reference away comes first.
+    private func releasing(_ key: ForeignKey, of child: TableShape) -> String {
+        let column = key.childColumns.last ?? ""
+        let mask =
+            Dialect.shape(column, in: child)?.isNotNull == true
+            ? "strategy = \"constant\", value = \"ID OF A PLACEHOLDER\"" : "strategy = \"null\""
+        let changing = rule(for: key, of: child.name, action: "anonymize")
+        return "a rule for it takes that reference away first: \(changing),"
+            + " set = { \(column) = { \(mask) } }, keep_reason = \"WHY\". With action = \"delete\""
+            + " whole rows go instead, also those that belong to other users"
+    }
+
     /// Advises of rows that may be other users': no rule of the child is about the key's column.
-    private mutating func adviseOthers(_ child: String, _ key: ForeignKey, _ rules: [TableRule]) {
+    private mutating func adviseOthers(
+        _ child: TableShape,
+        _ key: ForeignKey,
+        _ rules: [TableRule]
+    ) {
         let isRuled = rules.contains { rule in
             key.childColumns.contains { Dialect.isSame($0, rule.column) }
         }
@@ -156,19 +259,43 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         let named = key.childColumns.joined(separator: "', '")
         let sentence =
             key.cascades
-            ? "deleting from '\(key.parent)' cascades into '\(child)' by '\(named)': rows there"
-                + " that are of other users go with it and are not counted, also while such a"
+            ? "deleting from '\(key.parent)' cascades into '\(child.name)' by '\(named)': rows"
+                + " there that are of other users go with it and are not counted, also while such a"
                 + " user is held"
-            : "rows of other users in '\(child)' refer to '\(key.parent)' by '\(named)' and can"
-                + " stop the deletion of a user"
+            : "rows of other users in '\(child.name)' refer to '\(key.parent)' by '\(named)' and"
+                + " can stop the deletion of a user; \(releasing(key, of: child))"
         if !advice.contains(sentence) { advice.append(sentence) }
+    }
+
+    /// Whether the rule itself deletes the rows that refer to parents, before these go.
+    private func deletes(_ key: ForeignKey, _ rule: TableRule) -> Bool {
+        guard rule.action == .delete, rule.conditions.isEmpty, rule.inside == nil else {
+            return false
+        }
+        guard let via = rule.via else {
+            // Both hold the user id.
+            return rules(of: key.parent).contains { parent in
+                parent.via == nil && parent.action == .delete
+                    && key.parentColumns.contains { Dialect.isSame($0, parent.column) }
+            }
+        }
+        return via.table == key.parent
+            && key.parentColumns.contains { Dialect.isSame($0, via.column) }
     }
 
     /// Whether the rule itself takes the reference away before the parent goes.
     private func clears(_ key: ForeignKey, _ rule: TableRule) -> Bool {
         guard case .anonymize(let masks) = rule.action else { return false }
         return key.childColumns.contains { child in
-            masks.contains { Dialect.isSame($0.column, child) && $0.strategy == .null }
+            masks.contains { Dialect.isSame($0.column, child) && Self.clears($0.strategy) }
+        }
+    }
+
+    /// The value afterwards is no user's own.
+    private static func clears(_ strategy: MaskStrategy) -> Bool {
+        switch strategy {
+        case .null, .text, .integer, .remove: true
+        case .hash, .random, .truncate: false
         }
     }
 }

@@ -16,11 +16,11 @@ extension IDType {
     /// Its one spelling, which ``key(for:)`` reads back.
     private func id(_ value: BoundValue) -> UserID? {
         switch (self, value) {
-        case (.text, .text(let bytes)), (.uuid, .text(let bytes)):
+        case (.text, .text(let bytes)), (.uuid, .text(let bytes)), (.mixed, .text(let bytes)):
             String(validating: bytes, as: UTF8.self).flatMap { UserID($0) }
-        case (.integer, .integer(let number)): UserID("\(number)")
+        case (.integer, .integer(let number)), (.mixed, .integer(let number)): UserID("\(number)")
         case (.blob, .blob(let bytes)): UserID(Hexadecimal.text(bytes))
-        case (.text, _), (.integer, _), (.blob, _), (.uuid, _): nil
+        case (.text, _), (.integer, _), (.blob, _), (.uuid, _), (.mixed, _): nil
         }
     }
 }

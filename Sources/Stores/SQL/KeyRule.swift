@@ -15,6 +15,11 @@ package struct KeyRule: Hashable, Sendable {
     /// Several users' rows may name one id.
     package let isShared: Bool
     package let creation: CreationColumn?
+    /// What else finds the user's rows, as of the rule for the same rows.
+    package let via: ParentColumn?
+    package let conditions: [ColumnCondition]
+    package let idTemplate: IDTemplate?
+    package let identifiesUser: Bool
 
     /// The action of `user` counts for nothing.
     package init(
@@ -29,6 +34,8 @@ package struct KeyRule: Hashable, Sendable {
         column = user.column
         idType = user.idType
         creation = user.creation
+        (via, conditions, idTemplate) = (user.via, user.conditions, user.idTemplate)
+        identifiesUser = user.identifiesUser
         self.value = value
         self.valueType = valueType
         self.isShared = isShared
@@ -36,7 +43,16 @@ package struct KeyRule: Hashable, Sendable {
 
     /// Finds the user's rows.
     var userRule: TableRule {
-        TableRule(table: table, column: column, idType: idType, action: .keep, creation: creation)
+        var rule = TableRule(
+            table: table,
+            column: column,
+            idType: idType,
+            action: .keep,
+            creation: creation
+        )
+        (rule.via, rule.conditions, rule.idTemplate) = (via, conditions, idTemplate)
+        rule.identifiesUser = identifiesUser
+        return rule
     }
 
     /// Finds the rows that name an id.

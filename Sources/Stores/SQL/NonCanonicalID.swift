@@ -4,22 +4,30 @@ internal import Lifecycle
 /// Keeps a database from being asked for users whose ids its columns spell otherwise: it would find
 /// nothing, and that would be called erased.
 struct NonCanonicalID {
-    /// One rule that erases for each type of column.
-    private let rules: [IDType: TableRule]
+    /// One rule that erases for each way to store ids, by the order of the types.
+    private let rules: [TableRule]
 
     init(_ rules: [TableRule]) {
-        let erasing = rules.filter { $0.action != .keep }.map { ($0.idType, $0) }
-        self.rules = Dictionary(erasing) { first, _ in first }
+        // What other rules follow may be kept itself.
+        let isFollowed = rules.contains { $0.via != nil }
+        let roots = rules.filter { $0.via == nil && ($0.action != .keep || isFollowed) }
+        var found: [TableRule] = []
+        for rule in roots
+        where !found.contains(where: {
+            $0.idType == rule.idType && $0.idTemplate == rule.idTemplate
+        }) {
+            found.append(rule)
+        }
+        self.rules = IDType.allCases.flatMap { type in found.filter { $0.idType == type } }
     }
 
     /// Whether any of the columns spells the id of an order otherwise.
     func concerns(_ order: PurgeOrder) -> Bool {
-        rules.keys.contains { $0.isNonCanonical(order.user) }
+        rules.contains { $0.isNonCanonical(order.user) }
     }
 
     func failure(_ order: PurgeOrder) -> EffectFailure {
-        let rule = IDType.allCases.filter { $0.isNonCanonical(order.user) }
-            .compactMap { rules[$0] }.first
+        let rule = rules.first { $0.isNonCanonical(order.user) }
         return .blocked(rule?.nonCanonical ?? Obstacle(.spelling))
     }
 

@@ -7,13 +7,20 @@ struct SQLParameters {
     var time: WallTime?
     var limit: Int?
     var key: BoundValue?
+    /// Of the other columns of a composite id.
+    var parts: [BoundValue] = []
+
+    /// Those of one user.
+    static func of(_ user: RootKey, time: WallTime?) -> SQLParameters {
+        SQLParameters(user: user.user, time: time, parts: user.parts)
+    }
 
     /// In their order.
     var values: [BoundValue?] {
         [
             user, time.map { .integer($0.unixMilliseconds) }, limit.map { .integer(Int64($0)) },
             key,
-        ]
+        ] + parts
     }
 }
 
@@ -26,6 +33,11 @@ protocol SQLConnection: SendableMetatype {
         _ sql: String,
         _ parameters: SQLParameters
     ) throws(SQLError) -> [[BoundValue?]]
+
+    /// The first number of the first row; 0 without one.
+    ///
+    /// A verification asks for several of each user.
+    func count(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> Int
 }
 
 extension SQLConnection {
@@ -38,12 +50,11 @@ extension SQLConnection {
         return numbers + Array(repeating: 0, count: max(0, 3 - numbers.count))
     }
 
-    func count(
-        _ sql: String,
-        _ parameters: SQLParameters = SQLParameters()
-    ) throws(SQLError) -> Int {
+    func count(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> Int {
         try integers(sql, parameters).first ?? 0
     }
+
+    func count(_ sql: String) throws(SQLError) -> Int { try count(sql, SQLParameters()) }
 
     // MARK: Verification
 
@@ -56,8 +67,8 @@ extension SQLConnection {
         var remaining = 0
         var obstacle: Obstacle?
         for table in plan.tables {
-            if let sql = table.remainingSQL, let user = table.rule.idType.key(for: order.user) {
-                remaining += try count(sql, SQLParameters(user: user, time: order.cutoff))
+            if let sql = table.remainingSQL, let user = table.root.key(for: order.user) {
+                remaining += try count(sql, .of(user, time: order.cutoff))
             }
             guard obstacle == nil else { continue }
             obstacle = try self.obstacle(order, table, at: now)
@@ -73,17 +84,21 @@ extension SQLConnection {
         at now: WallTime
     ) throws(SQLError) -> Obstacle? {
         let user = table.rule.idType.key(for: order.user)
-        let text = BoundValue.text(Array(order.user.exposeText().utf8))
-        let datesUpTo = min(order.datesUpTo ?? now, now)
-        for (sql, user, time, obstacle) in [
-            (table.nonCanonicalSQL, user, order.cutoff, table.rule.nonCanonical),
-            (table.literalSQL, text, order.cutoff, table.rule.nonCanonical),
-            (table.futureSQL, user, datesUpTo, table.rule.future),
-        ] {
-            guard let sql, let user else { continue }
-            if try count(sql, SQLParameters(user: user, time: time)) > 0 { return obstacle }
+        if let sql = table.nonCanonicalSQL, let user,
+            try count(sql, SQLParameters(user: user, time: order.cutoff)) > 0
+        {
+            return table.rule.nonCanonical
         }
-        return nil
+        if let sql = table.literalSQL {
+            let text = BoundValue.text(Array(order.user.exposeText().utf8))
+            if try count(sql, SQLParameters(user: text, time: order.cutoff)) > 0 {
+                return table.rule.nonCanonical
+            }
+        }
+        guard let sql = table.futureSQL, let user else { return nil }
+        let datesUpTo = min(order.datesUpTo ?? now, now)
+        let found = try count(sql, SQLParameters(user: user, time: datesUpTo))
+        return found > 0 ? table.rule.future : nil
     }
 
     /// What stays of a user under holds.
@@ -93,9 +108,9 @@ extension SQLConnection {
     ) throws(SQLError) -> [PurgeCounts.Entry] {
         var entries: [PurgeCounts.Entry] = []
         for table in plan.tables {
-            guard let sql = table.heldSQL, let user = table.rule.idType.key(for: order.user)
+            guard let sql = table.heldSQL, let user = table.root.key(for: order.user)
             else { continue }
-            let count = try count(sql, SQLParameters(user: user, time: order.cutoff))
+            let count = try count(sql, .of(user, time: order.cutoff))
             guard count > 0 else { continue }
             entries.append(
                 .init(name: table.table, action: PurgeCounts.heldAction, rowCount: count)
@@ -108,8 +123,8 @@ extension SQLConnection {
 
     /// The ids of another store in a user's rows.
     func ids(_ key: KeyPlan, of order: PurgeOrder) throws(SQLError) -> KeysAnswer {
-        guard let user = key.rule.idType.key(for: order.user) else { return .found([]) }
-        let found = try rows(key.findSQL, SQLParameters(user: user, time: order.cutoff))
+        guard let user = key.root.key(for: order.user) else { return .found([]) }
+        let found = try rows(key.findSQL, .of(user, time: order.cutoff))
         return key.rule.valueType.ids(from: found.map { $0.first ?? nil })
     }
 
@@ -126,8 +141,9 @@ extension SQLConnection {
         guard !orders.isEmpty, all <= SQLLimits.ownerRows else { return all > 0 }
         var ownCount = 0
         for order in orders {
-            guard let user = key.rule.idType.key(for: order.user) else { continue }
-            (parameters.user, parameters.time) = (user, order.cutoff)
+            guard let user = key.root.key(for: order.user) else { continue }
+            (parameters.user, parameters.time) = (user.user, order.cutoff)
+            parameters.parts = user.parts
             ownCount += try count(key.ownSQL, parameters)
         }
         return all > ownCount

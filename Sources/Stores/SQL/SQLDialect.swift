@@ -3,10 +3,13 @@ import Lifecycle
 /// What the SQL of one kind of database has of its own.
 ///
 /// Each statement has the same parameters: 1 is the user id, 2 a time in Unix milliseconds, 3 a
-/// number of rows, 4 an id of another store or the place where a page begins.
+/// number of rows, 4 an id of another store or the place where a page begins. Those behind it are
+/// the other parts of an id of several columns.
+///
+/// The ``TableShape/reference`` of a table may be an alias, which qualifies each column.
 ///
 /// Conditions are true or false (1 or 0), never NULL.
-protocol SQLDialect: SendableMetatype {
+protocol SQLDialect: InsideDialect {
     /// The statements that change rows of a table.
     associatedtype Work: Sendable
 
@@ -23,6 +26,24 @@ protocol SQLDialect: SendableMetatype {
     static var time: String { get }
     static var limit: String { get }
     static var key: String { get }
+    /// The parameter of another column of a composite id: the fifth and those behind it.
+    static func part(_ index: Int) -> String
+    /// Whether a session deletes what a chunk releases (``ReleasePlan``).
+    static var releasesRows: Bool { get }
+    /// A value as text.
+    static func text(_ expression: String) -> String
+    /// Texts, one behind the other.
+    static func joined(_ texts: [String]) -> String
+
+    /// A text as a literal.
+    static func literal(_ text: String) -> String
+
+    /// True, or unknown for NULL, where a column holds one of the values; compares as it does.
+    static func isOneOf(
+        _ values: [ColumnCondition.Value],
+        _ column: String,
+        in table: TableShape
+    ) -> String
 
     /// An identifier.
     static func quoted(_ identifier: String) -> String
@@ -42,6 +63,19 @@ protocol SQLDialect: SendableMetatype {
         in table: TableShape,
         than time: String
     ) -> String
+
+    /// True for a row without a time.
+    static func isUndated(_ creation: CreationColumn, in table: TableShape) -> String
+
+    /// Why a column can never have a value that an operator wrote; `nil` where it may.
+    static func problem(ofValue text: String, in column: ColumnShape) -> String?
+
+    /// Why a column cannot be masked so, besides what every database forbids.
+    static func problem(
+        of strategy: MaskStrategy,
+        _ column: ColumnShape,
+        in table: TableShape
+    ) -> String?
 
     /// True for a time that is only a day; `nil` when no time of the column is.
     static func isDay(_ creation: CreationColumn, in table: TableShape) -> String?
@@ -91,6 +125,20 @@ protocol SQLDialect: SendableMetatype {
 }
 
 extension SQLDialect {
+    static var releasesRows: Bool { false }
+
+    static func isUndated(_ creation: CreationColumn, in table: TableShape) -> String {
+        "\(column(creation.column, of: table.reference)) IS NULL"
+    }
+
+    static func problem(ofValue text: String, in column: ColumnShape) -> String? { nil }
+
+    static func problem(
+        of strategy: MaskStrategy,
+        _ column: ColumnShape,
+        in table: TableShape
+    ) -> String? { nil }
+
     static func column(_ name: String, of reference: String) -> String {
         "\(reference).\(quoted(name))"
     }
@@ -105,6 +153,21 @@ extension SQLDialect {
 
     /// A text as a literal, without zero bytes.
     static func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+
+    static func isOneOf(
+        _ values: [ColumnCondition.Value],
+        _ column: String,
+        in table: TableShape
+    ) -> String {
+        let literals = values.map { value in
+            switch value {
+            case .text(let text): literal(text)
+            case .integer(let number): "\(number)"
+            }
+        }
+        let name = self.column(column, of: table.reference)
+        return "\(name) IN (\(literals.joined(separator: ", ")))"
+    }
 
     /// Counts rows up to a limit.
     static func count(

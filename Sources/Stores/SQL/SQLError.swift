@@ -58,8 +58,27 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
         case none
         /// SQLite's extended result code.
         case sqlite(Int32)
+        /// A table, index or the like of a SQLite schema, and the function that it may not call.
+        case unreadableSchema(String, function: String?)
         /// An SQLSTATE, five characters.
         case state(String)
+        /// A number of MySQL or MariaDB, or of libmariadb; 0 for our own judgment.
+        case mysql(UInt32)
+
+        /// In words; `nil` when there is none.
+        var text: String? {
+            switch self {
+            case .none, .mysql(0), .state(""): nil
+            case .sqlite(let result): "SQLite result \(result)"
+            case .unreadableSchema(let object, let function?):
+                "the schema of '\(object)' calls \(function), which SQLite allows to no schema"
+            case .unreadableSchema(let object, nil):
+                "SQLite cannot read the schema of '\(object)'; it is damaged, or calls a function"
+                    + " that only the application may"
+            case .state(let state): "SQLSTATE \(state)"
+            case .mysql(let number): "MySQL error \(number)"
+            }
+        }
     }
 
     init(_ kind: Kind, target: TargetName, code: Code = .none) {
@@ -114,13 +133,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     }
 
     var description: String {
-        let codeText: String? =
-            switch code {
-            case .none: nil
-            case .sqlite(let result): "SQLite result \(result)"
-            case .state(let state): state.isEmpty ? nil : "SQLSTATE \(state)"
-            }
-        let causes = [advice, codeText].compactMap(\.self).joined(separator: ", ")
+        let causes = [advice, code.text].compactMap(\.self).joined(separator: ", ")
         return "cannot purge target at '\(target)' (\(kind.rawValue))"
             + (causes.isEmpty ? "" : ": " + causes)
     }
@@ -128,13 +141,16 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     /// Where to look.
     private var advice: String? {
         if case .sqlite(let result) = code { return sqliteAdvice(result) }
+        if case .mysql(let number) = code { return mysqlAdvice(number) }
         return switch kind {
         case .badConninfo:
             "conninfo_credential must hold a connection string such as 'host=… dbname=… user=…',"
                 + " without sslmode, sslrootcert, options, service, passfile and"
                 + " target_session_attrs"
         case .unreachable: "no server answers; check host and port of conninfo_credential"
-        case .tls: "check the host name, ca_file and the server's certificate"
+        case .tls:
+            "the server offers no TLS, or its certificate is not good; check the host name, ca_file"
+                + " and certificate"
         case .refused: "check user, password and dbname of conninfo_credential, and pg_hba.conf"
         case .readOnly: "the server is a replica, or told to be read-only"
         case .privilege: "the role may not do it; see the grants in the guide"

@@ -11,6 +11,10 @@ enum SQLLimits {
     /// What a chunk is to take, well below ``SQLiteLimits/chunkTransactionSoft``.
     static let chunkGoal = Duration.milliseconds(4)
 
+    /// When a transaction with the rows of several users takes no further user, so that a writer
+    /// that waits for one of the rows hardly notices.
+    static let groupGoal = Duration.milliseconds(20)
+
     /// Chunks of one table and user after which a trigger must have undone our changes.
     static let chunks = 1_000_000
 

@@ -17,6 +17,17 @@ struct SQLPlan<Dialect: SQLDialect>: Sendable {
     /// database checks foreign keys at the end of each transaction.
     let isCircular: Bool
 
+    /// Goes through the users of every table of which something is erased.
+    var userScans: [UserScan] {
+        var roots: Set<TableRule> = []
+        return tables.filter { table in
+            // A value with the ids of several users is no list of users.
+            table.rule.action.changesRows && table.root.inside == nil
+                && roots.insert(table.root).inserted
+        }
+        .map(\.users)
+    }
+
     func key(_ name: String) -> KeyPlan? { keys.first { $0.rule.name == name } }
 }
 
@@ -26,6 +37,8 @@ struct RowConditions {
     let table: TableShape
     /// Finds the user's rows.
     let match: String
+    /// Finds them in another way.
+    let check: String
     /// True for a row that the cutoff protects; `nil` when it protects none.
     let cutoff: String?
     /// True for a row without a time.
@@ -42,36 +55,55 @@ struct RowConditions {
     let computed: [ColumnMask]
     /// Foreign keys that can keep rows from going.
     let referring: [ReferringKey]
+    /// The values of ``assignments`` need the user.
+    let changesPart: Bool
+    /// A row is changed as often as it takes.
+    let isRepeated: Bool
+    /// No foreign key leads to the table or from it.
+    let isUnreferenced: Bool
     /// Later rows, mostly the children, have to go first.
     let isSelfReferencing: Bool
+    /// Rows on which nothing hangs; begins with AND, or is empty.
+    let guardian: String
+    /// What goes with the last of these rows.
+    let releases: [ReleasePlan]
 
     /// Rows that are worked on.
-    var work: String { match + todo + open }
+    var work: String { match + todo + open + guardian }
 
     init<Dialect: SQLDialect>(_ rule: TableRule, _ planner: ForeignKeyPlanner<Dialect>) {
         let table = planner.shape(rule.table)
         (self.rule, self.table) = (rule, table)
-        match = Dialect.match(rule, table, id: Dialect.user)
+        let others = planner.uncounted(by: rule, in: table)
+        match = planner.match(rule, in: table) + others
+        check = (planner.search(rule, in: table, .check) ?? "1 = 0") + others
+        guardian = planner.guardian(of: rule, in: table)
+        releases = planner.released(by: rule).map { ReleasePlan($0, from: table, planner) }
         cutoff = planner.cutoff(of: rule, in: table)
         undated =
-            rule.creation.map { Dialect.column($0.column, of: table.reference) + " IS NULL" }
-            ?? "1 = 0"
+            rule.creation.map { Dialect.isUndated($0, in: table) } ?? "1 = 0"
         var masks: [ColumnMask] = []
         var parts: [(value: String, test: String)] = []
         if case .anonymize(let columns) = rule.action {
             for mask in columns {
-                let (value, test) = Dialect.mask(mask, in: table, computed: &masks)
+                let (value, test) = planner.mask(mask, of: rule, in: table, computed: &masks)
                 parts.append((value: "\(Dialect.quoted(mask.column)) = \(value)", test: test))
             }
         }
         computed = masks
         assignments = parts.isEmpty ? nil : parts.map(\.value).joined(separator: ", ")
         let isMasked = parts.map(\.test).joined(separator: " AND ")
-        unmasked = parts.isEmpty ? "" : " AND NOT (\(isMasked))"
+        changesPart = rule.changesPart
+        isRepeated = rule.isRepeated
+        // A part that is changed is not found again.
+        unmasked = parts.isEmpty || rule.changesPart ? "" : " AND NOT (\(isMasked))"
         let hold = planner.hold(of: rule, in: table)
         todo = unmasked + (hold.map { " AND NOT \($0)" } ?? "")
         open = cutoff.map { " AND NOT \($0)" } ?? ""
         referring = planner.referring(to: rule, in: table)
+        isUnreferenced =
+            table.foreignKeys.isEmpty
+            && !planner.children(of: rule.table).contains { $0.key.isDeclared }
         isSelfReferencing = planner.isSelfReferencing(table)
     }
 }
@@ -79,6 +111,15 @@ struct RowConditions {
 /// One rule, compiled to the statements that carry it out.
 struct TablePlan<Dialect: SQLDialect>: Sendable {
     let rule: TableRule
+    /// The rule that says how the user id is stored.
+    let root: TableRule
+    /// Each chunk takes the rows of a tree that nothing hangs on any more, or one place of each
+    /// value, until there is none.
+    let isLeafFirst: Bool
+    /// Its rows go with the last of those by which they are found.
+    let isReleased: Bool
+    /// What goes with the last of its rows.
+    let releases: [ReleasePlan]
     /// The receipt's name.
     let table: String
     /// Rows that want work or are kept, newer ones, undated ones that are not newer, up to
@@ -105,7 +146,11 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
         let shape = rows.table
         self.rule = rule
         table = rule.table
-        users = UserScan(rule.idType, Dialect.pages(rule, shape))
+        root = planner.root(of: rule)
+        isReleased = planner.isReleased(rule)
+        releases = rows.releases
+        isLeafFirst = planner.isBranch(rule) && rule.action == .delete || rule.isRepeated
+        users = UserScan(root, planner.shape(root.table), Dialect.self)
         let counted = { (limit: String) in
             """
             SELECT count(*), sum(CASE WHEN f THEN 1 ELSE 0 END), \
@@ -117,11 +162,11 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
         countSQL = counted(Dialect.countLimit(rule).map { " LIMIT \($0)" } ?? "")
         planSQL = counted("")
         let hold = planner.hold(of: rule, in: shape)
-        heldSQL = hold.map {
+        heldSQL = (rule.action.changesRows ? hold : nil).map {
             Dialect.count(in: shape, where: "\(rows.match)\(rows.unmasked)\(rows.open) AND \($0)")
         }
         work = Dialect.work(rows)
-        guard rule.action != .keep else {
+        guard rule.action.changesRows else {
             (remainingSQL, nonCanonicalSQL, literalSQL, futureSQL) = (nil, nil, nil, nil)
             return
         }
@@ -129,9 +174,9 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
         let any = { (condition: String) in
             Dialect.count(in: shape, where: "(\(condition))\(open)", limit: "1")
         }
-        remainingSQL = Dialect.count(in: shape, where: "(\(Dialect.check(rule, shape)))\(open)")
-        nonCanonicalSQL = Dialect.nonCanonical(rule, shape).map(any)
-        literalSQL = Dialect.literal(rule, shape).map(any)
+        remainingSQL = Dialect.count(in: shape, where: "(\(rows.check))\(open)")
+        nonCanonicalSQL = planner.search(rule, in: shape, .nonCanonical).map(any)
+        literalSQL = planner.search(rule, in: shape, .literal).map(any)
         futureSQL = rule.creation.map {
             let isLater = Dialect.isLater($0, in: shape, than: Dialect.time)
             let condition = "\(rows.match) AND \(isLater)\(rows.todo)"
@@ -142,20 +187,23 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     /// To be tried at the check.
     var statements: [String] {
         [countSQL, planSQL]
+            + releases.map(\.deleteSQL)
             + [remainingSQL, nonCanonicalSQL, literalSQL, futureSQL, heldSQL].compactMap(\.self)
             + Dialect.statements(of: work)
     }
 
-    /// The line of a plan.
-    func item(found: Int, newer: Int, undated: Int) -> PlanItem {
+    /// The line of a plan; `nil` for a table that no rule names when no cascade takes rows of it.
+    func item(found: Int, newer: Int, undated: Int) -> PlanItem? {
+        guard rule.action.parent == nil || found > 0 else { return nil }
         let isKept = rule.action == .keep
+        let isCounted = !rule.action.changesRows
         return PlanItem(
             name: table,
             action: rule.planAction,
             reason: rule.reason,
             count: isKept ? found : found - newer,
             newerCount: isKept ? 0 : newer,
-            undatedCount: isKept ? 0 : undated,
+            undatedCount: isCounted ? 0 : undated,
             hasNoTimestamps: rule.hasNoTimestamps
         )
     }
@@ -164,6 +212,8 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
 /// One key, compiled to the statements that find its ids and ask for their owners.
 struct KeyPlan: Sendable {
     let rule: KeyRule
+    /// The rule that says how the user id is stored.
+    let root: TableRule
     /// As the schema names it.
     let table: String
     /// The ids in a user's rows that the cutoff does not protect, NULL left out.
@@ -175,15 +225,16 @@ struct KeyPlan: Sendable {
 
     init<Dialect: SQLDialect>(
         _ key: KeyRule,
-        _ shape: TableShape,
-        cutoff: String?,
-        _ dialect: Dialect.Type
+        _ planner: ForeignKeyPlanner<Dialect>,
+        cutoff: String?
     ) {
+        let shape = planner.shape(key.table)
         rule = key
+        root = planner.root(of: key.userRule)
         table = shape.name
         let value = Dialect.column(key.value, of: shape.reference)
         let open = cutoff.map { " AND NOT \($0)" } ?? ""
-        let match = Dialect.match(key.userRule, shape, id: Dialect.user)
+        let match = planner.match(key.userRule, in: shape)
         let named = Dialect.match(key.valueRule, shape, id: Dialect.key)
         findSQL = """
             SELECT DISTINCT \(Dialect.idText(value, key.valueType)) FROM \(shape.reference) \

@@ -2,14 +2,14 @@ import Lifecycle
 
 /// Checks the rules against the live schema and compiles them.
 struct SQLPlanMaker<Dialect: SQLDialect> {
-    private let rules: [TableRule]
+    let rules: [TableRule]
     private let keys: [KeyRule]
     private let holds: [RowFilter]
-    private let schema: SQLSchema
+    let schema: SQLSchema
     /// One sentence for each thing that forbids to purge.
-    private(set) var problems: [String] = []
+    var problems: [String] = []
     /// One sentence for each thing that an operator should know.
-    private(set) var advice: [String] = []
+    var advice: [String] = []
 
     init(_ rules: WorkRules, _ schema: SQLSchema) {
         let claims = schema.resolved(SchemaClaims(rules: rules.tables, keys: rules.keys))
@@ -35,6 +35,12 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         problems += planner.problems
         advice += planner.advice
         guard problems.isEmpty else { return nil }
+        if rules.contains(where: { $0.inside != nil }), !listsUsers(order, planner) {
+            advice.append(
+                "all rules find ids inside values, which cannot be listed: a replay finds no user"
+                    + " in a restored backup; write a rule for the table of users, too"
+            )
+        }
         return SQLPlan(
             schemaVersion: schema.version,
             tables: order.map { TablePlan($0, planner) },
@@ -45,10 +51,17 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
                 }
                 let shape = planner.shape(key.table)
                 let cutoff = planner.cutoff(of: rule ?? key.userRule, in: shape)
-                return KeyPlan(key, shape, cutoff: cutoff, Dialect.self)
+                return KeyPlan(key, planner, cutoff: cutoff)
             },
             isCircular: planner.isCircular
         )
+    }
+
+    private func listsUsers(
+        _ rules: [TableRule],
+        _ planner: ForeignKeyPlanner<Dialect>
+    ) -> Bool {
+        rules.contains { $0.action.changesRows && planner.root(of: $0).inside == nil }
     }
 
     // MARK: One rule
@@ -71,7 +84,13 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
             return
         }
         if !shape.canSelect { problems.append("the role may not SELECT from '\(shape.name)'") }
-        if let column = column(rule.column, of: shape) { checkID(rule, column, shape) }
+        if let column = column(rule.column, of: shape) { check(rule, column, shape) }
+        for part in rule.otherParts {
+            if let column = column(part.column, of: shape) {
+                checkID(part, column, shape, setting: "the type in id_template", needsIndex: false)
+            }
+        }
+        for condition in rule.conditions { _ = column(condition.column, of: shape) }
         if let creation = rule.creation { checkCreation(creation, shape) }
         switch rule.action {
         case .delete:
@@ -84,9 +103,48 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
             }
         case .anonymize(let masks):
             if masks.isEmpty { problems.append("table '\(shape.name)': anonymize sets no column") }
-            for mask in masks { checkMask(mask, shape) }
-        case .keep: break
+            for mask in masks { checkMask(mask, rule, shape) }
+        case .keep, .cascade: break
         }
+    }
+
+    private mutating func check(_ rule: TableRule, _ column: ColumnShape, _ shape: TableShape) {
+        if let inside = rule.inside { checkInside(inside, rule, column, shape) }
+        if let via = rule.via {
+            checkVia(rule, via, shape)
+            if rule.inside == nil, !column.isIndexed { adviseIndex(column, shape) }
+        } else if rule.inside == nil {
+            checkID(rule, column, shape)
+            checkIdentity(rule, column, shape)
+        }
+    }
+
+    /// Whether the column can hold ids inside its values, and what that costs.
+    private mutating func checkInside(
+        _ inside: InsideValue,
+        _ rule: TableRule,
+        _ column: ColumnShape,
+        _ shape: TableShape
+    ) {
+        let place = "column '\(column.name)' of table '\(shape.name)'"
+        // What via names is compared as a text, or as the elements of an array are.
+        let elements: [IDType] = [.integer, .uuid, .text]
+        let isKnown = rule.via != nil && inside == .array
+        let types = isKnown ? elements : [rule.idType]
+        let problems = types.map { Dialect.problem(of: inside, column, $0) }
+        if !problems.contains(nil), let problem = problems.last ?? nil {
+            self.problems.append("\(place) \(problem)")
+        }
+        advice.append(
+            "\(place) is searched for ids inside its values, so every purge reads the whole table"
+        )
+    }
+
+    private mutating func adviseIndex(_ column: ColumnShape, _ shape: TableShape) {
+        advice.append(
+            "column '\(column.name)' of table '\(shape.name)' has no index, so every purge reads"
+                + " the whole table"
+        )
     }
 
     /// A hold that cannot be kept forbids to purge at all.
@@ -97,10 +155,15 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
             problems.append("table '\(hold.table)', which has held rows, has no rule")
             return
         }
-        for condition in hold.conditions { _ = column(condition.column, of: shape) }
+        for condition in hold.conditions {
+            guard let column = column(condition.column, of: shape) else { continue }
+            let place = "column '\(column.name)' of table '\(shape.name)'"
+            problems += condition.values.compactMap { Dialect.problem(ofValue: $0, in: column) }
+                .map { "\(place) \($0)" }.prefix(1)
+        }
     }
 
-    private mutating func column(_ name: String, of shape: TableShape) -> ColumnShape? {
+    mutating func column(_ name: String, of shape: TableShape) -> ColumnShape? {
         let column = Dialect.shape(name, in: shape)
         if column == nil { problems.append("table '\(shape.name)' has no column '\(name)'") }
         return column
@@ -123,9 +186,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         if rule.idType == .text, let comparison = column.comparison {
             advice.append("\(place) \(comparison); expunged compares byte for byte")
         }
-        if needsIndex, !column.isIndexed {
-            advice.append("\(place) has no index, so every purge reads the whole table")
-        }
+        if needsIndex, !column.isIndexed { adviseIndex(column, shape) }
     }
 
     private mutating func checkCreation(_ creation: CreationColumn, _ shape: TableShape) {
@@ -140,7 +201,11 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         )
     }
 
-    private mutating func checkMask(_ mask: ColumnMask, _ shape: TableShape) {
+    private mutating func checkMask(
+        _ mask: ColumnMask,
+        _ rule: TableRule,
+        _ shape: TableShape
+    ) {
         guard let column = column(mask.column, of: shape) else { return }
         let place = "column '\(column.name)' of table '\(shape.name)'"
         if column.isGenerated { problems.append("\(place) is generated and cannot be set") }
@@ -148,8 +213,39 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         if column.isPrimaryKey {
             problems.append("\(place) belongs to the primary key and cannot be anonymized")
         }
-        if let problem = Self.problem(of: mask.strategy, column) {
+        if mask.path != nil || rule.changesPart(mask) {
+            checkPart(mask, rule, column, place)
+            return
+        }
+        if let problem = Self.problem(of: mask.strategy, column)
+            ?? Dialect.problem(of: mask.strategy, column, in: shape)
+        {
             problems.append("\(place) \(problem)")
+        }
+    }
+
+    /// Whether a part of the value can be changed so.
+    private mutating func checkPart(
+        _ mask: ColumnMask,
+        _ rule: TableRule,
+        _ column: ColumnShape,
+        _ place: String
+    ) {
+        if let path = mask.path, !rule.changesPart(mask) {
+            if let problem = Dialect.problem(of: .json(path), column, .text) {
+                problems.append("\(place) \(problem)")
+            }
+        }
+        if column.isUnique {
+            problems.append("\(place) is unique, so a part of it cannot be changed")
+        }
+        if case .anonymize(let masks) = rule.action,
+            masks.contains(where: { $0.strategy == .hash || $0.strategy == .random })
+        {
+            problems.append(
+                "\(place): hash and random cannot stand in one rule with a change of a part; write"
+                    + " two rules"
+            )
         }
     }
 
@@ -174,6 +270,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
                 return "holds \(lengthMax) characters, and truncate leaves \(length) and writes"
                     + " '\(MaskText.cut)' behind them"
             }
+        case .remove: return "is no part of a value; remove needs inside or path"
         case .text, .integer: break
         }
         return column.isUnique ? "is unique, so two users cannot share a value" : nil

@@ -34,33 +34,24 @@ struct SQLSchema: Sendable {
 
     /// The same claims, with tables named as here.
     func resolved(_ claims: SchemaClaims) -> SchemaClaims {
-        SchemaClaims(
-            rules: claims.rules.map(resolved),
+        let name = { table($0)?.name ?? $0 }
+        return SchemaClaims(
+            rules: claims.rules.map { $0.named(name) },
             keys: claims.keys.map { key in
                 KeyRule(
                     name: key.name,
-                    user: resolved(key.userRule),
+                    user: key.userRule.named(name),
                     value: key.value,
                     valueType: key.valueType,
                     isShared: key.isShared
                 )
             }
         )
+        .datedByParents()
     }
 
-    private func resolved(_ rule: TableRule) -> TableRule {
-        TableRule(
-            table: table(rule.table)?.name ?? rule.table,
-            column: rule.column,
-            idType: rule.idType,
-            action: rule.action,
-            reason: rule.reason,
-            creation: rule.creation
-        )
-    }
-
-    /// What looks like user data in the application's own tables.
-    func findings(_ claims: SchemaClaims) -> [CoverageFinding] {
+    /// What looks like user data in the application's own tables, also by sampled values.
+    func findings(_ claims: SchemaClaims, _ holders: [ValueHolder] = []) -> [CoverageFinding] {
         let own = tables.filter { $0.isOwn && $0.problem == nil }.map { table in
             SchemaCoverage.Table(
                 name: table.name,
@@ -68,6 +59,6 @@ struct SQLSchema: Sendable {
                 foreignKeys: table.foreignKeys
             )
         }
-        return SchemaCoverage(tables: own, claims: resolved(claims)).findings()
+        return SchemaCoverage(tables: own, claims: resolved(claims), holders: holders).findings()
     }
 }

@@ -1,10 +1,10 @@
 import Engine
 import Lifecycle
 
-/// Purges one user at a server, a transaction at a time; the caller rests between them.
+/// Purges one user at a server; the caller begins and commits, and rests between transactions.
 ///
-/// A user with few rows goes in one transaction. One with many goes in several, and what an
-/// interruption leaves is found again by the same statements.
+/// A user with few rows goes in one transaction, mostly with others. One with many goes in several,
+/// and what an interruption leaves is found again by the same statements.
 struct SQLServerPurge<Session: SQLSession> {
     let session: Session
     let plan: SQLPlan<Session.Dialect>
@@ -18,6 +18,7 @@ struct SQLServerPurge<Session: SQLSession> {
     private var chunkRows = SQLLimits.chunkRows
     private var chunkCount = 0
     private var counts = PurgeCounts()
+    private var released: [TableRule: Int] = [:]
 
     init(
         session: Session,
@@ -35,24 +36,20 @@ struct SQLServerPurge<Session: SQLSession> {
         self.masks = masks
     }
 
-    /// Runs the next transaction.
+    /// The table that is worked on, or was when it failed; `nil` behind the last.
+    var table: String? { tableIndex < plan.tables.count ? plan.tables[tableIndex].table : nil }
+
+    private(set) var isOver = false
+
+    /// Works in the open transaction until the user is done, or a chunk is.
     ///
-    /// - Returns: `nil` when there is more to do.
-    /// - Throws: ``SQLError``; the transaction is rolled back then.
+    /// - Returns: `nil` when there is more to do in further transactions.
+    /// - Throws: ``SQLError``; the transaction is to be rolled back then.
     mutating func step() throws(SQLError) -> PurgeAnswer? {
-        do {
-            try session.run(Session.beginPurge)
-            if plan.isCircular { try session.run(Session.deferConstraints) }
-            let isOver = try work()
-            try session.run("COMMIT")
-            guard isOver else { return nil }
-            guard counts.heldCount > 0 else { return .done(counts) }
-            return .held(counts, under: Set(order.holds.map(\.name)))
-        } catch {
-            if error.rest != .nothing { try session.run("ROLLBACK") }
-            let table = tableIndex < plan.tables.count ? plan.tables[tableIndex].table : nil
-            throw try session.named(error, at: table)
-        }
+        isOver = try work()
+        guard isOver else { return nil }
+        guard counts.heldCount > 0 else { return .done(counts) }
+        return .held(counts, under: Set(order.holds.map(\.name)))
     }
 
     /// False when the transaction is to be committed with work left.
@@ -60,20 +57,25 @@ struct SQLServerPurge<Session: SQLSession> {
         while tableIndex < plan.tables.count {
             let table = plan.tables[tableIndex]
             let action = table.rule.receiptAction
-            guard let user = table.rule.idType.key(for: order.user) else {
+            guard let user = table.root.key(for: order.user) else {
                 close(TableCounter(table: table.table, action: action + ", no such id"))
                 continue
             }
-            var parameters = SQLParameters(user: user, time: order.cutoff)
+            if table.isReleased {
+                var counter = TableCounter(table: table.table, action: action)
+                counter.rowCount = released[table.rule] ?? 0
+                close(counter)
+                continue
+            }
+            var parameters = SQLParameters.of(user, time: order.cutoff)
             if counter == nil {
                 let found = try session.integers(table.countSQL, parameters)
-                var new = TableCounter(table: table.table, action: action)
-                if table.rule.action == .keep {
-                    new.rowCount = found[0]
-                } else {
-                    (new.newerCount, new.undatedCount) = (found[1], found[2])
-                }
-                guard table.rule.action != .keep, found[0] > found[1] else {
+                let new = TableCounter(
+                    of: table.rule,
+                    action,
+                    (found: found[0], newer: found[1], undated: found[2])
+                )
+                guard table.rule.action.changesRows, found[0] > found[1] else {
                     close(new)
                     continue
                 }
@@ -84,13 +86,19 @@ struct SQLServerPurge<Session: SQLSession> {
             let chunk = try session.change(table, parameters, masks)
             chunkRows = ChunkPace.rows(after: chunk.asked, took: uptime() - begin)
             counter?.rowCount += chunk.count
+            for (release, count) in zip(table.releases, chunk.released) {
+                released[release.rule, default: 0] += count
+            }
             chunkCount += 1
             guard chunkCount < SQLLimits.chunks else {
                 // A trigger takes back what is done, or all of it would be done by now.
                 let trigger = Obstacle(.trigger, at: table.table)
                 throw SQLError(.constraint, target: target, trigger)
             }
-            guard chunk.count < chunk.asked else { return false }
+            // Leaves may be few, and more of them behind these.
+            guard table.isLeafFirst ? chunk.count == 0 : chunk.count < chunk.asked else {
+                return false
+            }
             if let counter { close(counter) }
         }
         counts.entries += try session.held(order, plan)
@@ -102,5 +110,26 @@ struct SQLServerPurge<Session: SQLSession> {
         self.counter = nil
         chunkRows = SQLLimits.chunkRows
         tableIndex += 1
+    }
+}
+
+extension SQLSession {
+    /// Runs `body` in a transaction that writes, and rolls it back where it fails.
+    ///
+    /// - Throws: ``SQLError``, with the table that was worked on.
+    func writing(
+        _ plan: SQLPlan<Dialect>,
+        _ purge: inout SQLServerPurge<Self>,
+        _ body: (inout SQLServerPurge<Self>) throws(SQLError) -> Void
+    ) throws(SQLError) {
+        do {
+            try run(Self.beginPurge)
+            if plan.isCircular { try run(Self.deferConstraints) }
+            try body(&purge)
+            try run("COMMIT")
+        } catch {
+            if error.rest != .nothing { try run("ROLLBACK") }
+            throw try named(error, at: purge.table)
+        }
     }
 }

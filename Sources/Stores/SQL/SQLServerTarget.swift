@@ -6,13 +6,13 @@ import Lifecycle
 /// Every problem is an answer. A constraint or trigger that stops one order is that order's failure
 /// alone; what concerns the server ends the call for the orders not yet answered.
 actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSearching,
-    KeySource
+    RuleSuggesting, KeySource
 {
     nonisolated let name: TargetName
-    private let configuration: Session.Configuration
+    let configuration: Session.Configuration
     private let nonCanonical: NonCanonicalID
     private let hasher: any KeyedHasher
-    private let clock: TargetClock
+    let clock: TargetClock
     private let queue: BlockingQueue
     private let beforeStatement: (@Sendable (String) -> Bool)?
 
@@ -52,7 +52,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
 
     // MARK: Purge
 
-    /// Deletes and masks, one user after the other.
+    /// Deletes and masks, one user after the other, several with few rows in one transaction.
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let answers = await purgeSpelled(nonCanonical.fit(orders))
         return nonCanonical.merged(answers, orders) { .failure($0) }
@@ -62,6 +62,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         await cancellable { signal in
             var answers: [PurgeAnswer] = []
             var tries = 0
+            // Where several failed together, each gets an answer of its own.
+            var isAlone = orders.count == 1
             while answers.count < orders.count {
                 guard !orders[answers.count].isStopped else {
                     answers.append(.stopped)
@@ -69,7 +71,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 }
                 let hadSession = session != nil
                 do {
-                    answers.append(try await purge(orders[answers.count], signal))
+                    let rest = orders[answers.count...]
+                    answers += try await purge(isAlone ? rest.prefix(1) : rest, signal)
                     tries = 0
                 } catch {
                     let error = forget(after: error)
@@ -84,8 +87,9 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                         return answers.map { $0.noting([residualCopies, .replicasUnknown]) }
                             + Array(repeating: .failure(error.failure), count: missing)
                     }
-                    answers.append(.failure(error.failure))
                     tries = 0
+                    if isAlone { answers.append(.failure(error.failure)) }
+                    isAlone = true
                 }
             }
             let copies = [residualCopies] + [await replicas(signal)].compactMap(\.self)
@@ -93,9 +97,68 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         }
     }
 
-    private func purge(_ order: PurgeOrder, _ signal: CancelSignal) async throws -> PurgeAnswer {
-        let (session, plan) = try ready(signal, order.holds.compactMap(\.rows))
-        var purge = SQLServerPurge(
+    /// Purges the first of the orders, and others in the same transaction while it is short.
+    ///
+    /// - Returns: An answer for each order that is committed; at least one.
+    private func purge(
+        _ orders: ArraySlice<PurgeOrder>,
+        _ signal: CancelSignal
+    ) async throws -> [PurgeAnswer] {
+        guard let first = orders.first else { return [] }
+        let holds = first.holds.compactMap(\.rows)
+        let (session, plan) = try ready(signal, holds)
+        var answers: [PurgeAnswer] = []
+        var purge = self.purge(of: first, session, plan)
+        let begun = clock.uptime()
+        try session.writing(plan, &purge) { purge throws(SQLError) in
+            for order in orders {
+                if !answers.isEmpty {
+                    let isLong = clock.uptime() - begun >= SQLLimits.groupGoal
+                    guard !isLong, !order.isStopped, order.holds.compactMap(\.rows) == holds
+                    else { return }
+                    purge = self.purge(of: order, session, plan)
+                }
+                guard let answer = try purge.step() else { return }
+                answers.append(answer)
+            }
+        }
+        usedAt = clock.uptime()
+        guard !purge.isOver else { return answers }
+        do {
+            return answers + [try await finish(&purge, session, plan, signal)]
+        } catch {
+            // Its turn comes again, after those that are done.
+            guard !answers.isEmpty else { throw error }
+            forget(after: error)
+            return answers
+        }
+    }
+
+    /// Purges on in transactions of its own, with rests between them.
+    private func finish(
+        _ purge: inout SQLServerPurge<Session>,
+        _ session: Session,
+        _ plan: SQLPlan<Session.Dialect>,
+        _ signal: CancelSignal
+    ) async throws -> PurgeAnswer {
+        while true {
+            try await clock.rest(SQLLimits.restBetweenChunks)
+            session.signal = signal
+            var answer: PurgeAnswer?
+            try session.writing(plan, &purge) { purge throws(SQLError) in
+                answer = try purge.step()
+            }
+            usedAt = clock.uptime()
+            if let answer { return answer }
+        }
+    }
+
+    private func purge(
+        of order: PurgeOrder,
+        _ session: Session,
+        _ plan: SQLPlan<Session.Dialect>
+    ) -> SQLServerPurge<Session> {
+        SQLServerPurge(
             session: session,
             plan: plan,
             order: order,
@@ -103,14 +166,6 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
             uptime: clock.uptime,
             masks: ServerMasks(hasher: hasher, entropy: clock.entropy)
         )
-        while true {
-            session.signal = signal
-            if let answer = try purge.step() {
-                usedAt = clock.uptime()
-                return answer
-            }
-            try await clock.rest(SQLLimits.restBetweenChunks)
-        }
     }
 
     /// What streaming replicas still hold, as far as the role may know it.
@@ -125,15 +180,17 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
             let place = try session.logPlace()
             let begun = clock.uptime()
             while true {
-                let found = try session.replicas(behind: place)
+                guard let found = try session.replicas(behind: place) else {
+                    return .replicasUnknown
+                }
                 let waited = clock.uptime() - begun
                 guard found.count > 0 else { return nil }
                 // What the role may not see is not waited for.
                 guard found.isKnown, waited < Session.replicaWait else {
                     let lag = found.isKnown ? found.lag.flatMap { $0 >= waited ? $0 : nil } : nil
                     return PurgeCounts.ResidualCopies(
-                        text: "rows on \(found.count) replicas, until they have replayed the"
-                            + " deletion",
+                        .laggingReplicas,
+                        "\(found.count)",
                         until: lag.map { clock.wall() + $0 }
                     )
                 }
@@ -147,7 +204,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
 
     private var residualCopies: PurgeCounts.ResidualCopies {
         PurgeCounts.ResidualCopies(
-            text: Session.residualCopies,
+            Session.residualCopies,
             until: configuration.residualCopiesKept.map { clock.wall() + $0 }
         )
     }
@@ -180,11 +237,13 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
             var items: [PlanItem] = []
             for table in plan.tables {
                 var counts = [0, 0, 0]
-                if let user = table.rule.idType.key(for: order.user) {
-                    let parameters = SQLParameters(user: user, time: order.cutoff)
+                if let user = table.root.key(for: order.user) {
+                    let parameters = SQLParameters.of(user, time: order.cutoff)
                     counts = try session.integers(table.planSQL, parameters)
                 }
-                items.append(table.item(found: counts[0], newer: counts[1], undated: counts[2]))
+                let (found, newer, undated) = (counts[0], counts[1], counts[2])
+                items += [table.item(found: found, newer: newer, undated: undated)]
+                    .compactMap(\.self)
             }
             return .items(items)
         }
@@ -199,8 +258,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         await cancellable { signal in
             do {
                 var found: Set<UserID> = []
-                for table in try ready(signal).plan.tables where table.rule.action != .keep {
-                    var scan = table.users
+                for start in try ready(signal).plan.userScans {
+                    var scan = start
                     while !scan.isAtEnd {
                         let session = try connected(signal)
                         found.formUnion(try scan.next(session.rows).filter(isWanted))
@@ -254,13 +313,6 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
 
     // MARK: Check
 
-    /// Looks through the configured schemas for what looks like user data.
-    func coverage() async -> CoverageAnswer {
-        await answering(CoverageAnswer.failure) { signal throws(SQLError) in
-            .findings(try connected(signal).schema().findings(configuration.claims))
-        }
-    }
-
     /// Makes the plan that leaves those rows alone, and drops it.
     func check(_ filter: RowFilter) async -> FilterAnswer {
         await answering(FilterAnswer.failure) { signal throws(SQLError) in
@@ -297,11 +349,10 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         found.advice += maker.advice
         guard let plan else { return (found, nil) }
         for table in plan.tables {
-            let user = table.rule.idType.sample
-            try session.tryOut(table.statements, of: table.table, (user, nil), &found)
+            try session.tryOut(table.statements, of: table.table, (table.root.sample, nil), &found)
         }
         for key in plan.keys {
-            let samples = (key.rule.idType.sample, key.rule.valueType.sample)
+            let samples = (key.root.sample, key.rule.valueType.sample)
             try session.tryOut(key.statements, of: key.table, samples, &found)
         }
         for table in plan.tables {
@@ -312,6 +363,9 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     }
 
     // MARK: Session
+
+    /// The next call opens another one.
+    func dropSession() { session = nil }
 
     private func open(_ signal: CancelSignal) throws(SQLError) -> Session {
         let session = try Session.open(
@@ -324,7 +378,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         return session
     }
 
-    private func connected(_ signal: CancelSignal) throws(SQLError) -> Session {
+    func connected(_ signal: CancelSignal) throws(SQLError) -> Session {
         let now = clock.uptime()
         if let session, now - usedAt < Session.idleMax {
             session.signal = signal
@@ -362,7 +416,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     }
 
     /// Answers what `body` returns, or the failure.
-    private func answering<Answer: Sendable>(
+    func answering<Answer: Sendable>(
         _ failed: (EffectFailure) -> Answer,
         _ body: (CancelSignal) throws(SQLError) -> Answer
     ) async -> Answer {
@@ -390,8 +444,5 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
 
 extension PurgeCounts.ResidualCopies {
     /// The server could not be asked.
-    fileprivate static let replicasUnknown = Self(
-        text: "rows on replicas, if there are any",
-        until: nil
-    )
+    fileprivate static let replicasUnknown = Self(.unknownReplicas, until: nil)
 }

@@ -38,7 +38,7 @@ protocol SQLSession: AnyObject, SQLConnection {
     /// Has foreign keys checked at the end of the transaction.
     static var deferConstraints: String { get }
     /// What the server's own files hold for a while.
-    static var residualCopies: String { get }
+    static var residualCopies: ResidualPhrase { get }
     /// How long replicas may take to follow before the receipt says that they did not.
     static var replicaWait: Duration { get }
     /// How long a session may stand idle before it is replaced: a firewall may have cut it.
@@ -84,8 +84,8 @@ protocol SQLSession: AnyObject, SQLConnection {
     /// A place of the server's log behind all that was committed.
     func logPlace() throws(SQLError) -> String?
 
-    /// The replicas that have not replayed a place of the log.
-    func replicas(behind place: String?) throws(SQLError) -> ReplicasBehind
+    /// The replicas that have not replayed a place of the log; `nil` when nobody can tell.
+    func replicas(behind place: String?) throws(SQLError) -> ReplicasBehind?
 }
 
 /// What one chunk changed.
@@ -93,6 +93,8 @@ struct ServerChunk {
     let count: Int
     /// Rows that it asked for.
     let asked: Int
+    /// Rows that went with the last that referred to them, for each release of the table.
+    var released: [Int] = []
 }
 
 /// Replicas that do not follow.
@@ -121,20 +123,19 @@ extension SQLSession {
     func tryOut(
         _ statements: [String],
         of table: String,
-        _ samples: (user: BoundValue, key: BoundValue?),
+        _ samples: (user: RootKey, key: BoundValue?),
         _ found: inout SQLFindings
     ) throws(SQLError) {
         let time = WallTime(unixMilliseconds: 0)
-        let parameters = SQLParameters(user: samples.user, time: time, limit: 1, key: samples.key)
+        var parameters = SQLParameters.of(samples.user, time: time)
+        (parameters.limit, parameters.key) = (1, samples.key)
         for sql in statements {
             do throws(SQLError) {
                 try explain(sql, parameters)
             } catch {
                 guard error.rest != .nothing || error.kind == .privilege else { throw error }
                 var reason = "the role lacks a privilege, or row security hides rows from it"
-                if error.kind != .privilege, case .state(let state) = error.code {
-                    reason = "SQLSTATE \(state)"
-                }
+                if error.kind != .privilege, let code = error.code.text { reason = code }
                 found.problems.append("table '\(table)' cannot be worked on: \(reason)")
                 return
             }
@@ -146,7 +147,7 @@ extension IDType {
     /// A parameter of the kind, for a statement that is only planned.
     fileprivate var sampleText: String {
         switch self {
-        case .text: "x"
+        case .text, .mixed: "x"
         case .integer: "0"
         case .blob: "00"
         case .uuid: "00000000-0000-0000-0000-000000000000"

@@ -2,7 +2,7 @@ import Settings
 
 /// The keys of the sections below a target of tables.
 enum SQLSettings {
-    static let all: [Setting] = table + column + key
+    static let all: [Setting] = table + references + inside + column + condition + key
 
     private static let table: [Setting] = [
         Setting(
@@ -17,7 +17,7 @@ enum SQLSettings {
             "column",
             .text(.identifier),
             .required(example: .text("author_id")),
-            "Column with the user id."
+            "Column with the user id, or with what via names."
         ),
         Setting(
             .table,
@@ -45,8 +45,8 @@ enum SQLSettings {
             .choice(IDType.allCases.map(\.rawValue)),
             .defaultsTo(.text(IDType.text.rawValue)),
             """
-            How the column stores the user id; uuid is for PostgreSQL only. The service checks \
-            schema and stored values.
+            How the column stores the user id; uuid is for PostgreSQL and MariaDB, mixed (a text, \
+            or the same number) for SQLite only. The service checks schema and stored values.
             """
         ),
         Setting(
@@ -66,8 +66,112 @@ enum SQLSettings {
             .optional(example: .text(CreationColumn.Unit.unixSeconds.rawValue)),
             """
             What created_at_column holds. Required with it, refused without it. timestamp means \
-            PostgreSQL's timestamptz, timestamp and date.
+            the server's timestamptz, timestamp, datetime and date.
             """
+        ),
+    ]
+
+    private static let references: [Setting] = [
+        Setting(
+            .table,
+            "via",
+            .text(.parentColumn),
+            .optional(example: .text("orders.id")),
+            """
+            What column refers to, in a table with a rule of its own: the rows belong to the user \
+            whose rows there they refer to. They are purged before those.
+            """
+        ),
+        Setting(
+            .table,
+            "id_template",
+            .text(.idTemplate),
+            .optional(example: .text("{tenant_id}:{author_id}")),
+            """
+            The user id as made of several columns, column among them. The service splits each id \
+            and compares the parts. An id of another form stops the purge of the user.
+            """
+        ),
+        Setting(
+            .table,
+            "identifies_user",
+            .boolean,
+            .defaultsTo(.boolean(false)),
+            """
+            Accept a column that looks like a part of a key, or like a reference to rows of \
+            several tables. Without it the check refuses such a rule.
+            """
+        ),
+    ]
+
+    private static let inside: [Setting] = [
+        Setting(
+            .table,
+            "inside",
+            .choice(InsideValue.Name.allCases.map(\.rawValue)),
+            .optional(example: .text(InsideValue.Name.json.rawValue)),
+            """
+            The column holds ids inside its values: in JSON at path, as elements of a PostgreSQL \
+            array, in a list of texts parted by separator, or in a text as pattern. The row need \
+            not be the user's.
+            """
+        ),
+        Setting(
+            .table,
+            "path",
+            .text(.jsonPath),
+            .optional(example: .text("$.editors[*].id")),
+            """
+            Where in the JSON the id stands, as a text or a number. Required for inside = "json".
+            """
+        ),
+        Setting(
+            .table,
+            "separator",
+            .text(.separator),
+            .optional(example: .text(",")),
+            "What parts the elements of a list. Required for inside = \"list\"."
+        ),
+        Setting(
+            .table,
+            "pattern",
+            .text(.pattern),
+            .optional(example: .text("@{users.name}")),
+            """
+            How the text names the user: {user} is the user id, {TABLE.COLUMN} another value, as \
+            via says. It is found as a whole word. Required for inside = "text".
+            """
+        ),
+    ]
+
+    private static let condition: [Setting] = [
+        Setting(
+            .condition,
+            "equals",
+            .constant,
+            .optional(example: .text("User")),
+            "The value. One of equals, in, not and null is required."
+        ),
+        Setting(
+            .condition,
+            "in",
+            .texts(.sentence, 1...64),
+            .optional(example: .texts(["User", "Admin"])),
+            "One of the values."
+        ),
+        Setting(
+            .condition,
+            "not",
+            .constant,
+            .optional(example: .text("system")),
+            "Any other value, or NULL."
+        ),
+        Setting(
+            .condition,
+            "null",
+            .boolean,
+            .optional(example: .boolean(true)),
+            "Whether the column is NULL."
         ),
     ]
 
@@ -79,7 +183,8 @@ enum SQLSettings {
             .required(example: .text(MaskStrategy.Name.null.rawValue)),
             """
             What replaces the value: NULL, a constant, a keyed hash (equal values stay equal), a \
-            random text, or the first characters of the value.
+            random text, or the first characters of the value. In the column of inside, and at \
+            path, "null", "constant" and "remove" change a part of the value.
             """
         ),
         Setting(
@@ -89,6 +194,16 @@ enum SQLSettings {
             .optional(example: .text("deleted user")),
             """
             Text or whole number for "constant". Required for it, refused otherwise.
+            """
+        ),
+        Setting(
+            .column,
+            "path",
+            .text(.jsonPath),
+            .optional(example: .text("$.editors[*]")),
+            """
+            The part of JSON that is changed. With inside = "json", the path of the rule (the \
+            default) or one that leads to it.
             """
         ),
         Setting(
@@ -144,7 +259,7 @@ enum SQLSettings {
             .defaultsTo(.text(IDType.text.rawValue)),
             """
             How that column stores the ids. The other store gets integers in decimal and blobs in \
-            lower-case hexadecimal; uuid is for PostgreSQL only.
+            lower-case hexadecimal; uuid is for PostgreSQL and MariaDB.
             """
         ),
         Setting(
@@ -186,4 +301,44 @@ enum SQLSettings {
             "What created_at_column holds, as in [[target.table]]."
         ),
     ]
+}
+
+extension TextRule {
+    fileprivate static let parentColumn = TextRule(
+        "TABLE.COLUMN",
+        "TABLE.COLUMN, a table and one of its columns, 1 to 257 characters"
+    ) { text in
+        text.unicodeScalars.count <= 257 && isPrintable(text) && ParentColumn(text) != nil
+    }
+
+    fileprivate static let jsonPath = TextRule(
+        "JSON path",
+        "a path such as $.editors[*].id, with at most \(JSONPath.arraysMax) [*]"
+    ) { text in
+        text.unicodeScalars.count <= 256 && isPrintable(text) && JSONPath(text) != nil
+    }
+
+    fileprivate static let separator = TextRule(
+        "separator",
+        "1 to 4 characters, of which one is no blank, letter or digit"
+    ) { text in
+        (1...4).contains(text.unicodeScalars.count) && isPrintable(text)
+            && text.contains { $0 != " " }
+            && !text.contains { $0.isLetter || $0.isNumber }
+    }
+
+    fileprivate static let pattern = TextRule(
+        "pattern",
+        "{user} or {TABLE.COLUMN}, once, maybe with text around it"
+    ) { text in
+        text.unicodeScalars.count <= 128 && isPrintable(text) && InsidePattern(text) != nil
+    }
+
+    fileprivate static let idTemplate = TextRule(
+        "id template",
+        "2 to \(IDTemplate.partsMax) different columns in braces with text between them, such as"
+            + " {tenant_id}:{user_id}; {tenant_id:integer} has a type of its own, as id_type"
+    ) { text in
+        text.unicodeScalars.count <= 600 && isPrintable(text) && IDTemplate(text) != nil
+    }
 }

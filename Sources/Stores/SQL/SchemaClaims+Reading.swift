@@ -17,7 +17,10 @@ extension SchemaClaims {
                 continue
             }
             // SQLite compares names without regard to ASCII case (sqlite.org/lang_keywords.html).
-            let pair = "\(name)\u{0}\(column)".lowercased()
+            let via = table.text("via") ?? ""
+            let pair =
+                "\(name)\u{0}\(column)\u{0}\(via)".lowercased() + table.conditionText
+                + ["inside", "path", "pattern"].map { "\u{0}\(table.text($0) ?? "")" }.joined()
             if let first = lines[pair] {
                 let cause = "line \(first) deals with the same column of the same table"
                 problems.report(.duplicate, "column", in: table.place, value: column, cause)
@@ -25,6 +28,7 @@ extension SchemaClaims {
             lines[pair] = lines[pair] ?? problems.line(in: table.place)
         }
         readKeys(&section, &problems)
+        self = datedByParents()
     }
 
     private mutating func readKeys(
@@ -48,7 +52,7 @@ extension SchemaClaims {
 
 extension SectionProblems {
     /// Reports a key that is missing though it is needed, or given though it means nothing.
-    fileprivate mutating func require(
+    mutating func require(
         _ key: String,
         in section: SettingsSection,
         if isNeeded: Bool,
@@ -83,9 +87,10 @@ extension TableRule {
             )
         }
         var masks: [ColumnMask] = []
-        for column in section.children {
+        for column in section.children where column.scope == .column {
             let strategy = MaskStrategy(column, &problems)
-            masks.append(ColumnMask(column: column.column ?? "", strategy: strategy))
+            let path = column.text("path").flatMap { JSONPath($0) }
+            masks.append(ColumnMask(column: column.column ?? "", strategy: strategy, path: path))
         }
         let action: TableAction =
             switch name ?? .keep {
@@ -101,6 +106,73 @@ extension TableRule {
             reason: name == .delete ? nil : section.requiredText("keep_reason"),
             creation: CreationColumn(section, &problems)
         )
+        conditions = section.children.filter { $0.scope == .condition }.compactMap {
+            ColumnCondition($0, &problems)
+        }
+        identifiesUser = section.flag("identifies_user")
+        via = section.text("via").flatMap { ParentColumn($0) }
+        idTemplate = section.text("id_template").flatMap { IDTemplate($0) }
+        check(section, &problems)
+        readInside(section, &problems)
+    }
+
+    /// Reports keys that say different things about what the column holds.
+    private func check(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        if via != nil {
+            let cause = "with via, the column holds what the rule for that table finds"
+            for key in ["id_type", "id_template", "identifies_user"]
+            where problems.isWritten(key, in: section.place) {
+                problems.report(.contradiction, key, in: section.place, cause)
+            }
+        }
+        if let idTemplate, !idTemplate.parts.contains(where: isOwn) {
+            let cause = "it must name the column '\(column)', too"
+            problems.report(.contradiction, "id_template", in: section.place, cause)
+        }
+    }
+}
+
+extension SettingsSection {
+    /// Tells rules for the same column apart.
+    fileprivate var conditionText: String {
+        children.filter { $0.scope == .condition }.map { condition in
+            let values = condition.values.sorted { $0.key < $1.key }
+            return "\u{0}\(condition.column ?? "") \(values.map { "\($0.key) \($0.value.toml)" })"
+        }
+        .joined()
+    }
+}
+
+extension ColumnCondition {
+    /// Reads `[target.table.where.COLUMN]`, which must have one of its keys.
+    fileprivate init?(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        let keys = ["equals", "in", "not", "null"].filter {
+            problems.isWritten($0, in: section.place)
+        }
+        guard keys.count <= 1 else {
+            let cause = "it has more than one of equals, in, not and null"
+            problems.report(.contradiction, keys[1], in: section.place, cause)
+            return nil
+        }
+        let value = { (key: String) -> Value? in
+            section.count(key).map { .integer(Int64($0)) } ?? section.text(key).map { .text($0) }
+        }
+        let test: Test? =
+            switch keys.first {
+            case "equals": value("equals").map { .equals($0) }
+            case "in": .isOneOf(section.texts("in"))
+            case "not": value("not").map { .differs(from: $0) }
+            case "null": .isNull(section.flag("null"))
+            default: nil
+            }
+        guard let test else {
+            if keys.isEmpty {
+                let cause = "it needs one of equals, in, not and null"
+                problems.report(.missingKey, "equals", in: section.place, cause)
+            }
+            return nil
+        }
+        self.init(column: section.column ?? "", test: test)
     }
 }
 
@@ -124,7 +196,7 @@ extension CreationColumn {
 extension MaskStrategy {
     /// The values of `strategy`.
     enum Name: String, Sendable, CaseIterable {
-        case null, constant, hash, random, truncate
+        case null, constant, hash, random, truncate, remove
     }
 
     fileprivate init(_ section: SettingsSection, _ problems: inout SectionProblems) {
@@ -150,6 +222,7 @@ extension MaskStrategy {
                     ?? .text(section.requiredText("value"))
             case .hash: .hash
             case .random: .random
+            case .remove: .remove
             case .truncate: .truncate(length: section.requiredCount("length"))
             }
     }
@@ -168,7 +241,7 @@ extension KeyRule {
         let isShared = section.flag("shared")
         let rule = rules.first {
             $0.table.lowercased() == table.lowercased()
-                && $0.column.lowercased() == column.lowercased()
+                && $0.column.lowercased() == column.lowercased() && $0.inside == nil
         }
         if let rule {
             // A default says nothing, a key that is written must agree.
@@ -188,15 +261,22 @@ extension KeyRule {
                 problems.report(.contradiction, "shared", in: section.place, cause)
             }
         }
+        var user = TableRule(
+            table: table,
+            column: column,
+            idType: idType,
+            action: .keep,
+            creation: creation
+        )
+        if let rule {
+            (user.via, user.conditions, user.idTemplate) = (
+                rule.via, rule.conditions, rule.idTemplate
+            )
+            user.identifiesUser = rule.identifiesUser
+        }
         self.init(
             name: section.requiredText("name"),
-            user: TableRule(
-                table: table,
-                column: column,
-                idType: idType,
-                action: .keep,
-                creation: creation
-            ),
+            user: user,
             value: section.requiredText("value"),
             valueType: section.requiredChoice("value_type"),
             isShared: isShared

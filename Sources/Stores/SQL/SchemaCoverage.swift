@@ -2,8 +2,8 @@ internal import Lifecycle
 
 /// Looks through a schema for what looks like user data, and whether a rule deals with it.
 ///
-/// By names and foreign keys alone: it misses data under other names, and may suspect a column that
-/// holds none, for which an operator writes a rule with `keep`.
+/// By names, foreign keys and sampled values. It may suspect a column that holds no user's data,
+/// for which an operator writes a rule with `keep`.
 struct SchemaCoverage {
     struct Table {
         let name: String
@@ -16,20 +16,29 @@ struct SchemaCoverage {
 
     private let tables: [Table]
     private let rules: [String: [TableRule]]
+    /// Columns in which values of users were found, by their table in lower case.
+    private let holders: [String: [ValueHolder]]
     /// Columns whose ids other targets are purged by, as `table.column` in lower case.
     private let keyColumns: Set<String>
     /// Canonical names of the configured user id columns that say what they are.
     private let userColumns: Set<String>
+    /// Columns that `via` names, as `table.column` in lower case.
+    private let followedColumns: Set<String>
     /// Tables whose rows go with rows that are deleted.
     private var cascaded: Set<String> = []
 
     /// Claims spell tables as the schema does, but for case.
-    init(tables: [Table], claims: SchemaClaims) {
+    init(tables: [Table], claims: SchemaClaims, holders: [ValueHolder] = []) {
         let rules = claims.rules
+        self.holders = Dictionary(grouping: holders) { $0.table.lowercased() }
         keyColumns = Set(claims.keys.map { "\($0.table).\($0.value)".lowercased() })
+        followedColumns = Set(
+            rules.compactMap(\.via).map { "\($0.table).\($0.column)".lowercased() }
+        )
         self.tables = tables.sorted { $0.name < $1.name }
         self.rules = Dictionary(grouping: rules) { $0.table.lowercased() }
-        userColumns = Set(rules.map { PersonalNames.canonical($0.column) })
+        let own = rules.filter { $0.inside == nil }
+        userColumns = Set(own.map { PersonalNames.canonical($0.column) })
             .subtracting(PersonalNames.plain)
         var reached = Set(rules.filter { $0.action == .delete }.map { $0.table.lowercased() })
         var count = 0
@@ -71,11 +80,33 @@ struct SchemaCoverage {
         // A row of a user whom no rule finds stays while what it refers to is another's.
         let goes = isCascaded(table) && ids.allSatisfy { $0?.isCovered ?? true }
         for (column, id) in zip(table.columns, ids) {
-            guard let finding = id ?? personalFinding(of: column, in: table, rules, goes: goes)
-            else { continue }
+            let named = id ?? personalFinding(of: column, in: table, rules, goes: goes)
+            let held = heldFinding(of: column, in: table, rules)
+            guard let finding = held?.isCovered == false ? held : named ?? held else { continue }
             found.append(finding)
         }
         return found
+    }
+
+    /// What is found when sampled values are users'.
+    private func heldFinding(
+        of column: String,
+        in table: Table,
+        _ rules: [TableRule]
+    ) -> CoverageFinding? {
+        let own = holders[table.name.lowercased()] ?? []
+        guard let holder = own.first(where: { $0.column == column }) else { return nil }
+        let removing = rules.filter { $0.action == .delete || $0.action == .keep }
+        // Of rows that are found over others nobody can say here whose they are.
+        let isFoundByOthers = removing.contains { $0.via != nil || $0.idTemplate != nil }
+        let isCovered =
+            isNamed(column, in: table, rules) || isFoundByOthers || isCascaded(table)
+            || holder.goes(with: removing.map(\.column))
+        return CoverageFinding(
+            name: "\(table.name).\(column)",
+            reason: holder.reason,
+            isCovered: isCovered
+        )
     }
 
     private func isNamed(_ column: String, in table: Table, _ rules: [TableRule]) -> Bool {
@@ -101,7 +132,7 @@ struct SchemaCoverage {
             return CoverageFinding(
                 name: name,
                 reason: "refers to '\(key.parent)'",
-                isCovered: isNamed || goes
+                isCovered: isNamed || goes || rules.contains { follows(key, $0) }
             )
         }
         let canonical = PersonalNames.canonical(column)
@@ -113,7 +144,18 @@ struct SchemaCoverage {
             reason: userColumns.contains(canonical)
                 ? "named as the user id of a configured table" : "named like a user id",
             isCovered: isNamed || keys.contains { $0.cascades && isDeleted($0.parent) }
+                || keys.isEmpty && isOfOwnRow(column, in: table, rules)
         )
+    }
+
+    /// The column tells of the user whose row it is in, and another rule deals with that row.
+    private func isOfOwnRow(_ column: String, in table: Table, _ rules: [TableRule]) -> Bool {
+        let isDealtWith = rules.contains { rule in
+            (rule.action == .delete || rule.action == .keep) && rule.conditions.isEmpty
+        }
+        let isFollowed = followedColumns.contains("\(table.name).\(column)".lowercased())
+        return isDealtWith && PersonalNames.isPersonal(PersonalNames.canonical(column))
+            && (isFollowed || PersonalNames.isTableOfUsers(table.name))
     }
 
     private func personalFinding(
@@ -142,6 +184,12 @@ struct SchemaCoverage {
         }
         let isSelf = key.parent.lowercased() == table.name.lowercased()
         return own.isEmpty && !isSelf && parentRules.contains { $0.action != .keep }
+    }
+
+    /// A rule finds rows by another column of the same key.
+    private func follows(_ key: ForeignKey, _ rule: TableRule) -> Bool {
+        rule.via?.table.lowercased() == key.parent.lowercased()
+            && key.childColumns.contains { $0.lowercased() == rule.column.lowercased() }
     }
 
     private func masks(_ rule: TableRule, _ column: String) -> Bool {

@@ -8,8 +8,32 @@ struct TableCounter {
     /// Of these, rows without a creation time.
     var undatedCount = 0
     var newerCount = 0
+    /// A table that no rule of the operator names.
+    private(set) var isOmittedWhenEmpty = false
+
+    init(table: String, action: String) { (self.table, self.action) = (table, action) }
+
+    /// What the count before the work found.
+    init(
+        of rule: TableRule,
+        _ action: String,
+        _ counts: (found: Int, newer: Int, undated: Int)
+    ) {
+        self.init(table: rule.table, action: action)
+        guard rule.action != .keep else {
+            rowCount = counts.found
+            return
+        }
+        newerCount = counts.newer
+        if rule.action.changesRows {
+            undatedCount = counts.undated
+        } else {
+            (rowCount, isOmittedWhenEmpty) = (counts.found - counts.newer, true)
+        }
+    }
 
     var entries: [PurgeCounts.Entry] {
+        if isOmittedWhenEmpty, rowCount == 0 { return [] }
         let undated = min(undatedCount, rowCount)
         var entries = [
             PurgeCounts.Entry(

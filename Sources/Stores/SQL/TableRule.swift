@@ -2,8 +2,8 @@ internal import Lifecycle
 
 /// What happens to one user's rows in one table.
 package struct TableRule: Hashable, Sendable {
-    package let table: String
-    /// The column that holds the user id.
+    package private(set) var table: String
+    /// The column that holds the user id, or what ``via`` names, maybe among others (``inside``).
     package let column: String
     package let idType: IDType
     package let action: TableAction
@@ -11,6 +11,18 @@ package struct TableRule: Hashable, Sendable {
     package let reason: String?
     /// Without it the time cutoff cannot hold in this table, and the receipt says so.
     package let creation: CreationColumn?
+    /// What ``column`` refers to; `nil` when it holds the user id.
+    package var via: ParentColumn?
+    /// What else must be true of the rows.
+    package var conditions: [ColumnCondition] = []
+    /// How the user id is made of several columns, of which ``column`` is one.
+    package var idTemplate: IDTemplate?
+    /// The operator says that the column identifies one user though it does not look so.
+    package var identifiesUser = false
+    /// How the column holds several ids; `nil` when its value is one.
+    package var inside: InsideValue?
+    /// All rows that ``via`` leads through have times, which protect these, too.
+    package var isDatedByParents = false
 
     package init(
         table: String,
@@ -30,14 +42,27 @@ package struct TableRule: Hashable, Sendable {
 }
 
 extension TableRule {
-    /// Rows go that no time of theirs protects.
-    var hasNoTimestamps: Bool { creation == nil && action != .keep }
+    /// Rows go that no time of theirs, or of the rows that they hang on, protects.
+    var hasNoTimestamps: Bool { !hasTimestamps && action.changesRows }
+
+    /// The time of a row, or of the rows that it hangs on, protects it.
+    package var hasTimestamps: Bool { creation != nil || isDatedByParents }
+
+    /// The same rule, with tables named otherwise.
+    func named(_ name: (String) -> String) -> TableRule {
+        var copy = self
+        copy.table = name(table)
+        copy.via = via.map { ParentColumn(table: name($0.table), column: $0.column) }
+        return copy
+    }
 
     /// For the receipt, such as `delete, cutoff: none`.
     var receiptAction: String {
         let reason = reason.map { ": \($0)" } ?? ""
+        let covered = inside.map { ", \(column) \($0.coverage)" } ?? ""
         let cutoff = hasNoTimestamps ? ", cutoff: none" : ""
-        return planAction.rawValue + reason + cutoff
+        let verb = action.parent.map { "delete by cascade from \($0)" } ?? planAction.rawValue
+        return verb + reason + covered + cutoff
     }
 
     var planAction: PlanItem.Action {
@@ -45,6 +70,7 @@ extension TableRule {
         case .delete: .delete
         case .anonymize: .anonymize
         case .keep: .keep
+        case .cascade: .delete
         }
     }
 }
@@ -57,8 +83,10 @@ package enum IDType: String, Hashable, Sendable, CaseIterable {
     case integer
     /// The id must be hexadecimal, or a UUID with its four dashes, all of it in one case.
     case blob
-    /// The id must be a UUID with its four dashes, all of it in one case; PostgreSQL only.
+    /// The id must be a UUID with its four dashes, all of it in one case; PostgreSQL and MariaDB.
     case uuid
+    /// The id as text, and the same decimal as a number; SQLite only.
+    case mixed
 }
 
 /// What is done to the rows of a table.
@@ -67,6 +95,30 @@ package enum TableAction: Hashable, Sendable {
     case anonymize([ColumnMask])
     /// Nothing; the rows are counted for the receipt.
     case keep
+    /// Nothing; the database deletes them with rows of the table named, and they are counted.
+    case cascade(from: String)
+
+    /// Rows are deleted or masked by statements of ours.
+    var changesRows: Bool {
+        switch self {
+        case .delete, .anonymize: true
+        case .keep, .cascade: false
+        }
+    }
+
+    /// Rows are gone afterwards.
+    var deletes: Bool {
+        switch self {
+        case .delete, .cascade: true
+        case .anonymize, .keep: false
+        }
+    }
+
+    /// The table whose rows take these with them.
+    var parent: String? {
+        guard case .cascade(let table) = self else { return nil }
+        return table
+    }
 
     /// The values of `action`.
     enum Name: String, Sendable, CaseIterable {
@@ -78,10 +130,13 @@ package enum TableAction: Hashable, Sendable {
 package struct ColumnMask: Hashable, Sendable {
     package let column: String
     package let strategy: MaskStrategy
+    /// Where in its JSON; `nil` for the whole value, or for what the rule finds there.
+    package let path: JSONPath?
 
-    package init(column: String, strategy: MaskStrategy) {
+    package init(column: String, strategy: MaskStrategy, path: JSONPath? = nil) {
         self.column = column
         self.strategy = strategy
+        self.path = path
     }
 }
 
@@ -98,6 +153,8 @@ package enum MaskStrategy: Hashable, Sendable {
     case random
     /// The first so many characters and `*`; `*` alone for a text that has no more than these.
     case truncate(length: Int)
+    /// The part that is found inside the value is taken out of it.
+    case remove
 }
 
 /// The column that says when a row was made.
@@ -107,7 +164,7 @@ package struct CreationColumn: Hashable, Sendable {
         case unixSeconds = "unix_s"
         case unixMilliseconds = "unix_ms"
         case iso8601
-        /// The database's own type for it; PostgreSQL only.
+        /// The database's own type for it; not in SQLite.
         case timestamp
     }
 

@@ -4,8 +4,8 @@ import Lifecycle
 struct TableShape: Sendable {
     /// As problems and the receipt name it.
     let name: String
-    /// In SQL.
-    let reference: String
+    /// In SQL: the table, or its alias inside a statement.
+    private(set) var reference: String
     /// Why no rule can be about it, such as `'v' is a view, not a table`.
     var problem: String?
     /// It is in a place where the coverage check looks.
@@ -16,10 +16,32 @@ struct TableShape: Sendable {
     var canLock = true
     var columns: [ColumnShape] = []
     var foreignKeys: [ForeignKey] = []
+    /// The columns of the primary key and of each unique index of all rows.
+    var uniqueKeys: [[String]] = []
     /// What names a row, in SQL; none where the dialect knows it of each table.
     var rowKeys: [String] = []
+    /// SQLite: triggers of the application run when its rows change.
+    var hasTriggers = false
     /// SQLite: rows have a rowid, the one of ``rowKeys``.
     var hasRowID = false
+
+    init(name: String, reference: String) { (self.name, self.reference) = (name, reference) }
+
+    /// The same table under an alias, for conditions about it.
+    func named(_ alias: String) -> TableShape {
+        var copy = self
+        copy.reference = alias
+        return copy
+    }
+
+    /// No two rows have the same values in these columns.
+    func isUnique(_ names: [String]) -> Bool {
+        let names = Set(names.map { $0.lowercased() })
+        return uniqueKeys.contains { key in
+            !key.isEmpty && key.allSatisfy { names.contains($0.lowercased()) }
+        }
+            || names.contains { column($0, ignoringCase: true)?.isUnique ?? false }
+    }
 
     /// The column as a rule names it.
     func column(_ name: String, ignoringCase: Bool) -> ColumnShape? {
@@ -38,6 +60,10 @@ struct ColumnShape: Sendable {
     let typeText: String
     /// The schema that the type is in, where the dialect needs it.
     var typeSchema = ""
+    /// How the server compares its texts, where it has a name for that; empty for other types.
+    var collation = ""
+    /// The type with all its parts, where ``type`` is only its name.
+    var declaration = ""
     /// The ids that it can hold.
     let idTypes: Set<IDType>
     /// The times that it can hold.
@@ -68,11 +94,19 @@ struct ForeignKey: Sendable {
     let childColumns: [String]
     /// The parent's primary key when the schema does not name them.
     let parentColumns: [String]
-    /// Upper case, such as `NO ACTION`.
+    /// Upper case, such as `NO ACTION`; empty where the schema declares no key.
     let onDelete: String
+    /// A rule follows it: children go first, whatever the key does.
+    var isFollowed = false
+    /// The child rows go after the parent rows, which refer to them by another key.
+    var isReleased = false
+    /// How the child column holds several values of the parent's; `nil` when it is equal to one.
+    var inside: InsideValue?
 
     /// Deleting a parent row deletes the child rows.
     var cascades: Bool { onDelete == "CASCADE" }
     /// Deleting a parent row fails while child rows exist.
     var restricts: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
+    /// The schema declares it.
+    var isDeclared: Bool { !onDelete.isEmpty }
 }

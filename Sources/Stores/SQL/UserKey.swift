@@ -10,7 +10,7 @@ extension IDType {
         let text = user.exposeText()
         let bytes = Array((text == text.uppercased() ? text.lowercased() : text).utf8)
         switch self {
-        case .text: return .text(Array(text.utf8))
+        case .text, .mixed: return .text(Array(text.utf8))
         case .integer:
             guard let number = Int64(text), String(number) == text else { return nil }
             return .integer(number)
@@ -30,7 +30,7 @@ extension IDType {
         guard key(for: user) == nil else { return false }
         let text = user.exposeText()
         return switch self {
-        case .text: false
+        case .text, .mixed: false
         case .integer: IDReading.number(text) != nil
         case .blob: IDReading.bytes(text) != nil
         case .uuid: IDReading.bytes(text)?.count == 16

@@ -39,11 +39,32 @@ extension SQLError {
         switch error {
         case let error as SQLError: self = error
         case let error as DatabaseError:
-            self.init(resultCode: error.extendedResultCode.rawValue, target: target)
+            self =
+                Self.schemaError(error.message ?? "", target: target)
+                ?? SQLError(resultCode: error.extendedResultCode.rawValue, target: target)
         case is CancellationError: self.init(.cancelled, target: target)
         default: self.init(.unfit, target: target)
         }
     }
+
+    /// A schema that SQLite does not read, mostly since it calls a function that it may not.
+    ///
+    /// The result code says that the file is damaged: `malformed database schema (posts) - unsafe
+    /// use of f()`. The names are of the schema.
+    private static func schemaError(_ message: String, target: TargetName) -> SQLError? {
+        let start = "malformed database schema ("
+        guard message.hasPrefix(start), let end = message.firstIndex(of: ")") else { return nil }
+        let object = message[..<end].dropFirst(start.count)
+        let function = message.firstRange(of: "unsafe use of ").map { message[$0.upperBound...] }
+        let code = Code.unreadableSchema(
+            String(object.prefix(nameMax)),
+            function: function.map { String($0.prefix(nameMax)) }
+        )
+        return SQLError(.unfit, target: target, code: code)
+    }
+
+    /// Characters of a name.
+    private static let nameMax = 64
 
     /// What the codes mean that a wrong path or wrong permissions lead to.
     func sqliteAdvice(_ result: Int32) -> String? {

@@ -35,8 +35,12 @@ struct SQLiteCatalog {
             return shape
         }
         let primaryKey = try primaryKey(name)
-        shape.columns = try columns(name, isStrict: row["strict"], primaryKey)
+        let indexes = try indexes(name, primaryKey)
+        shape.uniqueKeys = indexes.filter { $0.isUnique && !$0.columns.contains("") }
+            .map(\.columns)
+        shape.columns = try columns(name, isStrict: row["strict"], primaryKey, indexes)
         shape.foreignKeys = try foreignKeys(name, names)
+        shape.hasTriggers = try hasTriggers(name)
         // A name that means the rowid and not a column (sqlite.org/rowidtable.html).
         let rowID = ["rowid", "_rowid_", "oid"].first {
             shape.column($0, ignoringCase: true) == nil
@@ -55,9 +59,9 @@ struct SQLiteCatalog {
     private func columns(
         _ table: String,
         isStrict: Bool,
-        _ primaryKey: [String]
+        _ primaryKey: [String],
+        _ indexes: [(isUnique: Bool, columns: [String])]
     ) throws -> [ColumnShape] {
-        let indexes = try indexes(table, primaryKey)
         let first = Set(indexes.compactMap(\.columns.first))
         let unique = Set(
             indexes.filter { $0.isUnique && $0.columns.count == 1 }.flatMap(\.columns)
@@ -112,7 +116,7 @@ struct SQLiteCatalog {
             case .text: [.text]
             case .integer, .numeric: [.integer]
             case .real: []
-            case .none: [.text, .integer, .blob]
+            case .none: [.text, .integer, .blob, .mixed]
             }
         }
     }
@@ -152,6 +156,14 @@ struct SQLiteCatalog {
                 onDelete: action.uppercased()
             )
         }
+    }
+
+    private func hasTriggers(_ table: String) throws -> Bool {
+        let sql = """
+            SELECT count(*) FROM main.sqlite_schema
+            WHERE type = 'trigger' AND lower(tbl_name) = lower(?)
+            """
+        return try Int.fetchOne(db, sql: sql, arguments: [table]) ?? 0 > 0
     }
 
     private func primaryKey(_ table: String) throws -> [String] {

@@ -36,7 +36,8 @@ enum SQLiteConnection {
         let name = plan.name
         configuration.prepareDatabase { db in
             try prepare(db, triggers: triggers, name: name)
-            for function in maskFunctions(hasher, clock) { db.add(function: function) }
+            let code = unsafe addFunctions(to: db.sqliteConnection, hasher, clock)
+            guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
         }
         return try DatabaseQueue(path: plan.path, configuration: configuration)
     }
@@ -45,6 +46,9 @@ enum SQLiteConnection {
         let allowed: Int32 = triggers == .off ? 0 : 1
         // Triggers of the application may read its views.
         var code = unsafe csqliteguard_harden(db.sqliteConnection, allowed, allowed)
+        guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
+        // Before anything reads the schema.
+        code = unsafe csqliteguard_trust_json(db.sqliteConnection)
         guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
         code = unsafe csqliteguard_no_checkpoint_on_close(db.sqliteConnection)
         guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
@@ -73,52 +77,67 @@ enum SQLiteConnection {
     /// `expunged_hash(value, label)` and `expunged_random(value)`; `NULL` stays `NULL`.
     ///
     /// `expunged_is_mask(value)` and `expunged_is_read_as(value, key)` recognize them and ids.
-    private static func maskFunctions(
+    private static func addFunctions(
+        to connection: OpaquePointer?,
         _ hasher: any KeyedHasher,
         _ clock: TargetClock
-    ) -> [DatabaseFunction] {
-        let hash = DatabaseFunction(SQLiteDialect.Function.hash, argumentCount: 2, pure: true) {
-            values in
-            guard let text = text(values[0]), let label = String.fromDatabaseValue(values[1]) else {
-                return nil
-            }
-            return MaskText.hash(text, label: label, hasher)
-        }
-        let random = DatabaseFunction(SQLiteDialect.Function.random, argumentCount: 1) { values in
-            values[0].isNull ? nil : MaskText.random(clock.entropy, hasher)
-        }
+    ) -> Int32 {
         let key = MaskText.proofKey(hasher)
-        let isMask = DatabaseFunction(SQLiteDialect.Function.isMask, argumentCount: 1, pure: true) {
-            String.fromDatabaseValue($0[0]).map { MaskText.isMask($0, key: key) }
-        }
-        let isReadAs = DatabaseFunction(
-            SQLiteDialect.readingFunction,
-            argumentCount: 2,
-            pure: true
-        ) { values in
-            guard let value = bound(values[0]), let key = bound(values[1]) else { return false }
-            return value.isRead(as: key)
-        }
-        return [hash, random, isMask, isReadAs]
+        let codes = unsafe [
+            SQLiteFunction.add(SQLiteDialect.Function.hash, argumentCount: 2, to: connection) {
+                guard let text = hashed($0[0]), let label = hashed($0[1]) else { return nil }
+                return .text(Array(MaskText.hash(text, label: label, hasher).utf8))
+            },
+            SQLiteFunction.add(
+                SQLiteDialect.Function.random,
+                argumentCount: 1,
+                isPure: false,
+                to: connection
+            ) { values in
+                guard values[0] != nil else { return nil }
+                return .text(Array(MaskText.random(clock.entropy, hasher).utf8))
+            },
+            SQLiteFunction.add(SQLiteDialect.Function.isMask, argumentCount: 1, to: connection) {
+                guard case .text(let bytes)? = $0[0] else { return nil }
+                let isMask = MaskText.isMask(String(decoding: bytes, as: UTF8.self), key: key)
+                return .integer(isMask ? 1 : 0)
+            },
+            SQLiteFunction.add(SQLiteDialect.readingFunction, argumentCount: 2, to: connection) {
+                guard let value = $0[0], let key = $0[1] else { return .integer(0) }
+                return .integer(value.isRead(as: key) ? 1 : 0)
+            },
+            SQLiteFunction.add(
+                SQLiteDialect.Function.mention,
+                argumentCount: 4,
+                to: connection,
+                mention
+            ),
+        ]
+        return codes.first { $0 != SQLITE_OK } ?? SQLITE_OK
     }
 
-    private static func bound(_ value: DatabaseValue) -> BoundValue? {
-        switch value.storage {
-        case .null: nil
-        case .int64(let number): .integer(number)
-        case .double(let number): .real(number)
-        case .string(let text): .text(Array(text.utf8))
-        case .blob(let data): .blob(Array(data))
-        }
+    /// `expunged_mention(text, needle, replacement, bounds)`.
+    private static func mention(_ values: [BoundValue?]) -> BoundValue? {
+        guard case .text(let text)? = values[0], case .text(let needle)? = values[1],
+            case .text(let replacement)? = values[2], case .integer(let bounds)? = values[3]
+        else { return nil }
+        let replaced = Mentions.replace(
+            String(decoding: needle, as: UTF8.self),
+            in: String(decoding: text, as: UTF8.self),
+            by: String(decoding: replacement, as: UTF8.self),
+            beginsWord: bounds & 1 != 0,
+            endsWord: bounds & 2 != 0
+        )
+        return replaced.map { .text(Array($0.utf8)) }
     }
 
-    private static func text(_ value: DatabaseValue) -> String? {
-        switch value.storage {
-        case .null: nil
-        case .int64(let number): String(number)
-        case .double(let number): String(number)
-        case .string(let text): text
-        case .blob(let data): "x'" + Hexadecimal.text(Array(data))
+    private static func hashed(_ value: BoundValue?) -> String? {
+        switch value {
+        case nil: nil
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .blob(let bytes): "x'" + Hexadecimal.text(bytes)
         }
     }
 }

@@ -18,10 +18,10 @@ struct SQLiteCountTransaction {
     ) throws(SQLError) -> SQLiteRowCount {
         try reader.reading(plan, deadline: before.deadline) {
             () throws(SQLError) -> SQLiteRowCount in
-            guard let key = table.rule.idType.key(for: order.user) else { return .none }
+            guard let key = table.root.key(for: order.user) else { return .none }
             let query = try SQLiteQuery(before.sql(counting), on: reader.db, target: reader.target)
             defer { query.forget() }
-            try query.bind(SQLParameters(user: key, time: order.cutoff))
+            try query.bind(.of(key, time: order.cutoff))
             for (offset, value) in before.position.enumerated() {
                 try query.bind(value, at: SQLiteCounting.firstPlace + Int32(offset))
             }

@@ -16,8 +16,8 @@ struct SQLiteCounting: Sendable {
     /// All users' rows.
     let byTable: Walk
 
-    /// The parameter of the first part of a place.
-    static let firstPlace: Int32 = 4
+    /// The parameter of the first part of a place, behind those of ids.
+    static let firstPlace: Int32 = 9
 
     /// Takes the conditions of a row that is counted, of one of the user's (`nil` for those that
     /// are counted), of one that the cutoff protects, and of one without a time.

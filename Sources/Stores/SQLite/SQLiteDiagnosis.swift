@@ -22,7 +22,9 @@ struct SQLiteDiagnosis {
             for table in made.tables {
                 guard let shape = schema.table(table.table) else { continue }
                 try checkValues(of: shape) { (diagnosis: inout SQLiteDiagnosis) throws(SQLError) in
-                    try diagnosis.checkIDs(table.rule, shape, setting: "id_type")
+                    if table.rule.via == nil, table.rule.inside == nil {
+                        try diagnosis.checkIDs(table.rule, shape, setting: "id_type")
+                    }
                     try reader.checkTimes(table.rule, shape, at: now, &diagnosis.found)
                 }
             }

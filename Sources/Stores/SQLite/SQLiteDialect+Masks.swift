@@ -6,6 +6,8 @@ extension SQLiteDialect {
         static let random = "expunged_random"
         /// Whether a value is such a mask.
         static let isMask = "expunged_is_mask"
+        /// A text with each needle replaced; NULL without one.
+        static let mention = "expunged_mention"
     }
 
     static func mask(
@@ -25,6 +27,8 @@ extension SQLiteDialect {
             return (value: "\(Function.hash)(\(column), \(label))", test: isMask(column))
         case .random: return (value: "\(Function.random)(\(column))", test: isMask(column))
         case .truncate(let length): return cut(column, at: length)
+        // Only of a part, which the check sees to.
+        case .remove: return (value: column, test: "1")
         }
     }
 

@@ -12,13 +12,21 @@ enum SQLiteDialect: SQLDialect {
     static var unreadableTimes: String { " or unreadably" }
 
     static func countLimit(_ rule: TableRule) -> Int? {
-        rule.action == .keep ? nil : SQLLimits.chunkRows + 1
+        rule.action.changesRows ? SQLLimits.chunkRows + 1 : nil
     }
 
     static var user: String { "?1" }
     static var time: String { "?2" }
     static var limit: String { "?3" }
     static var key: String { "?4" }
+
+    static var releasesRows: Bool { true }
+
+    static func part(_ index: Int) -> String { "?\(5 + index)" }
+
+    static func text(_ expression: String) -> String { "CAST(\(expression) AS TEXT)" }
+
+    static func joined(_ texts: [String]) -> String { texts.joined(separator: " || ") }
 
     static func quoted(_ identifier: String) -> String {
         "\"" + identifier.replacing("\"", with: "\"\"") + "\""
@@ -117,6 +125,12 @@ enum SQLiteDialect: SQLDialect {
 
     static func match(_ rule: TableRule, _ table: TableShape, id: String) -> String {
         let column = column(rule.column, of: table.reference)
+        guard rule.idType != .mixed else {
+            let number = "CAST(\(id) AS INTEGER)"
+            return "(\(column) = \(id) COLLATE BINARY AND typeof(\(column)) = 'text'"
+                + " OR \(column) = \(number) AND typeof(\(column)) IN ('integer', 'real')"
+                + " AND CAST(\(number) AS TEXT) = \(id))"
+        }
         let isExact = shape(rule.column, in: table)?.isExact ?? false
         let exact = isExact || rule.idType != .text ? "" : " AND \(column) = \(id) COLLATE BINARY"
         return "\(column) = \(id) AND \(isTyped(rule, column))\(exact)"
@@ -124,9 +138,11 @@ enum SQLiteDialect: SQLDialect {
 
     /// The storage class fits; of numbers both do, since 42.0 equals 42.
     static func isTyped(_ rule: TableRule, _ column: String) -> String {
-        rule.idType == .integer
-            ? "typeof(\(column)) IN ('integer', 'real')"
-            : "typeof(\(column)) = '\(rule.idType.rawValue)'"
+        switch rule.idType {
+        case .integer: "typeof(\(column)) IN ('integer', 'real')"
+        case .mixed: "typeof(\(column)) IN ('integer', 'real', 'text')"
+        case .text, .blob, .uuid: "typeof(\(column)) = '\(rule.idType.rawValue)'"
+        }
     }
 
     /// Candidates through a subquery, then by their bytes.
@@ -139,6 +155,10 @@ enum SQLiteDialect: SQLDialect {
             "\(candidates) AND \(isTyped(rule, column))"
                 + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) = CAST(\(user) AS TEXT)"
         case .blob: "\(candidates) AND hex(\(column)) = hex(\(user))"
+        case .mixed:
+            "\(column) IN (SELECT \(user) UNION ALL SELECT CAST(\(user) AS INTEGER))"
+                + " AND (CAST(\(column) AS TEXT) = \(user) OR typeof(\(column)) = 'real'"
+                + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) = \(user))"
         case .uuid: "0"
         }
     }
@@ -164,6 +184,12 @@ enum SQLiteDialect: SQLDialect {
             if !found.isExact {
                 terms.append("(\(column) = \(user) AND \(column) <> \(user) COLLATE BINARY)")
             }
+        case .mixed:
+            terms.append("(\(column) >= x'' AND \(isRead))")
+            terms.append(
+                "(\(column) < '' AND \(isRead)"
+                    + " AND CAST(CAST(\(column) AS INTEGER) AS TEXT) <> \(user))"
+            )
         case .integer, .blob, .uuid: break
         }
         return terms.isEmpty ? nil : terms.joined(separator: " OR ")
@@ -178,7 +204,7 @@ enum SQLiteDialect: SQLDialect {
         case .integer: "\(column) >= '' AND (\(column) = \(user) OR \(text))"
         case .blob:
             "\(column) IN (\(user), CAST(\(user) AS BLOB)) OR (\(column) < x'' AND \(text))"
-        case .text, .uuid: nil
+        case .text, .uuid, .mixed: nil
         }
     }
 

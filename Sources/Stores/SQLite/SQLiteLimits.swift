@@ -8,9 +8,9 @@ enum SQLiteLimits {
 
     /// Gap after ``transaction`` of holding the lock without one.
     ///
-    /// SQLite's busy handler sleeps up to 100 ms between tries and is not queued, so transactions
-    /// without gaps would starve it.
-    static let rest = Duration.milliseconds(5)
+    /// SQLite's busy handler is not queued. It tries after 0, 1, 3, 8, 18, 33 and 53 ms, and later
+    /// sleeps up to 100 ms: it meets a gap of this length early.
+    static let rest = Duration.milliseconds(15)
 
     /// Take no more chunks of one user here, and before another one and the commit would pass
     /// ``transactionSoft``.
@@ -18,6 +18,15 @@ enum SQLiteLimits {
     /// A writer that tries after 0, 1, 3, 8, 18 and 33 ms, as SQLite's own busy handler does, then
     /// meets a gap within 33 ms.
     static let chunkTransactionSoft = Duration.milliseconds(10)
+
+    /// Rows that one statement may change, by their bytes, but for the last of them.
+    ///
+    /// In WAL mode SQLite keeps the old pages of a statement in memory until it ends, where it may
+    /// have to take the statement back (pager.c, subjournalPage, with `temp_store = MEMORY`).
+    static let chunkBytes = 4 << 20
+
+    /// Columns whose bytes are counted: a sum of as many terms is an expression that SQLite takes.
+    static let sizedColumns = 500
 
     /// How long we wait for another writer before the answer is "throttled".
     static let busyTimeout = Duration.seconds(2)

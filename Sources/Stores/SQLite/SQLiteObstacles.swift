@@ -26,7 +26,7 @@ struct SQLiteObstacles {
     func named(
         _ error: SQLError,
         at table: TablePlan<SQLiteDialect>,
-        _ key: BoundValue,
+        _ key: RootKey,
         cutoff: WallTime
     ) -> SQLError {
         guard error.kind == .constraint, error.obstacle == nil else { return error }
@@ -79,11 +79,11 @@ struct SQLiteObstacles {
     /// Whatever goes wrong here leaves the obstacle without a name.
     private func blocker(
         of table: TablePlan<SQLiteDialect>,
-        _ key: BoundValue,
+        _ key: RootKey,
         _ cutoff: WallTime
     ) -> Obstacle {
         do {
-            let parameters = SQLParameters(user: key, time: cutoff)
+            let parameters = SQLParameters.of(key, time: cutoff)
             let found = try table.work.blockers.first { try reader.count($0.sql, parameters) > 0 }
             return found?.obstacle ?? Obstacle(.foreignKey, at: table.table)
         } catch {

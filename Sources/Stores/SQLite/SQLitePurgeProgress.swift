@@ -29,6 +29,8 @@ struct SQLitePurgeProgress: Sendable {
         var rowCount = 0
         var undatedCount = 0
         var counts = PurgeCounts()
+        /// Rows that went with the last ones that referred to them.
+        var released: [TableRule: Int] = [:]
     }
 
     var isolation = Isolation.optimistic

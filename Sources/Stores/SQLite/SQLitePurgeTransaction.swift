@@ -122,7 +122,7 @@ struct SQLitePurgeTransaction {
                 return false
             }
             let table = tables[resume.tableIndex]
-            guard let key = table.plan.rule.idType.key(for: order.user) else {
+            guard let key = table.plan.root.key(for: order.user) else {
                 let action = table.plan.rule.receiptAction + ", no such id"
                 resume.counts.entries.append(
                     .init(name: table.plan.table, action: action, rowCount: 0)
@@ -130,7 +130,7 @@ struct SQLitePurgeTransaction {
                 resume.tableIndex += 1
                 continue
             }
-            try table.bind(SQLParameters(user: key, time: order.cutoff))
+            try table.bind(.of(key, time: order.cutoff))
             let isTableDone: Bool
             do throws(SQLError) {
                 isTableDone = try advance(table, key, cutoff: order.cutoff, &resume, since: start)
@@ -156,33 +156,78 @@ struct SQLitePurgeTransaction {
 
     private func advance(
         _ table: SQLiteQueries,
-        _ key: BoundValue,
+        _ key: RootKey,
         cutoff: WallTime,
         _ resume: inout SQLitePurgeProgress.Resume,
         since start: Duration
     ) throws(SQLError) -> Bool {
+        let parameters = SQLParameters.of(key, time: cutoff)
+        if table.plan.isReleased {
+            let counter = TableCounter(
+                table: table.plan.table,
+                action: table.plan.rule.receiptAction
+            )
+            close(counter, changed: resume.released[table.plan.rule] ?? 0, &resume)
+            return true
+        }
         if resume.chunkCount == 0 {
             let (found, newer, undated) = try table.count.integers() ?? (0, 0, 0)
-            let isKept = table.plan.rule.action == .keep
-            if isKept || found <= SQLLimits.chunkRows {
-                let isIdle = isKept || found == newer
-                let changed = isIdle ? 0 : try table.work.run(on: reader.db)
-                resume.rowCount = isKept ? Int(found) : changed
+            let isCounted = !table.plan.rule.action.changesRows
+            let isIdle = isCounted || found == newer
+            var isSmall = isCounted || found <= SQLLimits.chunkRows
+            if isSmall {
+                if !isIdle, found > 1 { isSmall = try fits(table, parameters) }
                 resume.undatedCount = isIdle ? 0 : Int(undated)
-                close(table, newer: isKept ? 0 : Int(newer), &resume)
+            }
+            if isSmall {
+                let counter = TableCounter(
+                    of: table.plan.rule,
+                    table.plan.rule.receiptAction,
+                    (found: Int(found), newer: Int(newer), undated: resume.undatedCount)
+                )
+                let releases: SQLiteReleases? =
+                    isIdle ? nil : try SQLiteReleases(table.plan, reader, parameters)
+                let changed = isIdle ? 0 : try table.change(on: reader.db)
+                try releases?.run(&resume.released)
+                close(counter, changed: changed, &resume)
                 return true
             }
         }
+        return try advanceByChunks(table, parameters, &resume, since: start)
+    }
+
+    /// Whether one statement may change all rows of a user, who has few.
+    private func fits(
+        _ table: SQLiteQueries,
+        _ parameters: SQLParameters
+    ) throws(SQLError) -> Bool {
+        guard table.plan.work.sizesSQL != nil else { return true }
         let chunks = try SQLiteChunkQueries(table.plan.work, reader)
         defer { chunks.forget() }
-        try chunks.bind(SQLParameters(user: key, time: cutoff))
+        try chunks.bind(parameters)
+        return try !chunks.fitting(rowsMax: SQLLimits.chunkRows, behind: .max).isFull
+    }
+
+    private func advanceByChunks(
+        _ table: SQLiteQueries,
+        _ parameters: SQLParameters,
+        _ resume: inout SQLitePurgeProgress.Resume,
+        since start: Duration
+    ) throws(SQLError) -> Bool {
+        let chunks = try SQLiteChunkQueries(table.plan.work, reader)
+        defer { chunks.forget() }
+        try chunks.bind(parameters)
         while true {
             let begin = clock.uptime()
-            let changed = try chunks.next(
-                on: reader.db,
-                rowsMax: resume.chunkRows,
-                cursor: &resume.cursor
+            let rows = try chunks.fitting(rowsMax: resume.chunkRows, behind: resume.cursor)
+            let releases = try SQLiteReleases(
+                table.plan,
+                reader,
+                parameters,
+                rowsMax: rows.rowCount
             )
+            let changed = try chunks.run(rows, on: reader.db, cursor: &resume.cursor)
+            try releases.run(&resume.released)
             resume.chunkCount += 1
             let took = clock.uptime() - begin
             resume.chunkRows = ChunkPace.rows(after: resume.chunkRows, took: took)
@@ -209,15 +254,23 @@ struct SQLitePurgeTransaction {
         newer: Int,
         _ resume: inout SQLitePurgeProgress.Resume
     ) {
-        let counter = TableCounter(
+        var counter = TableCounter(
             table: table.plan.table,
-            action: table.plan.rule.receiptAction,
-            rowCount: resume.rowCount,
-            undatedCount: resume.undatedCount,
-            newerCount: newer
+            action: table.plan.rule.receiptAction
         )
+        (counter.undatedCount, counter.newerCount) = (resume.undatedCount, newer)
+        close(counter, changed: resume.rowCount, &resume)
+    }
+
+    private func close(
+        _ counted: TableCounter,
+        changed: Int,
+        _ resume: inout SQLitePurgeProgress.Resume
+    ) {
+        var counter = counted
+        counter.rowCount += changed
         var next = SQLitePurgeProgress.Resume()
-        next.counts = resume.counts
+        (next.counts, next.released) = (resume.counts, resume.released)
         next.counts.entries += counter.entries
         next.tableIndex = resume.tableIndex + 1
         next.commitTook = resume.commitTook

@@ -18,6 +18,16 @@ struct SQLiteQueries {
         try work.bind(parameters)
     }
 
+    /// Works on all rows at once; of a tree as often as leaves are left.
+    func change(on db: Database) throws(SQLError) -> Int {
+        var sum = 0
+        while true {
+            let changed = try work.run(on: db)
+            sum += changed
+            guard plan.isLeafFirst, changed > 0 else { return sum }
+        }
+    }
+
     func forget() {
         count.forget()
         work.forget()
@@ -27,13 +37,15 @@ struct SQLiteQueries {
 /// The statements for a user with more rows than one chunk.
 struct SQLiteChunkQueries {
     private let chunk: SQLiteQuery
-    private let cursor: SQLiteQuery?
+    private let sizes: SQLiteQuery?
     private let newer: SQLiteQuery?
+    private let hasCursor: Bool
 
     init(_ work: SQLiteWork, _ reader: SQLiteReader) throws(SQLError) {
         chunk = try SQLiteQuery(work.chunkSQL, on: reader.db, target: reader.target)
-        cursor = try Self.query(work.cursorSQL, reader)
+        sizes = try Self.query(work.sizesSQL, reader)
         newer = try Self.query(work.newerSQL, reader)
+        hasCursor = work.hasCursor
     }
 
     private static func query(
@@ -46,22 +58,44 @@ struct SQLiteChunkQueries {
 
     func bind(_ parameters: SQLParameters) throws(SQLError) {
         try chunk.bind(parameters)
-        try cursor?.bind(parameters)
+        try sizes?.bind(parameters)
         try newer?.bind(parameters)
     }
 
-    /// Works on the next chunk; 0 rows when there is none, or when triggers ignore all of it.
-    func next(
+    /// What one statement may change.
+    struct Fitting {
+        var rowCount = 0
+        var byteCount: Int64 = 0
+        /// The lowest row; where the next chunk begins.
+        var lowest: Int64
+
+        /// There may be more rows, but not in the same statement.
+        var isFull: Bool { byteCount >= SQLiteLimits.chunkBytes }
+    }
+
+    /// The rows of the next chunk, up to a number of rows and of bytes.
+    func fitting(rowsMax: Int, behind place: Int64) throws(SQLError) -> Fitting {
+        guard let sizes else { return Fitting(rowCount: rowsMax, lowest: place) }
+        try sizes.bind(SQLParameters(limit: rowsMax, key: .integer(place)))
+        var found = Fitting(lowest: place)
+        _ = try sizes.walk { size in
+            found.rowCount += 1
+            found.byteCount += size
+            if hasCursor, case .integer(let key)? = sizes.key().first { found.lowest = key }
+            return !found.isFull
+        }
+        return found
+    }
+
+    /// Works on the rows of the next chunk; 0 rows when triggers ignore all of it.
+    func run(
+        _ rows: Fitting,
         on db: Database,
-        rowsMax: Int,
         cursor place: inout Int64
     ) throws(SQLError) -> Int {
-        let parameters = SQLParameters(limit: rowsMax, key: .integer(place))
-        try chunk.bind(parameters)
-        guard let cursor else { return try chunk.run(on: db) }
-        try cursor.bind(parameters)
-        guard let (lowest, found, _) = try cursor.integers(), found > 0 else { return 0 }
-        place = lowest
+        guard rows.rowCount > 0 else { return 0 }
+        try chunk.bind(SQLParameters(limit: rows.rowCount, key: .integer(place)))
+        place = rows.lowest
         return try chunk.run(on: db)
     }
 
@@ -69,6 +103,6 @@ struct SQLiteChunkQueries {
     func newerCount() throws(SQLError) -> Int { Int(try newer?.integers()?.0 ?? 0) }
 
     func forget() {
-        for query in [chunk, cursor, newer] { query?.forget() }
+        for query in [chunk, sizes, newer] { query?.forget() }
     }
 }

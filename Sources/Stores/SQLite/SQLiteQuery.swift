@@ -25,8 +25,12 @@ internal import Lifecycle
 
     /// Binds parameters; `nil` leaves one as it is.
     func bind(_ parameters: SQLParameters) throws(SQLError) {
-        for (index, value) in parameters.values.enumerated() {
-            if let value { try bind(value, at: Int32(index + 1)) }
+        if let user = parameters.user { try bind(user, at: 1) }
+        if let time = parameters.time { try bind(.integer(time.unixMilliseconds), at: 2) }
+        if let limit = parameters.limit { try bind(.integer(Int64(limit)), at: 3) }
+        if let key = parameters.key { try bind(key, at: 4) }
+        for (offset, part) in parameters.parts.enumerated() {
+            try bind(part, at: Int32(5 + offset))
         }
     }
 
@@ -69,6 +73,12 @@ internal import Lifecycle
         defer { _ = unsafe sqlite3_reset(handle) }
         while try step() {}
         return Int(unsafe sqlite3_changes(db.sqliteConnection))
+    }
+
+    /// Reads the first column of the first row, `NULL` as 0; 0 when there is no row.
+    func integer() throws(SQLError) -> Int64 {
+        defer { _ = unsafe sqlite3_reset(handle) }
+        return try step() ? unsafe sqlite3_column_int64(handle, 0) : 0
     }
 
     /// Reads the first row as integers, `NULL` as 0; `nil` when there is no row.

@@ -9,6 +9,9 @@ struct SQLiteReader: SQLConnection {
 
     let db: Database
     let target: TargetName
+    private let counts = CountStatements()
+
+    init(db: Database, target: TargetName) { (self.db, self.target) = (db, target) }
 
     func rows(
         _ sql: String,
@@ -18,6 +21,13 @@ struct SQLiteReader: SQLConnection {
         defer { query.forget() }
         try query.bind(parameters)
         return try query.rows()
+    }
+
+    func count(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> Int {
+        let query = try counts.query(sql, on: db, target: target)
+        defer { query.forget() }
+        try query.bind(parameters)
+        return Int(try query.integer())
     }
 
     /// Runs one statement without parameters.
@@ -72,5 +82,24 @@ struct SQLiteReader: SQLConnection {
             if plan != nil { try requireSameFile() }
             return answer
         }
+    }
+}
+
+/// The statements with which one access counts.
+///
+/// A verification repeats some of them for each user: a plan's own text is the same text at a
+/// glance, while the connection's cache hashes all of it.
+private final class CountStatements {
+    private var known: [(sql: String, query: SQLiteQuery)] = []
+
+    func query(
+        _ sql: String,
+        on db: Database,
+        target: TargetName
+    ) throws(SQLError) -> SQLiteQuery {
+        if let found = known.first(where: { $0.sql == sql }) { return found.query }
+        let query = try SQLiteQuery(sql, on: db, target: target)
+        known.append((sql: sql, query: query))
+        return query
     }
 }

@@ -106,7 +106,7 @@ struct SQLiteRowCount: Sendable {
     }
 
     /// The line of the plan.
-    func item(of table: TablePlan<SQLiteDialect>) -> PlanItem {
+    func item(of table: TablePlan<SQLiteDialect>) -> PlanItem? {
         table.item(found: found, newer: newer, undated: undated)
     }
 }

@@ -8,19 +8,6 @@ extension SQLiteTarget {
     private static let vacuumProblem =
         "vacuum = \"incremental\" needs a database with PRAGMA auto_vacuum = INCREMENTAL"
 
-    /// Looks through the live schema for what looks like user data.
-    package func coverage() async -> CoverageAnswer {
-        let claims = configuration.claims
-        return await answering(CoverageAnswer.failure) {
-            let schema = try await read { reader in
-                try reader.reading { () throws(SQLError) -> SQLSchema in
-                    try SQLiteDiagnosis.schema(reader)
-                }
-            }
-            return .findings(schema.findings(claims))
-        }
-    }
-
     /// Makes the plan that leaves those rows alone, and drops it.
     package func check(_ filter: RowFilter) async -> FilterAnswer {
         await answering(FilterAnswer.failure) {

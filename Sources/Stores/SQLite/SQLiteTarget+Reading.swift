@@ -100,7 +100,7 @@ extension SQLiteTarget {
                     counting,
                     plan
                 )
-                items.append(counted.item(of: table))
+                items += [counted.item(of: table)].compactMap(\.self)
             }
             return .items(items)
         }
@@ -140,8 +140,8 @@ extension SQLiteTarget {
         let answer = await answering(UsersAnswer.failure) {
             let plan = try await ready()
             var found: Set<UserID> = []
-            for table in plan.tables where table.rule.action != .keep {
-                var scan = table.users
+            for start in plan.userScans {
+                var scan = start
                 while !scan.isAtEnd {
                     let before = scan
                     let (page, after) = try await read { reader in

@@ -8,7 +8,9 @@ package import Lifecycle
 ///
 /// Every problem is an answer. A constraint or trigger that stops one order is that order's failure
 /// alone; what concerns the database ends the call for the orders not yet answered.
-package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearching, KeySource {
+package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearching,
+    RuleSuggesting, KeySource
+{
     typealias Plan = SQLPlan<SQLiteDialect>
 
     package nonisolated let name: TargetName
@@ -87,8 +89,7 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
     /// has overwritten in the file yet (sqlite.org/wal.html).
     private var logged: PurgeCounts.ResidualCopies {
         PurgeCounts.ResidualCopies(
-            text: "deleted content in the write-ahead log and behind it, until a checkpoint and"
-                + " until the log is written over",
+            .sqliteLog,
             until: configuration.residualCopiesKept.map { clock.wall() + $0 }
         )
     }

@@ -37,7 +37,8 @@ package enum TriggerPolicy: String, Hashable, Sendable, CaseIterable {
     /// No trigger runs, no view can be read.
     case off
     /// They run with `trusted_schema` off: harmless functions only. Before SQLite 3.41 or so that
-    /// also forbids FTS and R*Tree tables, which the check reports.
+    /// also forbids FTS and R*Tree tables, which the check reports. JSON functions are harmless in
+    /// every version (docs/decisions/0052-json-in-schemas.md).
     case checked
     /// They run with `trusted_schema` on, for applications that keep an FTS index by triggers.
     case trusted

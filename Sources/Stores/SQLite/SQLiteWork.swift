@@ -4,8 +4,13 @@ struct SQLiteWork: Sendable {
     let workSQL: String
     /// Works on one chunk.
     let chunkSQL: String
-    /// The lowest row of the next chunk, for tables where worked rows do not leave the set.
-    let cursorSQL: String?
+    /// The keys of what the rows of either release: for each release, of all rows and of a chunk.
+    let releasing: [(work: String, chunk: String)]
+    /// The bytes of each row of the next chunk, and the row's key; `nil` where SQLite keeps nothing
+    /// of a statement in memory, or no row can be long.
+    let sizesSQL: String?
+    /// Worked rows may stay in the set, so that each chunk begins behind the last one.
+    let hasCursor: Bool
     /// Newer rows, after all chunks.
     let newerSQL: String?
     /// Counts for a plan, in pieces.
@@ -23,18 +28,29 @@ extension SQLiteDialect {
             rows.assignments.map { "UPDATE \(table.reference) SET \($0)" }
             ?? "DELETE FROM \(table.reference)"
         let rowKey = table.rowKeys.joined(separator: ", ")
-        let hasCursor = rows.assignments != nil && table.hasRowID
+        let hasCursor = rows.assignments != nil && table.hasRowID && !rows.isRepeated
         let isOrdered = hasCursor || (rows.isSelfReferencing && table.hasRowID)
         let chunk =
             "FROM \(table.reference) WHERE \(rows.work)"
             + (hasCursor ? " AND \(rowKey) < \(key)" : "")
             + (isOrdered ? " ORDER BY \(rowKey) DESC" : "") + " LIMIT \(limit)"
-        let check = check(rows.rule, table)
+        let check = rows.check
+        // Only what has to be taken back as a whole: a change, or a deletion that another one or a
+        // check follows.
+        let isPlain = rows.assignments == nil && rows.isUnreferenced && !table.hasTriggers
+        let sizes = isPlain ? nil : size(of: rows) ?? (hasCursor ? "0" : nil)
         return SQLiteWork(
             workSQL: "\(verb) WHERE \(rows.work)",
             chunkSQL: "\(verb) WHERE (\(rowKey)) IN (SELECT \(rowKey) \(chunk))",
-            cursorSQL: hasCursor
-                ? "SELECT min(k), count(*), 0 FROM (SELECT \(rowKey) AS k \(chunk))" : nil,
+            releasing: rows.releases.map { release in
+                let keys = "SELECT DISTINCT \(release.key) FROM \(table.reference) WHERE "
+                return (
+                    work: keys + rows.work,
+                    chunk: "\(keys)(\(rowKey)) IN (SELECT \(rowKey) \(chunk))"
+                )
+            },
+            sizesSQL: sizes.map { "SELECT \($0), \(rowKey) \(chunk)" },
+            hasCursor: hasCursor,
             newerSQL: rows.cutoff.map {
                 count(in: table, where: "\(rows.match)\(rows.todo) AND \($0)")
             },
@@ -43,7 +59,7 @@ extension SQLiteDialect {
                 wanted: rows.match + rows.todo,
                 times: (cutoff: rows.cutoff, undated: rows.undated)
             ),
-            checking: rows.rule.action == .keep
+            checking: !rows.rule.action.changesRows
                 ? nil
                 : SQLiteCounting(
                     table,
@@ -61,8 +77,25 @@ extension SQLiteDialect {
         )
     }
 
+    /// The bytes of a row in columns that may hold long values; `nil` without any.
+    private static func size(of rows: RowConditions) -> String? {
+        let (table, numbers) = (rows.table, ["INT", "REAL", "FLOA", "DOUB"])
+        // The user id is short.
+        let id = rows.rule.via == nil && rows.rule.inside == nil ? rows.rule.column : nil
+        let terms = table.columns.filter { column in
+            let type = column.type.uppercased()
+            return !column.isGenerated && !numbers.contains { type.contains($0) }
+                && id.map { !isSame($0, column.name) } ?? true
+        }
+        .prefix(SQLiteLimits.sizedColumns).map { column in
+            "coalesce(length(CAST(\(self.column(column.name, of: table.reference)) AS BLOB)), 0)"
+        }
+        return terms.isEmpty ? nil : terms.joined(separator: " + ")
+    }
+
     static func statements(of work: SQLiteWork) -> [String] {
-        [work.workSQL, work.chunkSQL, work.cursorSQL, work.newerSQL].compactMap(\.self)
+        work.releasing.flatMap { [$0.work, $0.chunk] }
+            + [work.workSQL, work.chunkSQL, work.sizesSQL, work.newerSQL].compactMap(\.self)
             + work.counting.statements + (work.checking?.statements ?? [])
             + work.blockers.map(\.sql)
     }

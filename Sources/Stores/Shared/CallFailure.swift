@@ -3,9 +3,14 @@ import Lifecycle
 /// Why a call of a remote store did not do its work; holds no name and no text of the server.
 struct CallFailure: Error, Hashable {
     let failure: EffectFailure
+    /// The answer was a 404: nothing is at that address, or what its path names is not there.
+    let isNotFound: Bool
 
     /// A store has no user whose token could be refused: what its interface rejects means nothing.
-    init(_ failure: EffectFailure) { self.failure = failure == .rejected ? .unusable : failure }
+    init(_ failure: EffectFailure, isNotFound: Bool = false) {
+        self.failure = failure == .rejected ? .unusable : failure
+        self.isNotFound = isNotFound
+    }
 
     /// Whether the server refuses some calls.
     ///

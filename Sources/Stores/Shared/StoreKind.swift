@@ -54,6 +54,8 @@ package struct StoreTraits: Hashable, Sendable {
     package var residualCopies: String?
     /// A key that no two targets may have alike, unless they find its rows by different ids.
     package var uniqueKey: String?
+    /// The page about the kind; `nil` for the guide that is named after it.
+    package var guide: String?
 }
 
 /// What a store leaves alone because it is newer than a request.

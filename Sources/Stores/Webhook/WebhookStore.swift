@@ -7,7 +7,11 @@ package import Settings
 package struct WebhookStore: DelegatedStore {
     package static let name = "webhook"
     package static let summary = "a service of your own"
-    package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
+    package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
+        guide: "docs/guides/command-target.md"
+    )
 
     package static let settings: [Setting] = [
         Setting(

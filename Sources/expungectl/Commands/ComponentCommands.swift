@@ -32,10 +32,10 @@ struct Providers: AsyncParsableCommand, Component {
 
 struct Targets: AsyncParsableCommand, Component {
     static let configuration = CommandConfiguration(
-        abstract: "Show the targets, or pause, resume or check one.",
+        abstract: "Show the targets, or pause, resume or check one, or suggest its rules.",
         subcommands: [
             ComponentList<Self>.self, ComponentVerb<Self, PauseVerb>.self,
-            ComponentVerb<Self, ResumeVerb>.self, TargetCheck.self,
+            ComponentVerb<Self, ResumeVerb>.self, TargetCheck.self, TargetSuggest.self,
         ],
         defaultSubcommand: ComponentList<Self>.self
     )
@@ -135,5 +135,37 @@ struct TargetCheck: AsyncParsableCommand {
         }
         if checked.contains(where: { !$0.findings.isEmpty }) { throw EndCode.failure }
         if checked.contains(where: { $0.uncovered?.isEmpty == false }) { throw EndCode.uncovered }
+    }
+}
+
+/// `targets suggest`: prints the rules that the schema of a target asks for.
+struct TargetSuggest: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "suggest",
+        abstract: "Write the rules of a target from its schema and sampled values.",
+        discussion: """
+            It prints a [[target]] section with a rule for each table that holds data of users. \
+            Comments say what was found and what to decide. Nothing is changed. Only targets of \
+            kind sqlite, postgresql and mysql have a schema.
+            """
+    )
+
+    @Argument(help: "The target.", completion: LiveValues.targets) var name: TargetName
+    @Option(help: "The table of users and its column with the user id, such as users.id.")
+    var userTable: String?
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let input = SuggestInput(userTable: userTable)
+        let suggestion = try await global.call(.suggest(input, target: name))
+        var text = suggestion.configuration
+        if text.hasSuffix("\n") { text.removeLast() }
+        // A file gets each name as it is.
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        try global.print(
+            suggestion,
+            Console.isTerminal
+                ? lines.map { Table.harmless(String($0)) }.joined(separator: "\n") : text
+        )
     }
 }

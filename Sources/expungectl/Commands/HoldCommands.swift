@@ -109,7 +109,14 @@ struct Holds: AsyncParsableCommand {
         for item in items {
             let rows = item.table.map { "\($0) where " + item.conditions.joined(separator: ", ") }
             let since = item.since.rfc3339
-            table.add(item.name, item.target, rows ?? "all", since, "\(item.uid)", item.reason)
+            table.add(
+                item.name,
+                item.target,
+                rows ?? "all",
+                since,
+                item.uid.map { "\($0)" },
+                item.reason
+            )
         }
         return table.text
     }

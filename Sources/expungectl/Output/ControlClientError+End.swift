@@ -20,7 +20,8 @@ extension ControlClientError {
     var hint: String? {
         switch kind {
         case .unreachable: "is expunged running? see: systemctl status expunged; expungectl doctor"
-        case .permissionDenied: "join the group expunged-operator, or use sudo"
+        case .permissionDenied:
+            "join the group expunged-operator, or expunged-viewer to read only, or use sudo"
         case .timedOut, .interrupted: "see: journalctl -u expunged"
         case .malformedAnswer: "is this socket expunged's, and is expungectl of the same version?"
         case .refused(let problem): problem.code.known.flatMap { Self.hints[$0] }

@@ -10,9 +10,13 @@ enum LocalTime {
 
     /// ``full(_:)`` with the distance from now, such as `(3h ago)`.
     static func distant(_ time: WallTime) -> String {
-        let now = now
-        let distance = time > now ? "in \(span(time.since(now)))" : "\(span(now.since(time))) ago"
-        return "\(full(time)) (\(distance))"
+        "\(full(time)) (\(distance(time, now: now)))"
+    }
+
+    /// Such as `in 3h` or `3h ago`; `now` within a second.
+    static func distance(_ time: WallTime, now: WallTime) -> String {
+        if abs(time.unixMilliseconds - now.unixMilliseconds) < 1000 { return "now" }
+        return time > now ? "in \(span(time.since(now)))" : "\(span(now.since(time))) ago"
     }
 
     /// `09:41` on the same day, else `Nov 23` or, after most of a year, `2026-11`.

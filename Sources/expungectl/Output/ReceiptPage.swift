@@ -1,6 +1,7 @@
 import Control
 import Encoding
 import Glibc
+import Lifecycle
 
 /// A receipt as a page to print or send: one file, no script, nothing from elsewhere.
 ///
@@ -35,6 +36,7 @@ struct ReceiptPage {
             \(erased)
             \(kept)
             \(copies)
+            \(recipients)
             \(rechecks)
             \(decisions)
             \(scope)
@@ -109,27 +111,26 @@ struct ReceiptPage {
         let isDeletion = receipt["kind"] != "revoke_tokens"
         let stores = items("targets")
         let unsearched = stores.filter { $0["not_looked_for"] != nil }
-        let erased = stores.filter { $0["not_looked_for"] == nil && !isNewerOnly($0) }
+        let accepted = stores.filter { $0["accepted_until"] != nil }
+        let erased = stores.filter {
+            $0["not_looked_for"] == nil && $0["accepted_until"] == nil && !isNewerOnly($0)
+        }
         var sentences: [String] = []
         if isDeletion, stores.isEmpty { sentences.append(phrase(.noStore)) }
         let groups = [
             (ReceiptPhrase.erasedFrom, erased), (.nothingNewer, stores.filter(isNewerOnly)),
-            (.notSearched, unsearched),
+            (.notSearched, unsearched), (.promised, accepted),
         ]
         for (name, group) in groups where !group.isEmpty {
             sentences.append(
                 phrase(name, group.map { field("target", of: $0) }.joined(separator: ", "))
             )
         }
-        let left = items("identities").filter {
-            $0["revoked"] == false && $0["verdict"] != "nothing_to_revoke"
+        let known = ReceiptPhrase.scope.map { JSONValue.string($0.text(in: .english)) }
+        if items("not_in_scope").contains(where: { !known.contains($0) }) {
+            sentences.append(phrase(.notErasedSince))
         }
-        if !left.isEmpty || receipt["forgotten"] != nil {
-            let names = (left + items("forgotten")).map { field("provider", of: $0) }
-            sentences.append(phrase(.linksLeft, names.joined(separator: ", ")))
-        } else {
-            sentences.append(phrase(items("identities").isEmpty ? .noLinks : .linksCut))
-        }
+        sentences.append(linksSummary)
         if isDeletion, !stores.isEmpty {
             let end = receipt["erasure_horizon"]
             sentences.append(end.map { phrase(.copiesUntil, time($0)) } ?? phrase(.copiesUnknown))
@@ -138,6 +139,20 @@ struct ReceiptPage {
             sentences.append(phrase(.dataReturned, time(returned)))
         }
         return sentences
+    }
+
+    /// A link counts as cut only where the receipt says so.
+    private var linksSummary: String {
+        let identities = items("identities")
+        let hasToken = identities.filter { $0["verdict"] != "nothing_to_revoke" }
+        let refused = items("addenda").filter { $0["event"] == "credential_refused" }
+        let left = hasToken.filter { $0["revoked"] != true } + items("forgotten") + refused
+        guard left.isEmpty else {
+            let names = left.map { field("provider", of: $0) }
+            return phrase(.linksLeft, names.joined(separator: ", "))
+        }
+        if identities.isEmpty { return phrase(.noLinks) }
+        return phrase(hasToken.isEmpty ? .nothingToRevoke : .linksCut)
     }
 
     /// Whether all that was found there is newer than the request.
@@ -155,7 +170,9 @@ struct ReceiptPage {
             let meaning = Self.verdicts[verdict].map { phrase($0) } ?? verdict
             var action = ""
             if let given = identity["user_action"] {
-                action = "\(field("text", of: given)) <code>\(field("url", of: given))</code>"
+                let isShown = language == .english || given["configured"] == true
+                let text = isShown ? field("text", of: given) : phrase(.removeAccess)
+                action = "\(text) <code>\(field("url", of: given))</code>"
             }
             let evidence = language == .english ? field("evidence", of: identity) : meaning
             return [
@@ -218,7 +235,7 @@ struct ReceiptPage {
     }
 
     private static let actions: [String: ReceiptPhrase] = [
-        "delete": .deleted, "anonymize": .anonymized,
+        "delete": .deleted, "anonymize": .anonymized, "accepted": .acceptedLater,
     ]
 
     private var notErased: [JSONValue] { items("not_erased") }
@@ -242,14 +259,33 @@ struct ReceiptPage {
     private func reason(_ item: JSONValue) -> String {
         let reason = field("reason", of: item).replacing(/^kept: (?!what)/, with: "")
         guard language != .english else { return reason }
+        if let known = sentence(item["reason"]) { return known }
         if reason.hasPrefix("newer than the request") { return phrase(.newer) }
+        let anonymized = "anonymized: "
+        if reason.hasPrefix(anonymized) {
+            return phrase(.anonymized) + ": " + reason.dropFirst(anonymized.count)
+        }
         return reason.hasPrefix("kept: what it names still has") ? phrase(.shared) : reason
+    }
+
+    /// A fixed sentence of the service in the page's language; `nil` for any other text.
+    private func sentence(_ value: JSONValue?) -> String? {
+        ReceiptSentence.allCases.first { value?.string == $0.text }
+            .map { Self.escaped($0.text(in: language)) }
+    }
+
+    /// A sentence of the service in the page's language; one of the operator's program as it is.
+    private func what(_ copy: JSONValue) -> String {
+        guard let id = copy["phrase"]?.string, let phrase = ResidualPhrase(rawValue: id) else {
+            return field("what", of: copy)
+        }
+        return Self.escaped(phrase.text(copy["name"]?.string, in: language))
     }
 
     private var copies: String {
         let rows = items("targets").map { store in
             let own = array(store["residual_copies"]).map { copy in
-                field("what", of: copy)
+                what(copy)
                     + (copy["until"].map { " (\(phrase(.until, time($0))))" } ?? "")
             }
             return [
@@ -261,6 +297,14 @@ struct ReceiptPage {
         }
         guard !rows.isEmpty else { return "" }
         return section(.copies) + table([.store, .backups, .storeCopies, .allCopiesGone], rows)
+    }
+
+    private var recipients: String {
+        let rows = items("recipients").map { recipient in
+            ["name", "contact", "purpose"].map { field($0, of: recipient) }
+        }
+        guard !rows.isEmpty else { return "" }
+        return section(.recipients) + table([.recipient, .contact, .purpose], rows)
     }
 
     // MARK: Afterwards
@@ -293,7 +337,8 @@ struct ReceiptPage {
     private var later: String {
         let rows = items("addenda").map { addendum in
             [
-                field("provider", of: addendum), field("evidence", of: addendum),
+                field("provider", of: addendum),
+                sentence(addendum["evidence"]) ?? field("evidence", of: addendum),
                 time(addendum["occurred_at"]),
             ]
         }
@@ -329,10 +374,19 @@ struct ReceiptPage {
             let known = ReceiptPhrase.scope.first {
                 isOwn && JSONValue.string($0.text(in: .english)) == line
             }
-            return "<li>\(known.map { phrase($0) } ?? text(line))</li>"
+            return "<li>\(known.map { phrase($0) } ?? late(line) ?? text(line))</li>"
         }
         guard !lines.isEmpty else { return "" }
         return section(.notCovered) + "<ul>\n\(lines.joined(separator: "\n"))\n</ul>\n"
+    }
+
+    private func late(_ line: JSONValue) -> String? {
+        let halves = ReceiptPhrase.scopeLate.text(in: .english).split(separator: "%")
+        guard let text = line.string, halves.count == 2, text.hasPrefix(halves[0]),
+            text.hasSuffix(halves[1])
+        else { return nil }
+        let name = text.dropFirst(halves[0].count).dropLast(halves[1].count)
+        return phrase(.scopeLate, Self.escaped(String(name)))
     }
 
     /// With the whole receipt, so that a program can check the page alone.
@@ -426,23 +480,5 @@ extension ReceiptPage {
         return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Every character that HTML or an attribute could take for its own; control characters go.
-    static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            case "\n": escaped.unicodeScalars.append(scalar)
-            case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value): continue
-            // Marks that turn the direction of what follows could show another text than there is.
-            case "\u{202a}"..."\u{202e}", "\u{2066}"..."\u{2069}", "\u{200e}", "\u{200f}": continue
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
-    }
+    static func escaped(_ text: String) -> String { HTMLText.escaped(text) }
 }

@@ -12,17 +12,20 @@ enum ReceiptLanguage: String, CaseIterable, ExpressibleByArgument {
 /// The fixed texts of a receipt page; `%` stands for what is filled in.
 enum ReceiptPhrase: String, CaseIterable {
     case title, revocationTitle, request, issued, requested, begun, completed, responsible, contact
-    case summary, erasedFrom, nothingNewer, notSearched, noStore, linksCut, linksLeft, noLinks
+    case summary, erasedFrom, nothingNewer, notSearched, noStore, notErasedSince
+    case linksCut, linksLeft, noLinks
     case keptSome, copiesUntil, copiesUnknown, dataReturned
-    case links, service, result, date, whatYouCanDo
+    case links, service, result, date, whatYouCanDo, removeAccess
     case proven, accepted, unconfirmed, alreadyGone, tokenDead, nothingToRevoke, manual, unrevoked
     case abandoned, cut, notCut
+    case promised, acceptedLater
     case erased, store, content, action, count, verified, notVerified, deleted, anonymized, atLeast
     case kept, why, newer, shared, nothingKept
     case copies, backups, storeCopies, until, unknown, noCopies, allCopiesGone
+    case recipients, recipient, purpose
     case rechecks, outcome, clean, returned, unverified, unreadable, ended, nextRecheck, noRecheck
     case later, laterIntroduction, decisions, abandonedBy, forgottenBy, rechecksEndedBy, approvedBy
-    case scopeStores, scopeOthers, scopeCopies, scopeProofs
+    case scopeStores, scopeOthers, scopeCopies, scopeProofs, scopeLate
     case notCovered, verification, verificationHow, key, entries, data
 
     /// What the service says that a receipt does not cover.
@@ -84,12 +87,27 @@ enum ReceiptPhrase: String, CaseIterable {
             "Not searched: %.", "Nicht durchsucht: %.", "Non recherché : %.", "Sin buscar: %.",
             "Senza ricerca: %.",
         ],
+        .promised: [
+            "Accepted by %, not verified: the data is erased later.",
+            "Von % angenommen, nicht geprüft: Die Daten werden später gelöscht.",
+            "Accepté par %, non vérifié : les données seront effacées plus tard.",
+            "Aceptado por %, no verificado: los datos se suprimirán más tarde.",
+            "Accettato da %, non verificato: i dati saranno cancellati in seguito.",
+        ],
+        .acceptedLater: ["accepted", "angenommen", "accepté", "aceptado", "accettato"],
         .noStore: [
             "No store is connected, so no data was erased.",
             "Kein Datenspeicher ist angebunden, daher wurden keine Daten gelöscht.",
             "Aucun stockage n’est connecté ; aucune donnée n’a donc été effacée.",
             "No hay ningún almacén conectado, por lo que no se ha suprimido ningún dato.",
             "Nessun archivio è collegato, quindi nessun dato è stato cancellato.",
+        ],
+        .notErasedSince: [
+            "NOT erased: stores that were connected later, see below.",
+            "NICHT gelöscht: später angebundene Datenspeicher, siehe unten.",
+            "NON effacé : stockages connectés ensuite, voir ci-dessous.",
+            "NO suprimido: almacenes conectados después, véase abajo.",
+            "NON cancellato: archivi collegati in seguito, vedi sotto.",
         ],
         .linksCut: [
             "Every known link to a sign-in service is cut.",
@@ -151,6 +169,13 @@ enum ReceiptPhrase: String, CaseIterable {
         .whatYouCanDo: [
             "What you can do", "Was Sie tun können", "Ce que vous pouvez faire", "Qué puede hacer",
             "Che cosa può fare",
+        ],
+        .removeAccess: [
+            "Open this page, find the application and remove its access:",
+            "Öffnen Sie diese Seite, suchen Sie die Anwendung und entfernen Sie ihren Zugriff:",
+            "Ouvrez cette page, cherchez l’application et supprimez son accès :",
+            "Abra esta página, busque la aplicación y retire su acceso:",
+            "Apra questa pagina, cerchi l’applicazione e rimuova il suo accesso:",
         ],
         .cut: ["Cut", "Getrennt", "Rompu", "Cortado", "Interrotto"],
         .notCut: ["NOT cut", "NICHT getrennt", "NON rompu", "NO cortado", "NON interrotto"],
@@ -337,6 +362,12 @@ enum ReceiptPhrase: String, CaseIterable {
             "Approuvé par l’opérateur % le ", "Aprobado por el operador % el ",
             "Approvato dall’operatore % il ",
         ],
+        .recipients: [
+            "Recipients to inform", "Zu unterrichtende Empfänger", "Destinataires à informer",
+            "Destinatarios que se deben informar", "Destinatari da informare",
+        ],
+        .recipient: ["Recipient", "Empfänger", "Destinataire", "Destinatario", "Destinatario"],
+        .purpose: ["Purpose", "Zweck", "Finalité", "Finalidad", "Finalità"],
         .notCovered: [
             "What this page does not cover", "Was diese Seite nicht umfasst",
             "Ce que cette page ne couvre pas", "Lo que esta página no abarca",
@@ -382,18 +413,27 @@ enum ReceiptPhrase: String, CaseIterable {
                 + " la cancellazione dopo"
                 + " un ripristino, e le voci del registro; nulla di ciò nomina l’utente",
         ],
+        .scopeLate: [
+            "the target '%': it was configured when the purge had begun already",
+            "der Speicher „%“: Er wurde erst angebunden, als die Löschung begonnen hatte",
+            "le stockage « % » : il a été connecté alors que l’effacement avait commencé",
+            "el almacén «%»: se conectó cuando la supresión ya había comenzado",
+            "l’archivio «%»: è stato collegato quando la cancellazione era già iniziata",
+        ],
         .verification: [
             "Verification", "Überprüfung", "Vérification", "Verificación", "Verifica",
         ],
         .verificationHow: [
-            "The entries below are signed. verify-ledger.py checks this file with the key:",
-            "Die folgenden Einträge sind signiert. verify-ledger.py prüft diese"
-                + " Datei mit dem Schlüssel:",
-            "Les entrées ci-dessous sont signées. verify-ledger.py vérifie ce"
-                + " fichier avec la clé :",
-            "Las entradas siguientes están firmadas. verify-ledger.py comprueba"
-                + " este archivo con la clave:",
-            "Le voci seguenti sono firmate. verify-ledger.py verifica questo file con la chiave:",
+            "The entries below are signed. verify-ledger.py checks the data in this file, not the"
+                + " text that you read, with the key:",
+            "Die folgenden Einträge sind signiert. verify-ledger.py prüft die Daten in dieser"
+                + " Datei, nicht den sichtbaren Text, mit dem Schlüssel:",
+            "Les entrées ci-dessous sont signées. verify-ledger.py vérifie les données de ce"
+                + " fichier, non le texte affiché, avec la clé :",
+            "Las entradas siguientes están firmadas. verify-ledger.py comprueba los datos de este"
+                + " archivo, no el texto visible, con la clave:",
+            "Le voci seguenti sono firmate. verify-ledger.py verifica i dati di questo file, non il"
+                + " testo visibile, con la chiave:",
         ],
         .key: ["Key", "Schlüssel", "Clé", "Clave", "Chiave"],
         .entries: [

@@ -8,7 +8,17 @@ struct RequestAdvice {
     init(_ request: WireRequest) { self.request = request }
 
     /// What the request waits for, and what an operator can do.
-    var lines: [String] { scheduled + parked + failedCodes + held + failing }
+    var lines: [String] { scheduled + parked + failedCodes + held + failing { $0 } }
+
+    /// The same for a person who waits for the end: it changes only with what the request waits
+    /// for.
+    var reasons: [String] {
+        guard request.state != .known(.scheduled) else {
+            let time = request.nextAt.map(LocalTime.full) ?? "later"
+            return ["begins: \(time), after the grace period"]
+        }
+        return failedCodes + held + failing { _ in nil }
+    }
 
     /// Tokens that the service does not hold, identities that it forgot, and later knowledge.
     var knownLater: [String] { notHeld + forgotten + addenda }
@@ -82,7 +92,7 @@ struct RequestAdvice {
     private var held: [String] {
         (request.heldBy ?? []).map { name in
             let command =
-                switch name {
+                switch name.split(separator: ": ").first {
                 case "request": "\(request.id)"
                 case "user": "--user USER"
                 default: "--hold \(name.split(separator: ": ").last ?? "")"
@@ -91,20 +101,53 @@ struct RequestAdvice {
         }
     }
 
-    /// Where to look for the cause of what is tried again and names none.
-    private var failing: [String] {
+    /// What keeps steps from their end, with the time of the next try where `shown` returns one.
+    private func failing(at shown: (WallTime?) -> WallTime?) -> [String] {
         var lines: [String] = []
-        for step in request.steps where step.obstacle == nil && step.retryAt != nil {
-            guard let error = step.lastError else { continue }
-            let place =
-                step.target.map { ($0, "targets") } ?? step.provider.map { ($0, "providers") }
-            guard let (name, noun) = place else { continue }
-            let next = step.retryAt.map { ", again \(LocalTime.distant($0))" } ?? ""
-            let line =
-                "\(name): \(error)\(next); see the cause with: expungectl \(noun) check \(name)"
-            if !lines.contains(line) { lines.append(line) }
+        for step in request.steps {
+            guard let error = step.lastError, let (name, noun) = Self.place(of: step) else {
+                continue
+            }
+            let next = shown(step.retryAt).map { ", again \(LocalTime.distant($0))" } ?? ""
+            let found: [String]
+            if request.blockedBy?.contains("\(name): \(error)") == true {
+                let obstacle = step.obstacle.map { ": \($0)" } ?? ""
+                let remedy = Obstacle.Kind(rawValue: error).map(Self.remedy)
+                found = [
+                    "blocked by: \(name)\(obstacle) (\(error))\(next)",
+                    "to mend it: \(remedy ?? "see expungectl targets check \(name)"); then:"
+                        + " expungectl retry \(request.id)",
+                ]
+            } else if step.obstacle == nil, step.retryAt != nil {
+                found = [
+                    "\(name): \(error)\(next); see the cause with:"
+                        + " expungectl \(noun) check \(name)"
+                ]
+            } else {
+                continue
+            }
+            lines += found.filter { !lines.contains($0) }
         }
         return lines
+    }
+
+    private static func place(of step: WireStep) -> (name: String, noun: String)? {
+        if let target = step.target { return (target, "targets") }
+        return step.provider.map { ($0, "providers") }
+    }
+
+    private static func remedy(_ kind: Obstacle.Kind) -> String {
+        switch kind {
+        case .foreignKey:
+            "add a rule for the table that refers to these rows, before theirs; or set the key to"
+                + " ON DELETE CASCADE or SET NULL"
+        case .trigger: "change the trigger, or remove what it protects"
+        case .constraint: "choose another strategy for the column, which violates the constraint"
+        case .permission: "grant the permission; if a file is immutable: chattr -i FILE"
+        case .spelling: "submit the id as the column has it, or correct those rows"
+        case .future: "correct the clock of the machine, or the dates of those rows"
+        case .remaining: "stop the trigger or program that writes the rows again"
+        }
     }
 
     private var notHeld: [String] {

@@ -3,15 +3,16 @@ import Lifecycle
 
 /// A request as people read it.
 enum RequestReport {
-    /// One line of state: `parked (needs_reauthentication)`.
+    /// One line of state: `parked (needs_reauthentication)` or `purging (blocked)`.
     static func state(_ request: WireRequest) -> String {
-        request.detail.map { "\(request.state) (\($0))" } ?? "\(request.state)"
+        let reason = request.detail ?? request.blockedBy.map { _ in "blocked" }
+        return reason.map { "\(request.state) (\($0))" } ?? "\(request.state)"
     }
 
     static func full(_ request: WireRequest) -> String {
         var facts = Table("request", request.id.description)
         facts.add("kind", request.kind.description)
-        facts.add("user", request.userID)
+        if let user = request.userID { facts.add("user", user) }
         facts.add("state", state(request))
         facts.add("created", LocalTime.distant(request.createdAt))
         facts.add("updated", LocalTime.distant(request.updatedAt))
@@ -44,7 +45,8 @@ enum RequestReport {
         for request in requests {
             table.add([
                 String(request.id.description.prefix(idLength)), kind(request),
-                request.userID.hasPrefix("erased:") ? "(erased)" : request.userID, state(request),
+                request.userID?.hasPrefix("erased:") == true ? "(erased)" : request.userID,
+                state(request),
                 LocalTime.span(now.since(request.createdAt)),
                 LocalTime.short(request.createdAt, now: now),
             ])

@@ -62,7 +62,7 @@ struct WatchFrame: Sendable {
     private func health(_ noun: String, _ items: [WireHealth]) -> String {
         var table = Table(noun, "STATE", "BUSY", "WAITING", "NEXT TRY", "LAST ERROR")
         for item in items {
-            let wait = item.retryAt.map { $0 > at ? "in " + LocalTime.span($0.since(at)) : "now" }
+            let wait = item.retryAt.map { $0 > at ? LocalTime.distance($0, now: at) : "now" }
             table.add([
                 item.name, item.detail.map { "\(item.state) (\($0))" } ?? "\(item.state)",
                 "\(item.inFlight)/\(item.concurrency)", "\(item.waiting)", wait, item.lastError,

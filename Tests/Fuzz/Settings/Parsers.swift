@@ -10,6 +10,8 @@ let parsers: [String: Parser] = ["toml": toml, "duration": duration, "url": url]
         _ = reader.server()
         _ = reader.journal()
         _ = reader.controller()
+        _ = reader.mail()
+        _ = reader.subscribers()
         _ = reader.named(.provider)
         _ = reader.named(.target)
         try reader.finish()

@@ -58,6 +58,20 @@ struct StateLedgerTests {
         #expect(events.count == 1 && events[0].hasPrefix(#"{"event":"not_looked_for","#))
     }
 
+    @Test func `the promise of a vendor has a name of its own`() async throws {
+        let fixture = try StateFixture()
+        let opened = try await fixture.open("alice").request
+        var ended = opened.completed()
+        ended.purges[0].counts.entries = [
+            .init(name: "forget", action: PurgeCounts.acceptedAction, rowCount: 1)
+        ]
+        try await fixture.save(ended, was: opened)
+        let leaves = try await leaves(fixture)
+        let events = leaves.filter { $0.contains(#""target":"app-db""#) }
+        #expect(events.count == 1 && events[0].hasPrefix(#"{"event":"promised","#))
+        #expect(leaves.count { $0.contains(#""event":"accepted""#) } == 1)
+    }
+
     @Test func `a pause, a hold on a user and their ends say who wanted them, once`() async throws {
         let fixture = try StateFixture()
         let (state, start) = (fixture.database, StateFixture.start)

@@ -131,7 +131,7 @@ struct StateIntakeTests {
         #expect(deletion.credentials.count == 1)
         let record = try await fixture.database.requestRecord(revocation.request.id)
         #expect(record?.request.phase == .cancelled)
-        #expect(record?.request.endDetail == "absorbed")
+        #expect(record?.request.endDetail == "merged")
         // The engine may still hold the absorbed one; what it saves comes too late.
         try await fixture.save(revocation.request.completed(), was: revocation.request)
         #expect(try await fixture.database.requestRecord(revocation.request.id) == record)

@@ -11,13 +11,14 @@ struct FirebaseAuthTargetTests {
     static func target(
         _ bench: GoogleBench,
         project: String = "example-project",
+        at place: String = "/cloud/identitytoolkit",
         isEmulator: Bool = false
     ) throws -> FirebaseAuthTarget {
         FirebaseAuthTarget(
             name: TargetName("accounts"),
             accounts: try IdentityToolkit(
                 IdentityToolkit.Place(
-                    baseURL: bench.sandbox.baseURL + "/cloud/identitytoolkit",
+                    baseURL: bench.sandbox.baseURL + place,
                     project: project,
                     isEmulator: isEmulator
                 ),
@@ -187,6 +188,17 @@ struct FirebaseAuthTargetTests {
             bench.sandbox.inject(.none)
             #expect(bench.sandbox.account("u1") == nil)
             #expect(await target.verify([order]) == [.clean])
+        }
+    }
+
+    @Test("a 404 is a wrong endpoint, and says nothing of the service account")
+    func elsewhere() async throws {
+        try await GoogleBench.with { bench in
+            let target = try Self.target(bench, at: "/cloud/identitytoolkit/v2")
+            let problems = await target.startupProblems()
+            #expect(problems.count == 1 && problems[0].contains("404"), "\(problems)")
+            #expect(problems.allSatisfy { $0.contains("base_url") })
+            #expect(problems.allSatisfy { !$0.contains("service account") })
         }
     }
 

@@ -72,6 +72,11 @@ import Testing
         let target = app.target(app.plan([rule], conninfo: "\(app.socket) user=eraser"))
         #expect(await target.diagnose().count == 2)
         #expect(await target.purge([order("x")]) == [.failure(.misconfigured)])
+        guard case .findings(let unread) = await target.coverage() else {
+            Issue.record("no coverage")
+            return
+        }
+        #expect(unread.contains { $0.isSample && $0.reason.contains("may not SELECT") })
         try app.sql("GRANT SELECT, DELETE ON t TO eraser")
         let found = await target.inspect(withOutages: true)
         #expect(found.problems == [])
@@ -107,8 +112,13 @@ import Testing
         #expect(found.problems == [])
         for sentence in [
             "column 'u' of table 't' has no index, so every purge reads the whole table",
-            "deleting from 't' cascades into 'child', which no rule counts",
-            "rows of 'child' can stop the deletion from 't'",
+            "deleting from 't' cascades into 'child', which has no rule; plan and receipt count its"
+                + " rows",
+            "rows of 'child' can stop the deletion from 't'; a rule for it takes that reference"
+                + " away first: table = \"child\", column = \"other\", via = \"t.id\", action ="
+                + " \"anonymize\", set = { other = { strategy = \"null\" } }, keep_reason ="
+                + " \"WHY\". With action = \"delete\" whole rows go instead, also those that belong"
+                + " to other users",
             "column 'made' of table 't' holds values that are no plausible time; rows dated in the"
                 + " future are never purged",
         ] { #expect(found.advice.contains(sentence), "\(sentence) in \(found.advice)") }

@@ -55,6 +55,25 @@ struct PostgreSQLKeyTests {
         return ids.map { $0.exposeText() }.sorted()
     }
 
+    @Test("a column that changes its type is read anew, though its statement was prepared")
+    func changedType() async throws {
+        let app = try PostgreSQLFixture(
+            Self.schema
+                + """
+                INSERT INTO members SELECT 'u' || i, i, '2020-01-01Z'
+                    FROM generate_series(1, 9) i
+                """
+        )
+        let target = Self.target(app)
+        for user in 1...4 {
+            let found = await target.keys("workspace", of: [order("u\(user)")])
+            #expect(Self.ids(found) == [["\(user)"]])
+        }
+        try app.sql("ALTER TABLE members ALTER workspace TYPE bigint")
+        #expect(Self.ids(await target.keys("workspace", of: [order("u5")])) == [["throttled"]])
+        #expect(Self.ids(await target.keys("workspace", of: [order("u5")])) == [["5"]])
+    }
+
     @Test("each user's ids are found in every type, behind the time cutoff only")
     func finds() async throws {
         let app = try PostgreSQLFixture(Self.schema)

@@ -16,6 +16,10 @@ import Testing
         INSERT INTO posts(u, made) SELECT id, '2025-01-01Z' FROM users, generate_series(1, 5);
         INSERT INTO likes SELECT p.id, p.u FROM posts p;
         """
+    static let manyLikes = """
+        INSERT INTO users VALUES ('x', '');
+        INSERT INTO likes(post, u) SELECT NULL, 'x' FROM generate_series(1, 3000);
+        """
     let users = TableRule(table: "users", column: "id", action: .delete)
     let posts = TableRule(table: "posts", column: "u", action: .delete)
     let likes = TableRule(table: "likes", column: "u", action: .delete)
@@ -40,6 +44,27 @@ import Testing
         )
     }
 
+    @Test("users with few rows go in one transaction, and one with many in its own")
+    func groups() async throws {
+        let app = try PostgreSQLFixture(Self.schema + Self.manyLikes)
+        let commits = Mutex<[String]>([])
+        let target = PostgreSQLTarget(
+            plan: app.plan([users, posts, likes]),
+            hasher: StandInHasher(),
+            clock: .still(),
+            beforeStatement: { sql in
+                if sql == "COMMIT" { commits.withLock { $0.append(sql) } }
+                return true
+            }
+        )
+        let few = (1...20).map { "u\($0)" }
+        let answers = await target.purge((few + ["x"] + few).map { erase($0) })
+        #expect(answers.prefix(20).map(\.text) == Array(repeating: done, count: 20))
+        #expect(answers[20].text.hasPrefix("likes delete, cutoff: none 3000"))
+        #expect(commits.withLock(\.count) < 10)
+        #expect(await target.verify((few + ["x"]).map { erase($0) }).allSatisfy { $0 == .clean })
+    }
+
     @Test("a row that another table holds back spoils only its own order")
     func constraint() async throws {
         let app = try PostgreSQLFixture(
@@ -59,7 +84,9 @@ import Testing
         arguments: [
             ("text", IDType.text, "Ab", "Ab", "ab"),
             ("varchar(40)", .text, "Ab", "Ab", "ab"),
-            ("public.citext", .text, "Ab", "Ab", "other"),
+            ("public.citext", .text, "Ab", "Ab", "other"), ("char(8)", .text, "Ab", "Ab", "ab"),
+            ("numeric", .integer, "42", "42", "42.5"),
+            ("numeric(12,2)", .integer, "42", "42.00", "43"),
             ("integer", .integer, "42", "42", "43"),
             ("bigint", .integer, "42", "42", "43"),
             (

@@ -15,12 +15,13 @@ struct RealtimeDatabaseTargetTests {
         paths: [String] = ["users/{user_id}"],
         createdAtChild: String? = nil,
         namespace: String? = nil,
+        at place: String = "/cloud/database",
         pageSize: Int = 1000,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) throws -> RealtimeDatabaseTarget {
         var plan = RealtimeDatabaseTargetPlan(
             name: TargetName("tree"),
-            baseURL: bench.sandbox.baseURL + "/cloud/database",
+            baseURL: bench.sandbox.baseURL + place,
             paths: try paths.map { try UserPath($0, in: .realtimeDatabase) },
             createdAtChild: createdAtChild,
             namespace: namespace
@@ -334,6 +335,15 @@ struct RealtimeDatabaseTargetTests {
             let target = try Self.target(bench)
             #expect(await target.purge([try GoogleBench.order(id)]) == [.failure(.unusable)])
             #expect(bench.sandbox.places == ["users/a/b"])
+        }
+    }
+
+    @Test("a 404 is a wrong endpoint, and says nothing of the service account")
+    func elsewhere() async throws {
+        try await GoogleBench.with { bench in
+            let problems = try await Self.target(bench, at: "/cloud/data").startupProblems()
+            #expect(problems.count == 1 && problems[0].contains("404"))
+            #expect(problems[0].contains("base_url") && !problems[0].contains("account"))
         }
     }
 

@@ -1,6 +1,7 @@
 import Engine
 import Lifecycle
 import NIOCore
+import NIOPosix
 import Synchronization
 import Testing
 
@@ -221,6 +222,77 @@ struct RedisTargetTests {
         _ = try fixture.server.cli(database: 9, "FLUSHDB")
     }
 
+    /// `SCAN` commands that the server has had since the last count.
+    private static func scanCount(_ server: RedisServer) throws -> Int {
+        let lines = try server.cli("INFO", "commandstats")
+        try server.cli("CONFIG", "RESETSTAT")
+        let line = lines.first { $0.hasPrefix("cmdstat_scan:calls=") } ?? ""
+        return Int(line.dropFirst(19).prefix { $0 != "," }) ?? 0
+    }
+
+    @Test("one pass over the keys serves every rule and every user")
+    func onePass() async throws {
+        let fixture = try RedisFixture(database: 11)
+        let fill = """
+            for i = 1, 20000 do redis.call('SET', 'x:' .. i, 'x') end
+            for u = 1, 100 do for k = 1, 3 do
+            redis.call('SET', 'a:' .. u .. ':' .. k, 'x')
+            redis.call('SET', 'b:' .. k .. ':' .. u, 'x')
+            redis.call('SADD', 'c:' .. k, u) end end
+            """
+        try fixture.server.cli(database: 11, "EVAL", fill, "0")
+        let one = fixture.target(try fixture.plan(["a:{user_id}:*"]))
+        let many = fixture.target(
+            try fixture.plan(["a:{user_id}:*", "b:*:{user_id}"], [("c:*", "{user_id}")])
+        )
+        _ = try Self.scanCount(fixture.server)
+        #expect(await one.purge([try Self.order("1")])[0].rowCounts == [3])
+        let single = try Self.scanCount(fixture.server)
+        let orders = try (2...90).map { try Self.order("\($0)") }
+        #expect(await many.purge(orders).allSatisfy { $0.rowCounts == [3, 3, 3] })
+        #expect(try Self.scanCount(fixture.server) == single)
+        #expect(await many.verify(orders).allSatisfy { $0 == .clean })
+        #expect(try Self.scanCount(fixture.server) == single)
+        guard case .found(let users) = await many.users(where: { _ in true }) else {
+            Issue.record("no users")
+            return
+        }
+        // User 1 has keys of the other rules, and 91 to 100 have all.
+        #expect(users.count == 11)
+        let left = try fixture.keys.filter { !$0.hasPrefix("x:") }
+        #expect(left.count == 66)
+        try fixture.server.cli(database: 11, "FLUSHDB")
+    }
+
+    @Test("a look for families ends in time and says how much it saw")
+    func coverageIsBounded() async throws {
+        let fixture = try RedisFixture(database: 12)
+        let fill = "for i = 1, 50000 do redis.call('SET', 'user:' .. i, 'x') end"
+        try fixture.server.cli(database: 12, "EVAL", fill, "0")
+        let uptime = Mutex(Duration.zero)
+        let target = RedisTarget(
+            plan: try fixture.plan(["user:{user_id}"]),
+            on: MultiThreadedEventLoopGroup.singleton,
+            clock: TargetClock(
+                wall: { present },
+                uptime: {
+                    uptime.withLock { time in
+                        time += .seconds(1)
+                        return time
+                    }
+                },
+                rest: { _ in },
+                entropy: { 0 }
+            )
+        )
+        let found = await target.coverage()
+        guard case .findings(let findings) = found else { return #expect(found == .findings([])) }
+        let samples = findings.filter(\.isSample)
+        let sample = try #require(samples.first)
+        #expect(sample.name == "*" && sample.reason.hasSuffix("were looked at, the others not"))
+        try fixture.server.cli(database: 12, "FLUSHDB")
+    }
+
     @Test("an append-only file is named on the receipt", arguments: [nil, Duration.seconds(3600)])
     func residualCopies(kept: Duration?) async throws {
         let fixture = try RedisFixture(database: 8)
@@ -234,7 +306,7 @@ struct RedisTargetTests {
         #expect(
             counts.residualCopies == [
                 PurgeCounts.ResidualCopies(
-                    text: "append-only file of Redis, until its next rewrite",
+                    .appendOnlyFile,
                     until: kept.map { present + $0 }
                 )
             ]

@@ -144,8 +144,8 @@ struct S3Fixture {
             bucket: bucket ?? self.bucket,
             endpoint: "https://localhost:\(server.port)",
             isPathStyle: isPathStyle,
-            signer: S3Signer(
-                keys: S3Signer.Keys(
+            signer: AWSSigner(
+                keys: AWSSigner.Keys(
                     accessKeyID: "owner",
                     secretKey: Secret("canary-s3-owner-51c2")
                 ),

@@ -43,7 +43,9 @@ final class PendingTarget: TargetWrapper, KeySource {
 }
 
 /// What a target is until it can be set up.
-private struct MisconfiguredTarget: KeySource, UserListing, RowHolding, CoverageSearching {
+private struct MisconfiguredTarget: KeySource, UserListing, RowHolding, CoverageSearching,
+    RuleSuggesting
+{
     let name: TargetName
 
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
@@ -64,6 +66,8 @@ private struct MisconfiguredTarget: KeySource, UserListing, RowHolding, Coverage
 
     func check(_ filter: RowFilter) async -> FilterAnswer { .failure(.misconfigured) }
     func coverage() async -> CoverageAnswer { .failure(.misconfigured) }
+
+    func suggestion(userTable: String?) async -> SuggestionAnswer { .failure(.misconfigured) }
 
     func keys(_ key: String, of orders: [PurgeOrder]) async -> [KeysAnswer] {
         orders.map { _ in .failure(.misconfigured) }

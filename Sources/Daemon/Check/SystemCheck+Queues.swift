@@ -1,0 +1,75 @@
+import Engine
+import Settings
+import Stores
+
+/// Queues; nothing is read from them.
+extension SystemCheck {
+    private static let guide = "docs/guides/submit-in-the-same-transaction.md"
+
+    func findings(
+        _ queue: QueueConfiguration,
+        _ factory: AdapterFactory,
+        _ configuration: DaemonConfiguration
+    ) async -> [Finding] {
+        let key = "queue.\(queue.name)"
+        let server = queue.open(factory.environment)
+        do throws(QueueFailure) {
+            let facts = try await server.open()
+            await server.close()
+            guard facts.foreignCount > 0 else { return [] }
+            return [
+                Finding(
+                    .warning,
+                    at: place(of: key, in: configuration) + ": \(key)",
+                    "its tables have \(facts.foreignCount) triggers or rules of others",
+                    remedy: "find out which program made them; see \(Self.guide)"
+                )
+            ]
+        } catch {
+            let (reason, remedy) = Self.texts(error)
+            return [
+                Finding(
+                    at: place(of: key, in: configuration) + ": \(key)",
+                    "the queue cannot be used: \(reason)",
+                    remedy: "\(remedy); see \(Self.guide)"
+                )
+            ]
+        }
+    }
+
+    private static func texts(_ failure: QueueFailure) -> (reason: String, remedy: String) {
+        switch failure {
+        case .unreachable:
+            ("no server answers", "start the server, or correct its address")
+        case .tls:
+            (
+                "the server offers no TLS, or its certificate is not trusted",
+                "turn TLS on at the server, check host name, ca_file and certificate; on this"
+                    + " machine alone tls = \"off\" does"
+            )
+        case .denied:
+            (
+                "the server refuses the log-in, or a right is missing",
+                "correct user and password, and grant the rights of the SQL file"
+            )
+        case .badCredential:
+            (
+                "its credential cannot be read, or is no connection string",
+                "put it into /etc/expunged/credentials, and restart the service"
+            )
+        case .locked, .slow:
+            ("the server does not answer in time", "end the transaction that holds the tables")
+        case .readOnly:
+            ("the server is a replica or read-only", "name the primary")
+        case .wrongSchema:
+            (
+                "its tables are missing, or others than the documented ones",
+                "make them with the SQL file below /usr/share/doc/expunged/examples"
+            )
+        case .newerVersion:
+            ("a newer expunged made its tables", "install that version")
+        case .ioError:
+            ("the server lacks space or memory", "free some")
+        }
+    }
+}

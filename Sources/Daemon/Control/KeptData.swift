@@ -1,0 +1,107 @@
+import Encoding
+import Lifecycle
+
+/// What a purge left of one table for one reason, as receipts and reports say it.
+struct KeptData: Hashable {
+    let target: TargetName
+    let table: String
+    let rowCount: Int
+    let reason: String
+
+    var json: JSONValue {
+        [
+            "target": .string(target.rawValue), "table": .string(table),
+            "rows": .integer(Int64(rowCount)), "reason": .string(reason),
+        ]
+    }
+
+    /// What is kept, kept without its personal columns, or newer than the request.
+    static func find(in work: PurgeWork, _ scope: ErasureScope) -> [KeptData] {
+        let entries = work.counts.entries
+        let newer = entries.filter { $0.newerCount > 0 }.map { entry in
+            KeptData(
+                target: work.target,
+                table: entry.name,
+                rowCount: entry.newerCount,
+                reason: "newer than the request, or of unreadable time: they may belong to a later"
+                    + " life of the account"
+            )
+        }
+        let shared = entries.filter {
+            $0.action == PurgeCounts.sharedAction && $0.rowCount > 0
+        }.map { entry in
+            KeptData(
+                target: work.target,
+                table: entry.name,
+                rowCount: entry.rowCount,
+                reason: "kept: what it names still has other owners"
+            )
+        }
+        let passedOver = entries.compactMap { entry in
+            entry.passedOverReason.map {
+                KeptData(
+                    target: work.target,
+                    table: entry.name,
+                    rowCount: entry.rowCount,
+                    reason: $0
+                )
+            }
+        }
+        return kept(in: work, scope) + newer + shared + passedOver
+    }
+
+    /// What the configuration keeps; rules of one table for one reason are one.
+    private static func kept(in work: PurgeWork, _ scope: ErasureScope) -> [KeptData] {
+        guard let target = scope.target(work.target) else { return [] }
+        var found: [KeptData] = []
+        for table in target.tables {
+            guard let reason = table.kept else { continue }
+            let entries = work.counts.entries.filter { target.tables(of: $0.name).contains(table) }
+            let name = entries.first?.name ?? table.name
+            guard !found.contains(where: { $0.table == name && $0.reason == reason }) else {
+                continue
+            }
+            // What a purge deleted before a reload kept the table is not there any more.
+            let there = entries.filter {
+                $0.action != PurgeCounts.heldAction && !$0.action.hasPrefix("delete")
+            }
+            let count = rowCount(there, for: reason, of: target.tables(of: name).compactMap(\.kept))
+            found.append(
+                KeptData(target: work.target, table: name, rowCount: count, reason: reason)
+            )
+        }
+        return found
+    }
+
+    /// How many rows the rules with that reason left, of a table that is kept for these reasons.
+    ///
+    /// Rows under a reason that a reload changed go to the first reason of the same action.
+    private static func rowCount(
+        _ entries: [PurgeCounts.Entry],
+        for reason: String,
+        of reasons: [String]
+    ) -> Int {
+        func sum(_ entries: [PurgeCounts.Entry]) -> Int { entries.reduce(0) { $0 + $1.rowCount } }
+        let told = entries.map { ($0, Self.reason(of: $0.action, among: reasons)) }
+        let own = told.filter { $0.1 == reason }.map(\.0)
+        let verb = action(reason).prefix { $0 != ":" }
+        let isFirst = reasons.first { action($0).hasPrefix(verb) } == reason
+        let loose = isFirst ? told.filter { $0.1 == nil }.map(\.0) : []
+        let same = loose.filter { $0.action.hasPrefix(verb) }
+        // Kept rows are counted anew by each pass, those that were masked only once.
+        if verb == "keep", !own.isEmpty { return sum(own) }
+        if !own.isEmpty || !same.isEmpty { return sum(own + same) }
+        return reasons.first == reason ? sum(loose) : 0
+    }
+
+    /// The reason that an action names; the longest, since one may begin like another.
+    private static func reason(of text: String, among reasons: [String]) -> String? {
+        reasons.filter { text == action($0) || text.hasPrefix(action($0) + ", ") }
+            .max { $0.count < $1.count }
+    }
+
+    /// How the actions of rules with that reason begin.
+    private static func action(_ reason: String) -> String {
+        reason.replacing(/^anonymized/, with: "anonymize").replacing(/^kept/, with: "keep")
+    }
+}

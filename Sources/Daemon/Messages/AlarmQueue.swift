@@ -1,0 +1,122 @@
+import Engine
+import Lifecycle
+import Logging
+import Storage
+import Synchronization
+import Systemd
+
+/// Journal entries from warning up, on their way to those who want alarms.
+///
+/// In memory and bounded: an alarm of the last moment before a crash stands in the journal alone.
+final class AlarmQueue: Sendable {
+    /// Of one event in an hour: a flood is some messages, and the rest stands in the journal.
+    static let perHourMax = 10
+    /// That wait to be stored.
+    private static let waitingMax = 256
+    private static let hour = Duration.seconds(3600)
+
+    private struct State {
+        var waiting: [AlarmMessage] = []
+        var recent: [JournalEvent: [WallTime]] = [:]
+        var isOn = false
+    }
+
+    private let now: @Sendable () -> WallTime
+    private let state = Mutex(State())
+    let signal = Signal()
+
+    init(now: @escaping @Sendable () -> WallTime) { self.now = now }
+
+    convenience init() {
+        let clock = AnchoredClock()
+        self.init { clock.now() }
+    }
+
+    /// Nothing is kept while nobody wants alarms.
+    func setOn(_ isOn: Bool) {
+        state.withLock { state in
+            state.isOn = isOn
+            if !isOn { state.waiting = [] }
+        }
+    }
+
+    func offer(_ entry: LogEntry) {
+        guard let event = entry.event, Logger.Level(event.severity) >= .warning else { return }
+        let at = now()
+        let request = entry.fields.first { $0.name == .requestID }.flatMap { RequestID($0.value) }
+        var alarm = AlarmMessage(
+            event: event.name,
+            severity: event.severity.rawValue,
+            text: entry.message,
+            request: request,
+            at: at
+        )
+        // A mail about mail that fails would fail, too, and be told again.
+        let mail = SubscriberName.mail
+        if entry.fields.contains(where: { $0.name == .subscriber && $0.value == mail.rawValue }) {
+            alarm.exempt = mail
+        }
+        offer(alarm, of: event)
+    }
+
+    private func offer(_ alarm: AlarmMessage, of event: JournalEvent) {
+        let isNew = state.withLock { state in
+            var times = (state.recent[event] ?? []).filter { alarm.at.since($0) < Self.hour }
+            guard state.isOn, times.count < Self.perHourMax,
+                state.waiting.count < Self.waitingMax
+            else { return false }
+            times.append(alarm.at)
+            state.recent[event] = times
+            state.waiting.append(alarm)
+            return true
+        }
+        if isNew { signal.fire() }
+    }
+
+    /// Takes what waits.
+    func take() -> [AlarmMessage] {
+        state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+    }
+
+    /// Puts back what could not be stored.
+    func putBack(_ alarms: [AlarmMessage]) {
+        state.withLock { state in
+            state.waiting = Array((alarms + state.waiting).prefix(Self.waitingMax))
+        }
+    }
+}
+
+/// Passes entries on to the journal, and alarms to their queue.
+struct AlarmLogHandler: LogHandler {
+    private var journal: JournalLogHandler
+    private let alarms: AlarmQueue
+
+    init(_ journal: JournalLogHandler, _ alarms: AlarmQueue) {
+        (self.journal, self.alarms) = (journal, alarms)
+    }
+
+    var metadata: Logger.Metadata {
+        get { journal.metadata }
+        set { journal.metadata = newValue }
+    }
+
+    var logLevel: Logger.Level {
+        get { journal.logLevel }
+        set { journal.logLevel = newValue }
+    }
+
+    var metadataProvider: Logger.MetadataProvider? {
+        get { journal.metadataProvider }
+        set { journal.metadataProvider = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { journal[metadataKey: key] }
+        set { journal[metadataKey: key] = newValue }
+    }
+
+    func log(event: Logging.LogEvent) { alarms.offer(journal.write(event)) }
+}

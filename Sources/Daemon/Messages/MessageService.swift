@@ -1,0 +1,271 @@
+import Engine
+import Lifecycle
+import Logging
+import Messages
+import Settings
+import Storage
+import Synchronization
+
+/// Empties the queues of messages: one lane for each subscriber, and one for mail.
+///
+/// A lane has some calls under way and hinders no other, and nothing in the engine waits for one.
+/// What a crash interrupts is sent again: the receiver knows it by its id.
+final class MessageService: Sendable {
+    /// Calls of a lane at a time.
+    static let batchMax = WebhookChannel.concurrency
+
+    let state: StateDatabase
+    let registry: AdapterRegistry
+    let mail: MailRoom
+    let alarms: AlarmQueue
+    let clock: any EngineClock
+    let logger: Logger
+    let counter = MessageCounter()
+    private let lanes = Mutex<[SubscriberName: MessageLane]>([:])
+    /// Positions in `mail.to` that the mail server refused in the last alarm.
+    private let refused = Mutex<[Int]>([])
+
+    init(
+        state: StateDatabase,
+        registry: AdapterRegistry,
+        mail: MailRoom,
+        alarms: AlarmQueue,
+        clock: any EngineClock,
+        logger: Logger
+    ) {
+        (self.state, self.registry, self.mail) = (state, registry, mail)
+        (self.alarms, self.clock, self.logger) = (alarms, clock, logger)
+        alarms.signal.set { state.wakeMessages() }
+    }
+
+    func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            var timers = ArmedTimers()
+            for await _ in state.messageSignals {
+                try await storeAlarms()
+                let next = try await beginDue(&group)
+                let now = clock.now()
+                guard let next, timers.arm(next, at: now, stepCount: clock.stepCount) else {
+                    continue
+                }
+                group.addTask { [clock, state] in
+                    do {
+                        try await clock.sleep(until: next)
+                    } catch {
+                        // Only cancellation ends a sleep early, and then nothing waits for it.
+                        return
+                    }
+                    state.wakeMessages()
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func storeAlarms() async throws {
+        let taken = alarms.take()
+        guard !taken.isEmpty else { return }
+        do {
+            try await state.queue(taken)
+        } catch let failure as any StoreFailure where failure.isRetryable {
+            // The next signal takes them along.
+            alarms.putBack(taken)
+        }
+    }
+
+    /// Starts every lane with something due, and returns when the next of the others has.
+    private func beginDue(
+        _ group: inout ThrowingDiscardingTaskGroup<any Error>
+    ) async throws -> WallTime? {
+        let adapters = registry.current
+        guard adapters.hasMessages else { return nil }
+        let now = clock.now()
+        var next: WallTime?
+        for queue in try await state.messageQueues() {
+            noteDropped(queue)
+            guard let dueAt = queue.nextAt else { continue }
+            let start = lanes.withLock { $0[queue.name, default: MessageLane()].begin(dueAt, now) }
+            switch start {
+            case .busy: break
+            case .later(let time): next = min(next ?? time, time)
+            case .now:
+                group.addTask {
+                    defer {
+                        self.lanes.withLock { $0[queue.name]?.isBusy = false }
+                        self.state.wakeMessages()
+                    }
+                    try await self.deliver(to: queue.name, by: adapters)
+                }
+            }
+        }
+        return next
+    }
+
+    private func noteDropped(_ queue: SubscriberQueue) {
+        let new = lanes.withLock { lanes in
+            lanes[queue.name, default: MessageLane()].noteDropped(queue.dropped)
+        }
+        guard new > 0 else { return }
+        logger.note(
+            .messagesDropped,
+            ["subscriber": "\(queue.name)", "count": "\(new)"]
+        )
+    }
+
+    /// Sends batches until nothing is due or something fails.
+    private func deliver(to name: SubscriberName, by adapters: Adapters) async throws {
+        guard let channel = channel(name, of: adapters) else { return }
+        let retryFor = adapters.retryFor(name)
+        while !Task.isCancelled {
+            let now = clock.now()
+            let isProbe = lanes.withLock { $0[name]?.failures ?? 0 } > 0
+            if isProbe { try await expire(name, before: now - retryFor) }
+            let batch = try await state.dueMessages(
+                for: name,
+                at: now,
+                limit: isProbe ? 1 : Self.batchMax
+            )
+            guard !batch.isEmpty else { return }
+            let results = await send(batch, by: channel)
+            guard !Task.isCancelled else { return }
+            let attempts = zip(batch, results).map { message, result in
+                attempt(message, result, retryFor: retryFor, at: clock.now())
+            }
+            try await clock.persist { [clock, state] in
+                try await state.record(attempts, of: name, now: clock.now())
+            }
+            note(attempts, of: name)
+            noteRefused(zip(batch, results).filter { $0.0.topic == .alarm }.map(\.1), of: name)
+            if settle(results, of: name) { return }
+        }
+    }
+
+    private func channel(_ name: SubscriberName, of adapters: Adapters) -> (any MessageChannel)? {
+        guard name == .mail else { return adapters.channels[name] }
+        return adapters.mail.map { transport in
+            MailChannel(room: mail, transport: transport, configuration: adapters.configuration)
+        }
+    }
+
+    private func send(
+        _ batch: [MessageRecord],
+        by channel: any MessageChannel
+    ) async -> [SendResult] {
+        await withTaskGroup(of: (Int, SendResult).self) { group in
+            for (index, record) in batch.enumerated() {
+                group.addTask { (index, await channel.send(OutgoingMessage(record))) }
+            }
+            var results = Array(repeating: SendResult(failure: .lost), count: batch.count)
+            for await (index, result) in group { results[index] = result }
+            return results
+        }
+    }
+
+    private func attempt(
+        _ message: MessageRecord,
+        _ result: SendResult,
+        retryFor: Duration,
+        at now: WallTime
+    ) -> MessageAttempt {
+        var nextAt: WallTime?
+        if let failure = result.failure, !failure.isFinal,
+            now.since(message.begunAt) < retryFor
+        {
+            let delay = RetryPolicy.message.delay(failures: message.attempts + 1)
+            nextAt = now + max(delay, result.retryAfter ?? .zero)
+        }
+        return MessageAttempt(
+            message.id,
+            at: now,
+            status: result.status,
+            failure: result.failure?.rawValue
+                ?? (result.refusedRecipients.isEmpty ? nil : "recipients_refused"),
+            isDelivered: result.failure == nil,
+            nextAt: nextAt
+        )
+    }
+
+    private func note(_ attempts: [MessageAttempt], of name: SubscriberName) {
+        for attempt in attempts {
+            let failure = attempt.isDelivered ? nil : attempt.failure
+            counter.count(name, failure ?? MessageCounter.delivered)
+        }
+        let ended = attempts.filter { !$0.isDelivered && $0.nextAt == nil }
+        guard let reason = ended.first?.failure else { return }
+        givenUp(ended.count, of: name, reason)
+    }
+
+    private func givenUp(_ count: Int, of name: SubscriberName, _ reason: String) {
+        logger.note(
+            .messagesGivenUp,
+            ["subscriber": "\(name)", "count": "\(count)", "error": "\(reason)"]
+        )
+    }
+
+    /// Reports recipients whom the mail server refuses, once until it refuses others.
+    private func noteRefused(_ results: [SendResult], of name: SubscriberName) {
+        for result in results where result.failure == nil {
+            let positions = result.refusedRecipients
+            let isNew = refused.withLock { last in
+                defer { last = positions }
+                return last != positions
+            }
+            guard isNew, !positions.isEmpty else { continue }
+            logger.note(
+                .recipientsRefused,
+                [
+                    "subscriber": "\(name)", "count": "\(positions.count)",
+                    "detail": "\(positions.map { "mail.to[\($0)]" }.joined(separator: ", "))",
+                ]
+            )
+        }
+    }
+
+    /// Returns whether the lane pauses.
+    private func settle(_ results: [SendResult], of name: SubscriberName) -> Bool {
+        let now = clock.now()
+        let change = lanes.withLock { lanes in
+            lanes[name, default: MessageLane()].settle(results, at: now)
+        }
+        switch change {
+        case .none: return false
+        case .recovered:
+            logger.note(.messagesDelivered, ["subscriber": "\(name)"])
+            return false
+        case .failed(let failure):
+            logger.note(
+                .messagesFailing,
+                ["subscriber": "\(name)", "error": "\(failure.rawValue)"]
+            )
+            return true
+        case .stillFailing: return true
+        }
+    }
+
+    /// Gives up what has waited for too long behind a lane that fails.
+    private func expire(_ name: SubscriberName, before time: WallTime) async throws {
+        let count = try await clock.persist { [state] in
+            try await state.expireMessages(of: name, begunBefore: time)
+        }
+        if count > 0 { givenUp(count, of: name, "out_of_time") }
+    }
+
+    /// The failure of each lane that fails now, for the status.
+    var failing: [SubscriberName: MessageFailure] {
+        lanes.withLock { $0.compactMapValues(\.failure) }
+    }
+}
+
+extension OutgoingMessage {
+    init(_ record: MessageRecord) {
+        self.init(
+            id: record.id,
+            topic: record.topic,
+            kind: record.kind,
+            subject: record.subject,
+            detail: record.detail,
+            request: record.request,
+            occurredAt: record.occurredAt
+        )
+    }
+}

@@ -1,0 +1,44 @@
+import Crypto
+import Encoding
+import FoundationEssentials
+package import Lifecycle
+
+/// Signs messages as Standard Webhooks has it: HMAC-SHA-256 over id, time and body
+/// (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md).
+package struct WebhookSignature: Sendable {
+    /// Bytes of a key that the specification allows.
+    private static let keyBytes = 24...64
+
+    private let key: Secret
+
+    /// Reads one line of base64, with or without the prefix `whsec_`; `nil` for anything else.
+    package init?(_ text: Secret) {
+        var line = text.exposeText()[...]
+        while let last = line.last, last.isWhitespace { line.removeLast() }
+        if line.hasPrefix("whsec_") { line.removeFirst(6) }
+        guard let data = Data(base64Encoded: String(line)), Self.keyBytes.contains(data.count)
+        else { return nil }
+        key = Secret(Array(data))
+    }
+
+    /// The headers of a message, in the order of the specification; its id is the same for every
+    /// try.
+    package func headers(
+        id: String,
+        time: WallTime,
+        body: [UInt8]
+    ) -> [(name: String, value: String)] {
+        let seconds = String(time.unixMilliseconds / 1000)
+        let message = Array("\(id).\(seconds).".utf8) + body
+        let code = key.withBytes { bytes in
+            HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: bytes))
+        }
+        let signature = String(decoding: Base64.encode(Array(code)), as: UTF8.self)
+        return [
+            (name: "webhook-id", value: id),
+            (name: "webhook-timestamp", value: seconds),
+            (name: "webhook-signature", value: "v1,\(signature)"),
+            (name: "Idempotency-Key", value: id),
+        ]
+    }
+}

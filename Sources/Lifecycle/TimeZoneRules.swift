@@ -1,0 +1,160 @@
+/// The offsets of a time zone from UTC, as a file of the IANA database gives them (RFC 8536).
+package struct TimeZoneRules: Sendable {
+    package static let utc = TimeZoneRules()
+
+    /// Larger files are refused; the largest of the database has 4 KiB.
+    package static let byteCountMax = 64 * 1024
+
+    /// When the offset changes, in Unix seconds, ascending, and the offset from then on.
+    private var changes: [(at: Int64, offset: Int64)] = []
+    private var first: Int64 = 0
+    /// What holds after the last change.
+    private var rule: TimeZoneRule?
+
+    private init() {}
+
+    /// Reads the bytes of a file; `nil` for bytes of another form.
+    package init?(file bytes: [UInt8]) {
+        var reader = TimeZoneReader(bytes)
+        guard bytes.count <= Self.byteCountMax, var block = reader.header() else { return nil }
+        if block.version >= UInt8(ascii: "2") {
+            guard reader.skip(block.byteCount(ofTime: 4)), let second = reader.header() else {
+                return nil
+            }
+            block = second
+        }
+        let width = block.version >= UInt8(ascii: "2") ? 8 : 4
+        guard let times = reader.numbers(block.timeCount, width: width),
+            let indexes = reader.numbers(block.timeCount, width: 1),
+            let offsets = reader.offsets(block.typeCount), let initial = offsets.first
+        else { return nil }
+        first = initial
+        for (time, index) in zip(times, indexes) {
+            guard offsets.indices.contains(Int(index)), time > changes.last?.at ?? .min else {
+                return nil
+            }
+            changes.append((time, offsets[Int(index)]))
+        }
+        guard width == 8 else { return }
+        guard reader.skip(block.restByteCount(ofTime: 8)), let footer = reader.line() else {
+            return nil
+        }
+        guard !footer.isEmpty else { return }
+        guard let rule = TimeZoneRule(footer) else { return nil }
+        self.rule = rule
+    }
+
+    /// Seconds east of UTC.
+    package func offset(at time: WallTime) -> Int64 {
+        let seconds = time.unixSeconds
+        guard let last = changes.last else { return rule?.offset(at: seconds) ?? first }
+        if seconds >= last.at { return rule?.offset(at: seconds) ?? last.offset }
+        var range = 0..<changes.count
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            range =
+                changes[middle].at <= seconds
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound == 0 ? first : changes[range.lowerBound - 1].offset
+    }
+
+    /// The first instant of a day, given as days since 1970-01-01.
+    func start(ofDay day: Int64) -> WallTime {
+        let midnight = day * 86_400
+        // No offset reaches a day and a half.
+        var range = midnight - 129_600..<midnight + 129_600
+        while !range.isEmpty {
+            // Not half of the sum: that rounds up where it is negative, and never ends.
+            let middle = range.lowerBound + (range.upperBound - range.lowerBound) / 2
+            let time = WallTime(unixMilliseconds: middle * 1000)
+            range =
+                middle + offset(at: time) < midnight
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return WallTime(unixMilliseconds: range.lowerBound * 1000)
+    }
+
+    /// Such as `2026-11-23 09:41`.
+    package func text(_ time: WallTime) -> String {
+        let local = time + .seconds(offset(at: time))
+        return String(local.rfc3339.prefix(16)).replacing("T", with: " ")
+    }
+}
+
+extension WallTime {
+    /// Rounded down.
+    var unixSeconds: Int64 { Self.floorDivide(unixMilliseconds, 1000) }
+}
+
+/// Reads the parts of a file in order; `nil` at its end.
+private struct TimeZoneReader {
+    struct Block {
+        let version: UInt8
+        let timeCount: Int
+        let typeCount: Int
+        let leapCount: Int
+        let textCount: Int
+        let flagCount: Int
+
+        /// After the types.
+        func restByteCount(ofTime width: Int) -> Int {
+            textCount + leapCount * (width + 4) + flagCount
+        }
+
+        func byteCount(ofTime width: Int) -> Int {
+            timeCount * (width + 1) + typeCount * 6 + restByteCount(ofTime: width)
+        }
+    }
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    mutating func skip(_ count: Int) -> Bool {
+        guard rest.count >= count else { return false }
+        rest = rest.dropFirst(count)
+        return true
+    }
+
+    /// Big end first, signed unless they have one byte.
+    mutating func numbers(_ count: Int, width: Int) -> [Int64]? {
+        guard rest.count >= count * width else { return nil }
+        return (0..<count).map { _ in
+            let bytes = rest.prefix(width)
+            rest = rest.dropFirst(width)
+            let isNegative = width > 1 && (bytes.first ?? 0) >= 0x80
+            return bytes.reduce(isNegative ? -1 : 0) { $0 << 8 | Int64($1) }
+        }
+    }
+
+    mutating func header() -> Block? {
+        guard rest.starts(with: Array("TZif".utf8)), skip(4), let version = rest.first, skip(16),
+            let counts = numbers(6, width: 4), counts.allSatisfy({ (0...65_536).contains($0) })
+        else { return nil }
+        return Block(
+            version: version,
+            timeCount: Int(counts[3]),
+            typeCount: Int(counts[4]),
+            leapCount: Int(counts[2]),
+            textCount: Int(counts[5]),
+            flagCount: Int(counts[0] + counts[1])
+        )
+    }
+
+    mutating func offsets(_ count: Int) -> [Int64]? {
+        var offsets: [Int64] = []
+        for _ in 0..<count {
+            guard let offset = numbers(1, width: 4)?.first, abs(offset) < 100_000, skip(2) else {
+                return nil
+            }
+            offsets.append(offset)
+        }
+        return offsets
+    }
+
+    mutating func line() -> String? {
+        guard skip(1), let end = rest.firstIndex(of: 0x0a) else { return nil }
+        return String(validating: rest[..<end], as: UTF8.self)
+    }
+}

@@ -1,0 +1,147 @@
+package import HTTP
+import Lifecycle
+import NIOCore
+import NIOHTTP1
+package import Settings
+import Synchronization
+
+/// A subscriber's web service: one signed POST for each message.
+///
+/// Over https alone, to the configured URL alone; a redirect is a failure. What cannot be set up is
+/// tried again with each message.
+package final class WebhookChannel: MessageChannel {
+    /// Bytes of an answer that are read; nothing in it counts.
+    private static let answerMax = 16_384
+    /// Calls at a time: enough to hide the round trip, few enough for a small service.
+    package static let concurrency = 8
+
+    private struct Link: Sendable {
+        let client: RemoteClient
+        let endpoint: RemoteEndpoint
+        let signature: WebhookSignature
+    }
+
+    private let configuration: SubscriberConfiguration
+    private let environment: AdapterEnvironment
+    private struct State: Sendable {
+        var link: Link?
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    package init(_ configuration: SubscriberConfiguration, in environment: AdapterEnvironment) {
+        self.configuration = configuration
+        self.environment = environment
+    }
+
+    /// Reads the credential and the CA file now.
+    ///
+    /// - Throws: What an operator has to mend, in one line.
+    package func setUp() throws { _ = try linked() }
+
+    /// Why no connection comes about; `nil` when one does.
+    ///
+    /// Nothing is sent.
+    package func connectionFailure() async -> String? {
+        do {
+            let link = try linked()
+            return await link.client.connectionFailure(link.endpoint)
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    package func send(_ message: OutgoingMessage) async -> SendResult {
+        let link: Link
+        do {
+            link = try linked()
+        } catch {
+            return SendResult(failure: .misconfigured)
+        }
+        let body = MessageBody.bytes(of: message)
+        var request = RemoteRequest(link.endpoint, .raw(body))
+        let now = environment.now()
+        request.headers = link.signature.headers(
+            id: message.id.description,
+            time: now,
+            body: body
+        )
+        request.headers.append((name: "Content-Type", value: "application/json"))
+        switch await link.client.send(request) {
+        case .unsent:
+            let isPrivate = link.client.didRefusePeer
+            return SendResult(failure: isPrivate ? .privateAddress : .unreachable)
+        case .lost: return SendResult(failure: .lost)
+        case .oversized: return SendResult(failure: .refused)
+        case .reply(let reply): return Self.result(of: reply, now: now)
+        }
+    }
+
+    private static func result(of reply: RemoteReply, now: WallTime) -> SendResult {
+        switch reply.status {
+        case 200...299: return SendResult(status: reply.status)
+        case 300...399: return SendResult(status: reply.status, failure: .redirected)
+        default:
+            let pause = reply.retryAfter.flatMap { RetryAfter.duration($0, now: now) }
+            return SendResult(status: reply.status, failure: .refused, retryAfter: pause)
+        }
+    }
+
+    package func shutdown() async {
+        let open = state.withLock { state in
+            state.isClosed = true
+            return state.link
+        }
+        await open?.client.shutdown()
+    }
+
+    private func linked() throws -> Link {
+        try state.withLock { state in
+            if let link = state.link { return link }
+            // A client that is made now would never be closed.
+            guard !state.isClosed else { throw MessageSetupError("the channel is closed") }
+            let made = try makeLink()
+            state.link = made
+            return made
+        }
+    }
+
+    private func makeLink() throws -> Link {
+        let owner = RemoteOwner.subscriber(configuration.name)
+        let secret = try environment.line(configuration.secretCredential, of: owner)
+        guard let signature = WebhookSignature(secret) else {
+            throw MessageSetupError(
+                """
+                cannot use subscriber '\(configuration.name)': credential \
+                '\(configuration.secretCredential)' must be 24 to 64 bytes in base64
+                """
+            )
+        }
+        var settings = RemoteSettings(
+            owner: owner,
+            caFile: configuration.caFile,
+            concurrency: Self.concurrency
+        )
+        settings.allowsPrivateAddresses = configuration.allowsPrivateAddresses
+        settings.timeoutTotal = configuration.timeout
+        settings.timeoutConnect = min(settings.timeoutConnect, configuration.timeout)
+        settings.answerMax = Self.answerMax
+        // First, since a client must be shut down.
+        let endpoint = try RemoteEndpoint(whole: configuration.url, method: .POST, settings)
+        let client = try RemoteClient(
+            settings,
+            eventLoopGroup: environment.eventLoopGroup,
+            logger: environment.logger
+        )
+        return Link(client: client, endpoint: endpoint, signature: signature)
+    }
+}
+
+/// Why messages cannot leave, for an operator.
+package struct MessageSetupError: Error, Sendable, CustomStringConvertible {
+    /// One line.
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}

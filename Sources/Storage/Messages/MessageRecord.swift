@@ -1,0 +1,132 @@
+import Encoding
+package import Lifecycle
+
+/// A message as it is stored: what it says, and how its delivery goes.
+package struct MessageRecord: Hashable, Sendable {
+    package let id: MessageID
+    package let subscriber: SubscriberName
+    package let topic: MessageTopic
+    /// Of the request; the severity of an alarm.
+    package let kind: String
+    /// The state of the request; the event of an alarm.
+    package let subject: String
+    /// The reason of the state; the sentence of an alarm.
+    package let detail: String?
+    package let request: RequestID?
+    package let occurredAt: WallTime
+    /// Of the next attempt; `nil` after the last one.
+    package let dueAt: WallTime?
+    /// When it was queued, or queued again.
+    package let begunAt: WallTime
+    package let attempts: Int
+    package let attemptedAt: WallTime?
+    /// Of the last answer.
+    package let status: Int?
+    package let lastFailure: String?
+    package let isDelivered: Bool
+}
+
+/// The columns of `messages`.
+enum MessageColumn: Int32, Columns {
+    case sequence, nonce, subscriber, topic, kind, subject, detail, requestID, occurredAt, dueAt
+    case begunAt, attempts, attemptedAt, status, lastFailure, isDelivered
+
+    static let selection = makeSelection()
+}
+
+extension MessageRecord {
+    init(_ row: Row<MessageColumn>) throws {
+        id = MessageID(
+            sequence: row.int64(.sequence),
+            nonce: Hexadecimal.text(row.blob(.nonce))
+        )
+        subscriber = SubscriberName(row.text(.subscriber))
+        topic = try row.choice(.topic, as: MessageTopic.self)
+        (kind, subject) = (row.text(.kind), row.text(.subject))
+        detail = row.textOrNil(.detail)
+        request = try row.requestIDOrNil(.requestID)
+        occurredAt = row.time(.occurredAt)
+        dueAt = row.timeOrNil(.dueAt)
+        begunAt = row.time(.begunAt)
+        attempts = row.int(.attempts)
+        attemptedAt = row.timeOrNil(.attemptedAt)
+        status = row.intOrNil(.status)
+        lastFailure = row.textOrNil(.lastFailure)
+        isDelivered = row.bool(.isDelivered)
+    }
+}
+
+/// What an attempt to deliver a message came to.
+package struct MessageAttempt: Hashable, Sendable {
+    package let id: MessageID
+    package let at: WallTime
+    package let status: Int?
+    /// What failed; of a message that was delivered, what did not reach some of its recipients.
+    package let failure: String?
+    package let isDelivered: Bool
+    /// The next attempt; `nil` when there is none.
+    package let nextAt: WallTime?
+
+    package init(
+        _ id: MessageID,
+        at: WallTime,
+        status: Int? = nil,
+        failure: String? = nil,
+        isDelivered: Bool? = nil,
+        nextAt: WallTime? = nil
+    ) {
+        self.id = id
+        self.at = at
+        self.status = status
+        self.failure = failure
+        self.isDelivered = isDelivered ?? (failure == nil)
+        self.nextAt = nextAt
+    }
+}
+
+/// A subscriber as the configuration has it.
+package struct SubscriberWish: Hashable, Sendable {
+    package let name: SubscriberName
+    package let wantsRequests: Bool
+    package let wantsAlarms: Bool
+
+    package init(_ name: SubscriberName, requests: Bool, alarms: Bool) {
+        self.name = name
+        wantsRequests = requests
+        wantsAlarms = alarms
+    }
+}
+
+/// The queue of one subscriber.
+package struct SubscriberQueue: Hashable, Sendable {
+    package let name: SubscriberName
+    package let waiting: Int
+    package let dropped: Int
+    /// When the next attempt is due; `nil` when nothing waits.
+    package let nextAt: WallTime?
+}
+
+/// An alarm for all who want alarms.
+package struct AlarmMessage: Hashable, Sendable {
+    package let event: String
+    package let severity: String
+    package let text: String
+    package let request: RequestID?
+    package let at: WallTime
+    /// Who does not get it: whose own messages fail.
+    package var exempt: SubscriberName?
+
+    package init(
+        event: String,
+        severity: String,
+        text: String,
+        request: RequestID?,
+        at: WallTime
+    ) {
+        self.event = event
+        self.severity = severity
+        self.text = text
+        self.request = request
+        self.at = at
+    }
+}

@@ -1,0 +1,67 @@
+import Engine
+import Synchronization
+
+/// Wakes the reader of a queue: with each update of its server, and after a failure from time to
+/// time.
+final class QueueWaker: SpoolWaker {
+    let wakes: AsyncStream<Void>
+
+    private struct State {
+        var isAlert = false
+        var isSweepDue = false
+    }
+
+    private let server: any QueueServer
+    private let interval: Duration
+    private let sweepInterval: Duration
+    private let clock: SpoolClock
+    private let wake: AsyncStream<Void>.Continuation
+    private let state = Mutex(State())
+
+    init(
+        server: any QueueServer,
+        interval: Duration,
+        sweepInterval: Duration,
+        clock: SpoolClock
+    ) {
+        (self.server, self.interval, self.clock) = (server, interval, clock)
+        self.sweepInterval = sweepInterval
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func watch() async {
+        defer { wake.finish() }
+        var sweptAt = clock.uptime()
+        while !Task.isCancelled {
+            let answer = await server.awaitChange(within: min(interval, sweepInterval))
+            let isAlert = state.withLock { $0.isAlert }
+            let pause = isAlert ? min(QueueLimits.retryPause, sweepInterval) : sweepInterval
+            let now = clock.uptime()
+            if answer == .failed || now - sweptAt >= pause {
+                sweptAt = now
+                state.withLock { $0.isSweepDue = true }
+                wake.yield()
+            } else if answer == .changed {
+                wake.yield()
+            }
+            guard answer == .failed else { continue }
+            do {
+                try await clock.rest(min(QueueLimits.retryPause, sweepInterval))
+            } catch {
+                // Only cancellation ends a rest early.
+                return
+            }
+        }
+    }
+
+    func stop() { wake.finish() }
+
+    func setAlert(_ isAlert: Bool) { state.withLock { $0.isAlert = isAlert } }
+
+    func takeSweep() -> Bool {
+        state.withLock { state in
+            defer { state.isSweepDue = false }
+            return state.isSweepDue
+        }
+    }
+}

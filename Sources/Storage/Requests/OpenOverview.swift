@@ -1,0 +1,29 @@
+package import Lifecycle
+
+/// Open requests by where they stand and how old they are, and the next deadlines.
+package struct OpenOverview: Hashable, Sendable {
+    /// Open requests of one phase and one reason to wait.
+    package struct Group: Hashable, Sendable {
+        package let state: WireState
+        package let reason: ParkReason?
+        /// The youngest first; one more than there were bounds.
+        package let counts: [Int]
+        package let oldest: RequestID?
+        package let oldestAcceptedAt: WallTime?
+    }
+
+    /// An open request with its deadline.
+    package struct Deadline: Hashable, Sendable {
+        package let request: RequestID
+        package let at: WallTime
+        package let state: WireState
+        package let reason: ParkReason?
+    }
+
+    package var groups: [Group] = []
+    package var overdue = 0
+    /// Due later than now and before the end of the time that was asked about.
+    package var near = 0
+    /// The earliest first.
+    package var deadlines: [Deadline] = []
+}

@@ -1,0 +1,74 @@
+import Lifecycle
+
+/// Where a user's items are: `posts by author-index where author_id == {user_id}`.
+///
+/// The attribute is the partition key of the table, or of the index. Its whole value is compared,
+/// so that no user's items are another's.
+struct ItemRule: Hashable, Sendable, CustomStringConvertible {
+    let description: String
+    /// Without the prefix of the target.
+    let table: String
+    /// `nil` for the table itself.
+    let index: String?
+    let attribute: String
+    /// What stands before the user id in the value.
+    let before: String
+    let after: String
+    /// Attributes that go while the item stays; empty where the item is deleted.
+    let released: [String]
+
+    private static let form = "TABLE [by INDEX] where ATTRIBUTE == {user_id}"
+
+    /// Reads a rule; one whose items stay ends with ` remove ATTRIBUTE[, ATTRIBUTE]`.
+    ///
+    /// - Throws: ``MalformedTemplate``.
+    init(_ text: String, releases: Bool) throws(MalformedTemplate) {
+        let form = Self.form + (releases ? " remove ATTRIBUTE[, ATTRIBUTE]" : "")
+        func malformed() -> MalformedTemplate {
+            MalformedTemplate(text: text, requirement: "read like '\(form)'")
+        }
+        var words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard words.allSatisfy({ !$0.isEmpty }) else { throw malformed() }
+        var released: [String] = []
+        if releases {
+            guard let start = words.firstIndex(of: "remove"), start + 1 < words.count else {
+                throw malformed()
+            }
+            // Each but the last has its comma.
+            released = words[(start + 1)...].map { String($0.prefix { $0 != "," }) }
+            let list = released.joined(separator: ", ")
+            guard list == words[(start + 1)...].joined(separator: " "),
+                released.allSatisfy({ !$0.isEmpty })
+            else { throw malformed() }
+            words.removeLast(words.count - start)
+        }
+        index = words.count == 7 && words[1] == "by" ? words[2] : nil
+        if index != nil { words.removeSubrange(1...2) }
+        guard words.count == 5, words[1] == "where", words[3] == "==" else { throw malformed() }
+        let parts = words[4].split(separator: "{user_id}", omittingEmptySubsequences: false)
+        guard parts.count == 2, !words[0].contains("{"), !words[2].contains("{") else {
+            throw malformed()
+        }
+        description = text
+        table = words[0]
+        attribute = words[2]
+        (before, after) = (String(parts[0]), String(parts[1]))
+        self.released = released
+    }
+
+    /// Whether the value is the user id and nothing else.
+    var isBare: Bool { before.isEmpty && after.isEmpty }
+
+    /// The value of a user.
+    func text(of user: UserID) -> String { before + user.exposeText() + after }
+
+    /// The user of a value; `nil` for a value of another form.
+    func user(of text: String) -> UserID? {
+        let (bytes, head, tail) = (Array(text.utf8), Array(before.utf8), Array(after.utf8))
+        guard bytes.count > head.count + tail.count, bytes.starts(with: head),
+            bytes.suffix(tail.count).elementsEqual(tail)
+        else { return nil }
+        let id = bytes[head.count..<(bytes.count - tail.count)]
+        return String(validating: id, as: UTF8.self).flatMap { UserID($0) }
+    }
+}

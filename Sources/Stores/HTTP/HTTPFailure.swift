@@ -1,0 +1,31 @@
+import Lifecycle
+
+/// Why a step did not do its work; holds no id and no text of the server.
+struct HTTPFailure: Error, Hashable {
+    let failure: EffectFailure
+    /// For an operator.
+    let cause: String
+
+    init(_ failure: EffectFailure, _ cause: String) {
+        self.failure = failure == .rejected ? .unusable : failure
+        self.cause = cause
+    }
+
+    static let ambiguousID = HTTPFailure(
+        .unusable,
+        "an id could change the call around it, or mean another user"
+    )
+    static let noValue = HTTPFailure(.unusable, "a placeholder has no value")
+
+    static func malformed(_ what: String) -> HTTPFailure { HTTPFailure(.unusable, what) }
+
+    /// Whether every further call would meet it.
+    var isOfAll: Bool {
+        switch failure {
+        case .unreachable, .throttled, .misconfigured: true
+        case .lost, .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed,
+            .keys, .blocked:
+            false
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Engine
+import HTTP
+import Lifecycle
+package import Settings
+
+/// An HTTP API that the configuration, or a preset, describes.
+package struct HTTPStore: StoreKind {
+    package static let name = "http"
+    package static let summary = "any HTTPS API, described step by step or by a preset"
+    package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: false,
+        guide: "docs/stores/http.md"
+    )
+    package static let settings = ownSettings + authSettings + stepSettings
+
+    /// Without a slash at the end.
+    let baseURL: String
+    /// The secret of ``auth``; `nil` for a scheme without one.
+    let keyCredential: String?
+    let constants: [String: String]
+    let checkID: String?
+    let callsPerMinute: Int?
+    let connection: Connection
+    let auth: HTTPAuth
+    let erase: [HTTPStep]
+    let verify: [HTTPStep]
+    let users: [HTTPStep]
+
+    /// How the host is reached.
+    struct Connection: Hashable, Sendable {
+        let caFile: String?
+        let allowsPlainHTTP: Bool
+        let allowsPrivateAddresses: Bool
+        let timeout: Duration
+    }
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        problems.refuseTables("an HTTP API has steps, not tables")
+        Self.fill(&section, &problems)
+        let url = section.text("base_url") ?? ""
+        baseURL = url.hasSuffix("/") ? String(url.dropLast()) : url
+        keyCredential = section.text("key_credential")
+        constants = section.map("values")
+        checkID = section.text("check_id")
+        callsPerMinute = section.count("calls_per_minute")
+        connection = Connection(
+            caFile: section.text("ca_file"),
+            allowsPlainHTTP: section.flag("allow_plain_http"),
+            allowsPrivateAddresses: section.flag("allow_private_addresses"),
+            timeout: section.duration("timeout")
+        )
+        auth = HTTPAuth(section, &problems)
+        let constants = constants
+        func steps(_ group: HTTPStepReader.Group, _ problems: inout SectionProblems) -> [HTTPStep] {
+            var reader = HTTPStepReader(group: group, constants: constants)
+            return reader.read(section.children, &problems)
+        }
+        erase = steps(.erase, &problems)
+        verify = steps(.verify, &problems)
+        users = steps(.users, &problems)
+        check(section, &problems)
+    }
+
+    /// A server says of nothing when it was made, as the steps ask for it.
+    package var cutoff: StoreCutoff { .none("an HTTP API has no timestamps here", remedy: nil) }
+
+    package func open(_ environment: StoreEnvironment) async throws -> HTTPTarget {
+        var remote = RemoteSettings(
+            owner: environment.owner,
+            allowsPlainLoopback: connection.allowsPlainHTTP,
+            caFile: connection.caFile,
+            concurrency: 8
+        )
+        remote.allowsPrivateAddresses =
+            connection.allowsPrivateAddresses || connection.allowsPlainHTTP
+        remote.timeoutTotal = connection.timeout
+        remote.answerMax = HTTPCaller.answerMax
+        let plan = HTTPTargetPlan(
+            name: environment.name,
+            baseURL: baseURL,
+            erase: erase,
+            verify: verify,
+            users: users,
+            constants: constants,
+            checkID: checkID,
+            callsPerMinute: callsPerMinute,
+            remote: remote
+        )
+        let secret = try keyCredential.map(environment.line)
+        return try await HTTPTarget.open(plan, auth, secret: secret, environment.adapters)
+    }
+
+    // MARK: Checks
+
+    /// Takes what the section leaves out from its preset.
+    private static func fill(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        guard let name = section.text("preset"),
+            let preset = HTTPPreset.all.first(where: { $0.name == name })
+        else { return }
+        do {
+            let table = SettingsTable(
+                TargetConfiguration.settings([HTTPStore.self]),
+                kinds: [.target: [HTTPStore.self]]
+            )
+            try section.fill(from: preset.text, named: "preset \(name)", table)
+        } catch {
+            // A test reads every preset.
+            problems.report(.contradiction, "preset", "\(error)")
+        }
+    }
+
+    private func check(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        if section.text("base_url") == nil, !problems.isWritten("base_url") {
+            problems.report(
+                .missingKey,
+                "base_url",
+                "it must be given; for example base_url = \"https://api.example.com\""
+            )
+        }
+        problems.requireHTTPS(
+            baseURL,
+            "base_url",
+            isPlainAllowed: connection.allowsPlainHTTP
+        )
+        if auth.needsSecret == (keyCredential == nil), !problems.isReported("auth") {
+            problems.report(
+                auth.needsSecret ? .missingKey : .contradiction,
+                "key_credential",
+                auth.needsSecret
+                    ? "scheme \"\(auth.scheme.rawValue)\" needs the credential with its secret"
+                    : "scheme \"none\" has no secret; take it out, or write [target.auth]"
+            )
+        }
+        if !erase.contains(where: \.effect.changes), !problems.isReported("erase") {
+            problems.report(.missingKey, "erase", "no [[target.erase]] erases anything")
+        }
+        let isPromised = erase.contains { $0.promised != nil }
+        let isRead = verify.contains { $0.effect == .reads }
+        if !isRead, !(verify.isEmpty && isPromised), !problems.isReported("verify") {
+            problems.report(
+                .missingKey,
+                "verify",
+                "no [[target.verify]] finds what is left; without one, a step must say promised"
+            )
+        }
+    }
+}

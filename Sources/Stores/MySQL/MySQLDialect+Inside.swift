@@ -1,0 +1,191 @@
+import Lifecycle
+
+/// Values inside values, by the JSON functions and regular expressions that MySQL and MariaDB share
+/// (MySQL 8.0, 12.8 and 12.17; MariaDB, "JSON Functions" and "PCRE").
+extension MySQLDialect {
+    static func userText(_ type: IDType) -> String { text(user) }
+
+    static func problem(of inside: InsideValue, _ column: ColumnShape, _ type: IDType) -> String? {
+        switch inside {
+        case .array: "is no array; use inside = \"json\" with path = \"$[*]\""
+        case .json where column.type != "json" && !column.holdsText,
+            .list where !column.holdsText || column.type == "json",
+            .text where !column.holdsText || column.type == "json":
+            "\(column.typeText), which holds no such value"
+        case .json, .list, .text: nil
+        }
+    }
+
+    // MARK: JSON
+
+    /// Only what is JSON: its functions refuse everything else with an error.
+    private static func document(_ column: String) -> String {
+        "IF(JSON_VALID(\(column)), \(column), '{}')"
+    }
+
+    static func search(
+        _ path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?,
+        for target: JSONTarget
+    ) -> JSONSearch {
+        let document = document(column)
+        var tables: [String] = []
+        for (index, step) in path.steps.enumerated() where step == .elements {
+            let found = "JSON_EXTRACT(\(document), \(place(path.steps.prefix(index))))"
+            tables.append(
+                "JSON_TABLE(IF(JSON_TYPE(\(found)) = 'ARRAY', \(found), '[]'), '$[*]'"
+                    + " COLUMNS (i FOR ORDINALITY)) AS \(alias(tables.count))"
+            )
+        }
+        let found = "JSON_EXTRACT(\(document), \(place(path.steps[...])))"
+        return JSONSearch(
+            tables: tables,
+            condition: condition(found, target),
+            order: tables.indices.map { "\(alias($0)).i DESC" }.joined(separator: ", "),
+            place: { self.place($0.steps[...]) }
+        )
+    }
+
+    private static func alias(_ index: Int) -> String { "expunged_e\(index)" }
+
+    /// A path as the server reads it, with the numbers of elements from the tables.
+    private static func place(_ steps: ArraySlice<JSONPath.Step>) -> String {
+        var (text, count) = ("$", 0)
+        var parts: [String] = []
+        for step in steps {
+            switch step {
+            case .member(let name): text += ".\"\(name)\""
+            case .elements:
+                parts += [literal(text + "["), "\(alias(count)).i - 1"]
+                (text, count) = ("]", count + 1)
+            }
+        }
+        return parts.isEmpty ? literal(text) : joined(parts + [literal(text)])
+    }
+
+    private static func condition(_ found: String, _ target: JSONTarget) -> String {
+        let type = "JSON_TYPE(\(found))"
+        let unquoted = bytes("JSON_UNQUOTE(\(found))")
+        switch target {
+        case .value(let text):
+            let id = bytes(text)
+            // 42.0 is 42.
+            let whole =
+                "TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM JSON_UNQUOTE(\(found))))"
+            return "CASE WHEN \(type) IN ('STRING', 'INTEGER', 'UNSIGNED INTEGER')"
+                + " THEN \(unquoted) = \(id) WHEN \(type) IN ('DOUBLE', 'DECIMAL')"
+                + " THEN INSTR(JSON_UNQUOTE(\(found)), '.') > 0 AND \(bytes(whole)) = \(id)"
+                + " ELSE FALSE END"
+        case .unlike(.text(let text)):
+            return "(\(type) <> 'STRING' OR \(unquoted) <> \(bytes(literal(text))))"
+        case .unlike(.integer(let number)):
+            return "(\(type) NOT IN ('INTEGER', 'UNSIGNED INTEGER')"
+                + " OR JSON_UNQUOTE(\(found)) <> '\(number)')"
+        case .unlike(.null): return "\(type) <> 'NULL'"
+        case .unlike: return "\(found) IS NOT NULL"
+        }
+    }
+
+    static func json(
+        _ column: String,
+        _ shape: ColumnShape?,
+        at place: String,
+        _ change: MaskStrategy
+    ) -> String {
+        let document = document(column)
+        let changed =
+            switch change {
+            case .null: "JSON_REPLACE(\(document), \(place), NULL)"
+            case .text(let text): "JSON_REPLACE(\(document), \(place), \(literal(text)))"
+            case .integer(let number): "JSON_REPLACE(\(document), \(place), \(number))"
+            case .remove, .hash, .random, .truncate: "JSON_REMOVE(\(document), \(place))"
+            }
+        return "IF(JSON_VALID(\(column)), COALESCE(\(changed), \(column)), \(column))"
+    }
+
+    static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String? {
+        "(\(column) IS NOT NULL AND NOT JSON_VALID(\(column))"
+            + " AND COALESCE(LOCATE(\(bytes(value)), \(bytes(column))) > 0, FALSE))"
+    }
+
+    // MARK: Lists
+
+    private static func wrapped(_ text: String, _ end: String) -> String {
+        "CONCAT(\(bytes(literal(end))), \(text), \(bytes(literal(end))))"
+    }
+
+    static func listHolds(_ separator: String, _ column: String, _ value: String) -> String {
+        let (list, element) = (
+            wrapped(bytes(column), separator), wrapped(bytes(value), separator)
+        )
+        return "COALESCE(LOCATE(\(element), \(list)) > 0"
+            + " AND LOCATE(\(bytes(literal(separator))), \(bytes(value))) = 0, FALSE)"
+    }
+
+    static func listHoldsLoosely(_ separator: String, _ column: String, _ value: String) -> String {
+        let end = separator.replacing(" ", with: "")
+        let plain = { (text: String) in
+            "REPLACE(\(bytes(text)), \(bytes(literal(" "))), \(bytes(literal(""))))"
+        }
+        return "COALESCE(LOCATE(\(wrapped(plain(value), end)), \(wrapped(plain(column), end))) > 0,"
+            + " FALSE)"
+    }
+
+    /// Each element gets separators of its own, so that two that follow each other are both found.
+    static func list(
+        _ separator: String,
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String?
+    ) -> String {
+        let (end, twice) = (bytes(literal(separator)), bytes(literal(separator + separator)))
+        let rest = bytes(literal(replacement.map { separator + $0 + separator } ?? ""))
+        let list = wrapped("REPLACE(\(bytes(column)), \(end), \(twice))", separator)
+        let left = "REPLACE(\(list), \(wrapped(bytes(value), separator)), \(rest))"
+        let kept = "REPLACE(\(left), \(twice), \(end))"
+        let size = separator.utf8.count
+        return "CONVERT(SUBSTR(\(kept), \(size + 1),"
+            + " GREATEST(OCTET_LENGTH(\(kept)) - \(2 * size), 0)) USING utf8mb4)"
+    }
+
+    // MARK: Texts
+
+    private static let word =
+        "["
+        + Mentions.words.map {
+            "\\x{\(String($0.lowerBound, radix: 16))}-\\x{\(String($0.upperBound, radix: 16))}"
+        }.joined() + "]"
+
+    /// A regular expression; the value stands between `\Q` and `\E`.
+    private static func pattern(_ needle: Needle, _ value: String) -> String {
+        let quoted = { (text: String) in
+            "REPLACE(\(text), \(literal("\\E")), \(literal("\\E\\\\E\\Q")))"
+        }
+        let begin = "(?-i)" + (needle.beginsWord ? "(?<!\(word))" : "") + "\\Q"
+        let end = "\\E" + (needle.endsWord ? "(?!\(word)|[.-]\(word))" : "")
+        let text = joined([literal(needle.before), value, literal(needle.after)])
+        return joined([literal(begin), quoted(text), literal(end)])
+    }
+
+    private static func exact(_ column: String) -> String {
+        "CONVERT(\(column) USING utf8mb4) COLLATE utf8mb4_bin"
+    }
+
+    static func textHolds(_ needle: Needle, _ column: String, _ value: String) -> String {
+        "COALESCE(\(exact(column)) REGEXP \(pattern(needle, value)), FALSE)"
+    }
+
+    static func text(
+        _ needle: Needle,
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String
+    ) -> String {
+        // Both servers read `\1` there, and one of them `$1`.
+        let kept = literal(replacement.replacing("\\", with: "\\\\").replacing("$", with: "\\$"))
+        return "REGEXP_REPLACE(\(exact(column)), \(pattern(needle, value)), \(kept))"
+    }
+}

@@ -1,0 +1,26 @@
+extension MySQLSession: QueueSession {
+    typealias Queue = MySQLQueueDialect
+
+    static func openQueue(
+        _ plan: MySQLTargetPlan,
+        signal: CancelSignal?,
+        uptime: @escaping @Sendable () -> Duration
+    ) throws(SQLError) -> MySQLSession {
+        try open(plan, signal: signal, uptime: uptime)
+    }
+
+    func texts(_ sql: String, _ values: [String?]) throws(SQLError) -> [[String?]] {
+        // LIMIT takes numbers only.
+        try query(
+            sql,
+            values.map { value in
+                value.map { text in
+                    Int64(text).map { .integer($0) } ?? .text(Array(text.utf8))
+                } ?? .null
+            }
+        ).rows.map { $0.map(\.text) }
+    }
+
+    /// The server passes nothing on.
+    func awaitNotification(within time: Duration) throws(SQLError) -> Bool { false }
+}

@@ -1,0 +1,188 @@
+package import Engine
+import HTTP
+import Lifecycle
+package import Settings
+
+/// A database of a MySQL or MariaDB server.
+package struct MySQLStore: TableStore, DrillCopying {
+    package static let name = "mysql"
+    package static let summary = "MySQL 8 or MariaDB 10.11 or later"
+    package static let traits = StoreTraits(
+        listsUsers: true,
+        supportsDrills: true,
+        residualCopies: "InnoDB's undo log and the binary log"
+    )
+
+    package static let settings: [Setting] = place + access + SQLSettings.all
+
+    private static let place: [Setting] = [
+        Setting(
+            .target,
+            "socket",
+            .text(.path),
+            .optional(example: .text("/run/mysqld/mysqld.sock")),
+            "Unix socket of the server; this or address."
+        ).atRestart(),
+        Setting(
+            .target,
+            "address",
+            .text(.host),
+            .optional(example: .text("db.example.com:3306")),
+            "Host and port of the server; this or socket. The default port is 3306."
+        ).atRestart(),
+        Setting(
+            .target,
+            "database",
+            .text(.identifier),
+            .required(example: .text("app")),
+            "The database, which has all tables of the target."
+        ).atRestart(),
+        Setting(
+            .target,
+            "tls",
+            .choice(MySQLTargetPlan.TLS.allCases.map(\.rawValue)),
+            .defaultsTo(.text(MySQLTargetPlan.TLS.verifyFull.rawValue)),
+            """
+            How the server authenticates over TCP: a certificate for this host, or none (loopback \
+            only). A Unix socket needs none.
+            """
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "ca_file",
+            .text(.path),
+            .optional(example: .text("/etc/expunged/db-ca.pem")),
+            "PEM file with the certificate authorities to trust instead of the system's."
+        ).atRestart().outsidePlans(),
+    ]
+
+    private static let access: [Setting] = [
+        Setting(
+            .target,
+            "username",
+            .text(.clientID),
+            .required(example: .text("expunged")),
+            "User of the server."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "password_credential",
+            .text(.credential),
+            .optional(example: .text("app-db-password")),
+            """
+            Credential with the password, on one line. Not set: the server trusts the service's \
+            system user (unix_socket, auth_socket).
+            """
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "statement_timeout",
+            .duration(.milliseconds(100) ... .seconds(600)),
+            .defaultsTo(.duration(.seconds(5))),
+            "Time for one statement; the service tries again later."
+        ).atRestart().outsidePlans(),
+        Setting(
+            .target,
+            "lock_timeout",
+            .duration(.seconds(1) ... .seconds(60)),
+            .defaultsTo(.duration(.seconds(1))),
+            "Time to wait for a lock, in whole seconds. Locked rows are purged later."
+        ).atRestart().outsidePlans(),
+    ]
+
+    package let place: MySQLTargetPlan.Place
+    package private(set) var database: String
+    package let tls: MySQLTargetPlan.TLS
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+    package let username: String
+    package let passwordCredential: String?
+    package let statementTimeout: Duration
+    package let lockTimeout: Duration
+    package let claims: SchemaClaims
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        database = section.requiredText("database")
+        tls = section.requiredChoice("tls")
+        caFile = section.text("ca_file")
+        username = section.requiredText("username")
+        passwordCredential = section.text("password_credential")
+        statementTimeout = section.duration("statement_timeout")
+        lockTimeout = section.duration("lock_timeout")
+        place = MySQLTargetPlan.Place(section, isEncrypted: tls != .off, &problems)
+        claims = SchemaClaims(&section, &problems)
+    }
+
+    package var naming: TableNaming { TableNaming(ignoresCase: false, schemas: [database]) }
+
+    package func sharesDatabase(with other: any StoreKind) -> Bool {
+        guard let other = other as? Self else { return false }
+        return (other.place, other.database) == (place, database)
+    }
+
+    /// Reads the password from its credential.
+    package func open(
+        _ environment: StoreEnvironment
+    ) throws -> some KeySource & UserListing & RowHolding & CoverageSearching & RuleSuggesting {
+        var plan = MySQLTargetPlan(
+            name: environment.name,
+            place: place,
+            username: username,
+            database: database,
+            rules: claims.rules
+        )
+        plan.password = try passwordCredential.map(environment.line)
+        plan.keys = claims.keys
+        plan.residualCopiesKept = environment.target.residualCopiesKept
+        plan.neighbours = environment.neighbours
+        (plan.tls, plan.caFile) = (tls, caFile)
+        (plan.statementTimeout, plan.lockTimeout) = (statementTimeout, lockTimeout)
+        return MySQLTarget(plan: plan, hasher: environment.hasher, clock: environment.clock)
+    }
+
+    package func copy(at place: String) throws(NoStoreCopy) -> Self {
+        var copy = self
+        copy.database = try TextRule.identifier.check(place)
+        return copy
+    }
+
+    /// A server has more names than can be compared, and some compare names without regard to case.
+    package func overlaps(_ other: any StoreKind, _ environment: StoreEnvironment) -> Bool {
+        (other as? Self)?.database.lowercased() == database.lowercased()
+    }
+}
+
+extension MySQLTargetPlan.Place {
+    /// `socket` or `address`.
+    init(
+        _ section: SettingsSection,
+        isEncrypted: Bool,
+        _ problems: inout SectionProblems
+    ) {
+        self = .socket("")
+        switch (section.text("socket"), section.text("address")) {
+        case (let socket?, nil): self = .socket(socket)
+        case (nil, let address?):
+            guard let url = EndpointURL("https://\(address)") else { return }
+            if !isEncrypted && !url.isLoopback {
+                problems.report(
+                    .contradiction,
+                    "tls",
+                    "only a loopback address may do without TLS"
+                )
+            }
+            // The port that MySQL registered (iana.org/assignments/service-names-port-numbers).
+            self = .tcp(host: url.host, port: url.port ?? 3306)
+        case (_?, _?):
+            problems.report(.contradiction, "address", "the section has a socket already")
+        case (nil, nil):
+            // A bad one is reported already.
+            guard !problems.isWritten("address"), !problems.isWritten("socket") else { return }
+            problems.report(
+                .missingKey,
+                "address",
+                "give address = \"HOST:PORT\" or socket = \"/run/mysqld/mysqld.sock\""
+            )
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Lifecycle
+
+/// Values inside values, by `jsonb`, arrays and regular expressions (PostgreSQL 15, 9.7, 9.16).
+extension PostgreSQLDialect {
+    static func userText(_ type: IDType) -> String { "\(user)::text" }
+
+    static func problem(of inside: InsideValue, _ column: ColumnShape, _ type: IDType) -> String? {
+        switch inside {
+        case .json where column.type != "json" && column.type != "jsonb":
+            "\(column.typeText); inside = \"json\" is for json and jsonb"
+        case .array where Self.elements[column.type] == nil:
+            "\(column.typeText); inside = \"array\" is for arrays of integers, texts and UUIDs"
+        case .array where Self.elements[column.type]?.idType != type:
+            "\(column.typeText), which id_type \"\(type.rawValue)\" never matches"
+        case .list where !column.holdsText, .text where !column.holdsText:
+            "\(column.typeText) and holds no text"
+        case .json, .array, .list, .text: nil
+        }
+    }
+
+    // MARK: JSON
+
+    static func search(
+        _ path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?,
+        for target: JSONTarget
+    ) -> JSONSearch {
+        var (value, names, tables) = ("\(column)::jsonb", [String](), [String]())
+        if case .value = target, shape?.type == "json" {
+            value = "(CASE WHEN \(isUnreadable(column)) THEN NULL ELSE \(value) END)"
+        }
+        let inner = { (value: String, names: [String]) in
+            let list = names.map { literal($0) }.joined(separator: ", ")
+            return names.isEmpty ? value : "(\(value) #> ARRAY[\(list)])"
+        }
+        for step in path.steps {
+            switch step {
+            case .member(let name): names.append(name)
+            case .elements:
+                let array = inner(value, names)
+                tables.append(
+                    "jsonb_array_elements(CASE WHEN jsonb_typeof(\(array)) = 'array' THEN \(array)"
+                        + " ELSE '[]'::jsonb END) WITH ORDINALITY AS \(alias(tables.count))(v, i)"
+                )
+                (value, names) = ("\(alias(tables.count - 1)).v", [])
+            }
+        }
+        return JSONSearch(
+            tables: tables,
+            condition: condition(inner(value, names), target),
+            order: tables.indices.map { "\(alias($0)).i DESC" }.joined(separator: ", "),
+            place: { self.place($0) }
+        )
+    }
+
+    private static func alias(_ index: Int) -> String { "expunged_e\(index)" }
+
+    private static func place(_ path: JSONPath) -> String {
+        var count = 0
+        let steps = path.steps.map { step -> String in
+            guard case .elements = step else {
+                if case .member(let name) = step { return literal(name) }
+                return "''"
+            }
+            defer { count += 1 }
+            return "(\(alias(count)).i - 1)::text"
+        }
+        return "ARRAY[\(steps.joined(separator: ", "))]::text[]"
+    }
+
+    private static func condition(_ value: String, _ target: JSONTarget) -> String {
+        switch target {
+        case .value(let text):
+            // 42.0 is 42, however many zeros it has.
+            let same = { (found: String) in "(\(found)) COLLATE pg_catalog.\"C\" = \(text)" }
+            let number = "pg_catalog.trim_scale((\(value) #>> '{}')::numeric)::text"
+            return "CASE jsonb_typeof(\(value)) WHEN 'string' THEN \(same("\(value) #>> '{}'"))"
+                + " WHEN 'number' THEN \(same(number)) ELSE false END"
+        case .unlike(.text(let text)): return "\(value) <> to_jsonb(\(literal(text))::text)"
+        case .unlike(.integer(let number)): return "\(value) <> to_jsonb(\(number))"
+        case .unlike(.null): return "\(value) <> 'null'::jsonb"
+        case .unlike: return "\(value) IS NOT NULL"
+        }
+    }
+
+    static func json(
+        _ column: String,
+        _ shape: ColumnShape?,
+        at place: String,
+        _ change: MaskStrategy
+    ) -> String {
+        let set = { (value: String) in
+            "jsonb_set(\(column)::jsonb, \(place), \(value), false)"
+        }
+        let changed =
+            switch change {
+            case .null: set("'null'::jsonb")
+            case .text(let text): set("to_jsonb(\(literal(text))::text)")
+            case .integer(let number): set("to_jsonb(\(number))")
+            case .remove, .hash, .random, .truncate: "(\(column)::jsonb #- \(place))"
+            }
+        return "coalesce(\(changed)::\(shape?.type ?? "jsonb"), \(column))"
+    }
+
+    /// `json` holds what `jsonb` refuses with an error: the character NUL, and huge exponents.
+    private static func isUnreadable(_ column: String) -> String {
+        let text = plain("\(column)::text")
+        let number = literal("(^|[:,[[:space:]])-?[0-9]+([.][0-9]+)?[eE][+-]?[0-9]{5,}")
+        return "(strpos(\(text), \(literal("\\u0000"))) > 0 OR \(text) ~ \(number))"
+    }
+
+    static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String? {
+        guard shape?.type == "json" else { return nil }
+        let holds = "strpos(\(plain("\(column)::text")), \(value)) > 0 AND \(value) <> ''"
+        return "coalesce(\(isUnreadable(column)) AND \(holds), false)"
+    }
+
+    // MARK: Lists
+
+    private static func plain(_ text: String) -> String {
+        "(\(text)) COLLATE pg_catalog.\"C\""
+    }
+
+    static func listHolds(_ separator: String, _ column: String, _ value: String) -> String {
+        let end = literal(separator)
+        return "coalesce(strpos(\(plain("\(end) || \(column)::text || \(end)")),"
+            + " \(end) || \(value) || \(end)) > 0 AND strpos(\(plain(value)), \(end)) = 0, false)"
+    }
+
+    static func listHoldsLoosely(_ separator: String, _ column: String, _ value: String) -> String {
+        let end = literal(separator.replacing(" ", with: ""))
+        let (list, element) = (
+            "replace(\(column)::text, ' ', '')", "replace(\(value), ' ', '')"
+        )
+        return "coalesce(strpos(\(plain("\(end) || \(list) || \(end)")),"
+            + " \(end) || \(element) || \(end)) > 0, false)"
+    }
+
+    /// Each element gets separators of its own, so that two that follow each other are both found.
+    static func list(
+        _ separator: String,
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String?
+    ) -> String {
+        let (end, twice) = (literal(separator), literal(separator + separator))
+        let rest = replacement.map { literal(separator + $0 + separator) } ?? "''"
+        let text = plain("\(column)::text")
+        let list = "\(end) || replace(\(text), \(end), \(twice)) || \(end)"
+        let left = "replace(\(plain(list)), \(end) || \(value) || \(end), \(rest))"
+        let kept = "replace(\(left), \(twice), \(end))"
+        let size = separator.unicodeScalars.count
+        return "substr(\(kept), \(size + 1), greatest(char_length(\(kept)) - \(2 * size), 0))"
+    }
+
+    // MARK: Arrays
+
+    /// By the name of an array's type: that of an element, its ids, and how they are compared.
+    private static let elements: [String: (type: String, idType: IDType, list: String)] = [
+        "_int2": ("int2", .integer, "int8"), "_int4": ("int4", .integer, "int8"),
+        "_int8": ("int8", .integer, "int8"), "_text": ("text", .text, "text"),
+        "_varchar": ("varchar", .text, "text"), "_uuid": ("uuid", .uuid, "uuid"),
+    ]
+
+    static func arrayHolds(_ column: String, _ shape: ColumnShape?, _ value: String) -> String {
+        guard let element = Self.elements[shape?.type ?? ""] else { return "false" }
+        let list = element.idType == .text ? plain("\(value)::text") : "\(value)::\(element.list)"
+        return "coalesce(\(list) = ANY (\(column)::\(element.list)[]), false)"
+    }
+
+    static func array(
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String?
+    ) -> String {
+        guard let element = Self.elements[shape?.type ?? ""] else { return column }
+        let list = "\(column)::\(element.list)[]"
+        let one = "\(value)::\(element.list)"
+        let kept =
+            replacement.map {
+                "array_replace(\(list), \(one), \(literal($0))::\(element.list))"
+            } ?? "array_remove(\(list), \(one))"
+        return "\(kept)::\(element.type)[]"
+    }
+
+    // MARK: Texts
+
+    private static let word =
+        "[" + Mentions.words.map { "\(escape($0.lowerBound))-\(escape($0.upperBound))" }.joined()
+        + "]"
+
+    private static func escape(_ scalar: UInt32) -> String {
+        let digits = String(scalar, radix: 16)
+        return "\\U" + String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    /// A regular expression; in the value every ASCII character but letters and digits is escaped.
+    private static func pattern(_ needle: Needle, _ value: String) -> String {
+        let text = "\(literal(needle.before)) || \(value) || \(literal(needle.after))"
+        let escaped =
+            "regexp_replace(\(plain(text)), '([]!-/:-@[\\\\^_`{-~])', '\\\\\\1', 'g')"
+        let begin = needle.beginsWord ? "(?<!\(word))" : ""
+        let end = needle.endsWord ? "(?!\(word)|[.-]\(word))" : ""
+        return "\(literal(begin)) || \(escaped) || \(literal(end))"
+    }
+
+    static func textHolds(_ needle: Needle, _ column: String, _ value: String) -> String {
+        "coalesce(\(plain("\(column)::text")) ~ (\(pattern(needle, value))), false)"
+    }
+
+    static func text(
+        _ needle: Needle,
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String
+    ) -> String {
+        let kept = literal(replacement.replacing("\\", with: "\\\\"))
+        let text = plain("\(column)::text")
+        return "regexp_replace(\(text), \(pattern(needle, value)), \(kept), 'g')"
+    }
+}

@@ -1,0 +1,70 @@
+package import Engine
+import HTTP
+import Lifecycle
+package import Settings
+
+/// A queue in a PostgreSQL database, 12 or later.
+package struct PostgreSQLQueue: QueueKind {
+    package static let name = "postgresql"
+    package static let summary = "PostgreSQL 12 or later, schema expunged"
+
+    package static let settings: [Setting] = [
+        Setting(
+            .queue,
+            "conninfo_credential",
+            .text(.credential),
+            .required(example: .text("app-queue-conninfo")),
+            """
+            Credential with the connection string or URI of libpq, password included, of a role \
+            that may use nothing but the queue. sslmode, options and similar parameters are refused.
+            """
+        ).atRestart(),
+        Setting(
+            .queue,
+            "tls",
+            .choice(PostgreSQLTargetPlan.TLS.allCases.map(\.rawValue)),
+            .defaultsTo(.text(PostgreSQLTargetPlan.TLS.verifyFull.rawValue)),
+            """
+            How the server authenticates over TCP: a certificate for this host, one for any host, \
+            or none (loopback only). A Unix socket needs none.
+            """
+        ).atRestart(),
+        Setting(
+            .queue,
+            "ca_file",
+            .text(.path),
+            .optional(example: .text("/etc/expunged/db-ca.pem")),
+            "PEM file with the certificate authorities to trust instead of the system's."
+        ).atRestart(),
+    ]
+
+    /// The credential with libpq's connection string.
+    package let conninfoCredential: String
+    package let tls: PostgreSQLTargetPlan.TLS
+    /// `nil` for the system's authorities.
+    package let caFile: String?
+
+    package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
+        conninfoCredential = section.requiredText("conninfo_credential")
+        tls = section.requiredChoice("tls")
+        caFile = section.text("ca_file")
+    }
+
+    package var pollInterval: Duration? { nil }
+
+    package func open(_ environment: QueueEnvironment) -> any QueueServer {
+        SQLQueue<PostgreSQLSession>(name: environment.name, clock: environment.clock) {
+            PostgreSQLTargetPlan(
+                name: TargetName(environment.name),
+                conninfo: try environment.adapters.credential(
+                    conninfoCredential,
+                    of: environment.owner
+                ),
+                schemas: [],
+                rules: [],
+                tls: tls,
+                caFile: caFile
+            )
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// What else must be true of a rule's rows.
+package struct ColumnCondition: Hashable, Sendable {
+    /// What a column is compared with.
+    package enum Value: Hashable, Sendable {
+        case text(String)
+        case integer(Int64)
+    }
+
+    /// How the column must compare.
+    package enum Test: Hashable, Sendable {
+        case equals(Value)
+        case isOneOf([String])
+        /// NULL differs from every value.
+        case differs(from: Value)
+        case isNull(Bool)
+    }
+
+    package let column: String
+    package let test: Test
+
+    package init(column: String, test: Test) {
+        self.column = column
+        self.test = test
+    }
+}
+
+extension ColumnCondition {
+    /// True or false, never NULL, and found by an index where there is one; compares as the column
+    /// does, like the application.
+    func sql<Dialect: SQLDialect>(in table: TableShape, _ dialect: Dialect.Type) -> String {
+        let name = Dialect.column(column, of: table.reference)
+        let isOneOf = { Dialect.isOneOf($0, column, in: table) }
+        switch test {
+        case .equals(let value): return "(\(isOneOf([value])) AND \(name) IS NOT NULL)"
+        case .isOneOf(let values):
+            return "(\(isOneOf(values.map { .text($0) })) AND \(name) IS NOT NULL)"
+        case .differs(let value): return "(NOT \(isOneOf([value])) OR \(name) IS NULL)"
+        case .isNull(let isNull): return "\(name) IS \(isNull ? "" : "NOT ")NULL"
+        }
+    }
+}

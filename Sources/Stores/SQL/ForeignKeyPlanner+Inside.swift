@@ -1,0 +1,175 @@
+import Lifecycle
+
+/// Rules about ids inside values.
+extension ForeignKeyPlanner {
+    /// Finds the rows of a rule without ``TableRule/via``.
+    func part(
+        _ inside: InsideValue,
+        _ rule: TableRule,
+        _ table: TableShape,
+        _ root: Root
+    ) -> String? {
+        let (name, found) = (
+            Dialect.column(rule.column, of: table.reference), Dialect.shape(rule.column, in: table)
+        )
+        let value = Dialect.userText(rule.idType)
+        switch root {
+        case .match, .check: return isFound(rule, inside, name, found, value)
+        case .nonCanonical: return isFoundOtherwise(rule, inside, name, found, value)
+        case .literal: return nil
+        }
+    }
+
+    private func isFound(
+        _ rule: TableRule,
+        _ inside: InsideValue,
+        _ name: String,
+        _ found: ColumnShape?,
+        _ value: String
+    ) -> String {
+        let holds = Dialect.holds(inside, name, found, value)
+        return unlike(rule, inside, value).map { "(\(holds) AND NOT \($0))" } ?? holds
+    }
+
+    /// True where a value stands that is not found, or that what replaces it would hold again.
+    private func isFoundOtherwise(
+        _ rule: TableRule,
+        _ inside: InsideValue,
+        _ name: String,
+        _ found: ColumnShape?,
+        _ value: String
+    ) -> String? {
+        let again = unlike(rule, inside, value).map {
+            "(\(Dialect.holds(inside, name, found, value)) AND \($0))"
+        }
+        let terms = [Dialect.holdsOtherwise(inside, name, found, value), again].compactMap(\.self)
+        return terms.isEmpty ? nil : anyOf(terms)
+    }
+
+    /// Finds rows by the value of a parent's row, which stands inside their column.
+    func insideChain(
+        _ rule: TableRule,
+        _ via: ParentColumn,
+        _ table: TableShape,
+        _ parent: TableShape,
+        _ root: Root,
+        _ depth: Int
+    ) -> String? {
+        guard let inside = rule.inside, let isInside = isInside(rule, table, parent) else {
+            return nil
+        }
+        var terms: [String] = []
+        let found = followed(via.table).compactMap { search($0, in: parent, root, depth + 1) }
+        if !found.isEmpty { terms.append("\(anyOf(found)) AND \(isInside)") }
+        if case .nonCanonical = root {
+            let own = followed(via.table).map { match($0, in: parent, depth + 1) }
+            let otherwise = isFoundOtherwise(
+                rule,
+                inside,
+                Dialect.column(rule.column, of: table.reference),
+                Dialect.shape(rule.column, in: table),
+                Dialect.text(Dialect.column(via.column, of: parent.reference))
+            )
+            if let otherwise, !own.isEmpty { terms.append("\(anyOf(own)) AND \(otherwise)") }
+        }
+        return terms.isEmpty ? nil : exists(parent, where: anyOf(terms))
+    }
+
+    /// True where the column of a rule holds the value of a parent's row; `nil` for a rule whose
+    /// column is the value.
+    func isInside(_ rule: TableRule, _ table: TableShape, _ parent: TableShape) -> String? {
+        guard let inside = rule.inside, let via = rule.via else { return nil }
+        let value = Dialect.text(Dialect.column(via.column, of: parent.reference))
+        return isFound(
+            rule,
+            inside,
+            Dialect.column(rule.column, of: table.reference),
+            Dialect.shape(rule.column, in: table),
+            value
+        )
+    }
+
+    func exists(_ alias: TableShape, where condition: String) -> String {
+        "EXISTS (SELECT 1 FROM \(shape(alias.name).reference) AS \(alias.reference)"
+            + " WHERE \(condition))"
+    }
+
+    /// True where the constant that replaces a value is the value, or has it in it; `nil` without a
+    /// constant.
+    private func unlike(
+        _ rule: TableRule,
+        _ inside: InsideValue,
+        _ value: String
+    ) -> String? {
+        guard case .anonymize(let masks) = rule.action else { return nil }
+        let texts = masks.filter(rule.changesPart).compactMap { mask -> String? in
+            switch mask.strategy {
+            case .text(let text): text
+            case .integer(let number): "\(number)"
+            case .null, .remove, .hash, .random, .truncate: nil
+            }
+        }
+        let terms = texts.map { text in
+            let literal = Dialect.literal(text)
+            guard case .text(let before, let after) = inside else {
+                return "coalesce(\(value) = \(literal), 1 = 0)"
+            }
+            return Dialect.textHolds(Needle(before: before, after: after), literal, value)
+        }
+        return terms.isEmpty ? nil : anyOf(terms)
+    }
+
+    /// How a column is masked, and how that is recognized.
+    func mask(
+        _ mask: ColumnMask,
+        of rule: TableRule? = nil,
+        in table: TableShape,
+        computed: inout [ColumnMask]
+    ) -> (value: String, test: String) {
+        let (name, found) = (
+            Dialect.column(mask.column, of: table.reference), Dialect.shape(mask.column, in: table)
+        )
+        if let rule, let inside = rule.inside, rule.changesPart(mask) {
+            let value = value(of: rule, in: table)
+            return (value: Dialect.changed(inside, name, found, value, mask), test: "1 = 0")
+        }
+        if let path = mask.path { return Dialect.masked(mask, at: path, name, found) }
+        return Dialect.mask(mask, in: table, computed: &computed)
+    }
+
+    /// What a row of the rule holds of the user.
+    private func value(of rule: TableRule, in table: TableShape) -> String {
+        guard let via = rule.via else { return Dialect.userText(rule.idType) }
+        let parent = shape(via.table).named("value1")
+        let found = followed(via.table).map { match($0, in: parent, 2) }
+        let isInside = isInside(rule, table, parent) ?? "1 = 0"
+        return "(SELECT \(Dialect.text(Dialect.column(via.column, of: parent.reference))) FROM"
+            + " \(shape(via.table).reference) AS \(parent.reference)"
+            + " WHERE \(anyOf(found)) AND \(isInside) LIMIT 1)"
+    }
+}
+
+extension TableRule {
+    /// The rule changes what it finds inside its column.
+    var changesPart: Bool {
+        guard case .anonymize(let masks) = action else { return false }
+        return masks.contains(where: changesPart)
+    }
+
+    func changesPart(_ mask: ColumnMask) -> Bool {
+        inside != nil && mask.column.lowercased() == column.lowercased()
+    }
+
+    /// One statement changes one place of each value.
+    var isRepeated: Bool {
+        guard case .anonymize(let masks) = action else { return false }
+        return masks.contains { mask in
+            let path = mask.path
+            guard changesPart(mask) else { return path?.hasArrays ?? false }
+            // A user's rows may have several values.
+            if via != nil { return true }
+            if case .json(let found)? = inside { return found.hasArrays }
+            return false
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import Lifecycle
+
+/// What finds the rows of a rule: the user id at the root, and the chain of `via` that leads there.
+extension ForeignKeyPlanner {
+    /// What stands at the root of a chain.
+    enum Root {
+        /// The user's rows.
+        case match
+        /// The same, in another way.
+        case check
+        /// Rows in which the id is spelled otherwise.
+        case nonCanonical
+        /// Rows with the id as it was submitted.
+        case literal
+    }
+
+    /// The rules of a table whose rows `via` leads through: those that delete, or the only one.
+    func followed(_ table: String) -> [TableRule] {
+        let own = rules(of: table).filter { $0.via?.table != table }
+        let deleting = own.filter(\.action.deletes)
+        return deleting.isEmpty ? own.count == 1 ? own : [] : deleting
+    }
+
+    /// The rules that follow a rule: their rows go before its own.
+    func followers(of rule: TableRule) -> [TableRule] {
+        rules.filter { follower in
+            guard follower.via?.table == rule.table, follower.action.changesRows,
+                !isReleased(follower)
+            else { return false }
+            // A leaf of a tree goes before what it hangs on.
+            return followed(rule.table).contains(rule) || follower == rule
+        }
+    }
+
+    /// The rules at the ends of the chains.
+    func roots(of rule: TableRule, _ depth: Int = 0) -> [TableRule] {
+        guard let via = rule.via, depth < Self.depthMax else { return [rule] }
+        return followed(via.table).flatMap { roots(of: $0, depth + 1) }
+    }
+
+    /// The rule that says how the user id is stored.
+    func root(of rule: TableRule) -> TableRule { roots(of: rule).first ?? rule }
+
+    /// Finds the rows of a rule; `nil` where there can be none of the kind.
+    func search(
+        _ rule: TableRule,
+        in table: TableShape,
+        _ root: Root,
+        _ depth: Int = 1
+    ) -> String? {
+        var terms: [String] = []
+        if let via = rule.via {
+            guard let found = chain(rule, via, table, root, depth) else { return nil }
+            terms = [found]
+        } else {
+            guard let found = condition(rule, table, root) else { return nil }
+            terms = [found]
+            terms += rule.otherParts.enumerated().map { index, part in
+                Dialect.match(part, table, id: Dialect.part(index))
+            }
+        }
+        terms += rule.conditions.map { $0.sql(in: table, Dialect.self) }
+        return terms.joined(separator: " AND ")
+    }
+
+    /// The user's rows, which every rule has.
+    func match(_ rule: TableRule, in table: TableShape, _ depth: Int = 1) -> String {
+        search(rule, in: table, .match, depth) ?? "1 = 0"
+    }
+
+    private func condition(_ rule: TableRule, _ table: TableShape, _ root: Root) -> String? {
+        if let inside = rule.inside { return part(inside, rule, table, root) }
+        return switch root {
+        case .match: Dialect.match(rule, table, id: Dialect.user)
+        case .check: "(\(Dialect.check(rule, table)))"
+        case .nonCanonical: Dialect.nonCanonical(rule, table).map { "(\($0))" }
+        case .literal: Dialect.literal(rule, table).map { "(\($0))" }
+        }
+    }
+
+    // MARK: One step of a chain
+
+    private func chain(
+        _ rule: TableRule,
+        _ via: ParentColumn,
+        _ table: TableShape,
+        _ root: Root,
+        _ depth: Int
+    ) -> String? {
+        guard depth < Self.depthMax else { return nil }
+        let parent = shape(via.table).named("via\(depth)")
+        if rule.inside != nil { return insideChain(rule, via, table, parent, root, depth) }
+        let found = followed(via.table).compactMap { search($0, in: parent, root, depth + 1) }
+        guard !found.isEmpty else { return nil }
+        let join = join(rule, table, parent)
+        let isTree = via.table == rule.table && rule.action.deletes
+        let rows =
+            isTree
+            ? tree(rule, join, parent, starts: anyOf(found), depth)
+            : "SELECT \(join.parents) FROM \(shape(via.table).reference) AS \(parent.reference)"
+                + " WHERE \(anyOf(found))"
+        return "\(join.children) IN (\(rows))" + others(rule, via, table, depth)
+    }
+
+    func anyOf(_ conditions: [String]) -> String {
+        conditions.count == 1
+            ? conditions[0] : "(" + conditions.map { "(\($0))" }.joined(separator: " OR ") + ")"
+    }
+
+    /// The columns by which a row refers to its parent, in SQL.
+    struct Join {
+        let pairs: [(child: String, parent: String)]
+
+        var children: String { Self.list(pairs.map(\.child)) }
+        /// A list to select.
+        var parents: String { pairs.map(\.parent).joined(separator: ", ") }
+        /// A condition.
+        var isEqual: String {
+            pairs.map { "\($0.child) = \($0.parent)" }.joined(separator: " AND ")
+        }
+
+        private static func list(_ columns: [String]) -> String {
+            columns.count == 1 ? columns[0] : "(" + columns.joined(separator: ", ") + ")"
+        }
+    }
+
+    /// The names of the columns: all of the foreign key if there is one, else those of the rule.
+    func joined(_ rule: TableRule) -> [(child: String, parent: String)] {
+        guard let via = rule.via else { return [] }
+        let key = schema(of: rule.table).foreignKeys.first { key in
+            key.parent == via.table && key.childColumns.count == key.parentColumns.count
+                && zip(key.childColumns, key.parentColumns).contains { child, parent in
+                    Dialect.isSame(child, rule.column) && Dialect.isSame(parent, via.column)
+                }
+        }
+        guard let key else { return [(child: rule.column, parent: via.column)] }
+        return zip(key.childColumns, key.parentColumns).map { (child: $0, parent: $1) }
+    }
+
+    func join(_ rule: TableRule, _ table: TableShape, _ parent: TableShape) -> Join {
+        Join(
+            pairs: joined(rule).map { names in
+                let child = Dialect.column(names.child, of: table.reference)
+                let found = Dialect.column(names.parent, of: parent.reference)
+                let types = (
+                    Dialect.shape(names.child, in: table)?.idTypes ?? [],
+                    Dialect.shape(names.parent, in: parent)?.idTypes ?? []
+                )
+                // An id as text here, as a number or UUID there.
+                let isText = types.0 == [.text] && !types.1.contains(.text)
+                return (child: child, parent: isText ? Dialect.text(found) : found)
+            }
+        )
+    }
+
+    /// Rows below the starts, over any number of steps; none below a row that stays.
+    private func tree(
+        _ rule: TableRule,
+        _ join: Join,
+        _ parent: TableShape,
+        starts: String,
+        _ depth: Int
+    ) -> String {
+        let (name, rows) = ("tree\(depth)", "\(shape(rule.table).reference) AS \(parent.reference)")
+        let places = join.pairs.indices.map { "k\($0)" }
+        let up = self.join(rule, parent, parent).pairs.map(\.child)
+        let isBelow = zip(up, places).map { "\($0) = \(name).\($1)" }
+        let conditions = rule.conditions.map { $0.sql(in: parent, Dialect.self) }
+        let stays = followed(rule.table).flatMap { protections($0, in: parent) }
+        let open = stays.isEmpty ? "" : " AND NOT \(anyOf(stays))"
+        return """
+            WITH RECURSIVE \(name)(\(places.joined(separator: ", "))) AS (\
+            SELECT \(join.parents) FROM \(rows) WHERE \(starts)\(open) UNION \
+            SELECT \(join.parents) FROM \(name) JOIN \(rows) ON \
+            \((isBelow + conditions).joined(separator: " AND "))) \
+            SELECT \(places.joined(separator: ", ")) FROM \(name)
+            """
+    }
+
+    /// Without rows that other owners share: these go with the last of them.
+    ///
+    /// Begins with AND, or is empty where a row can have one owner only.
+    func others(
+        _ rule: TableRule,
+        _ via: ParentColumn,
+        _ table: TableShape,
+        _ depth: Int
+    ) -> String {
+        let parent = shape(via.table)
+        guard rule.inside == nil, !parent.isUnique(joined(rule).map(\.parent)) else { return "" }
+        let owner = parent.named("own\(depth)")
+        let own = followed(via.table).map { match($0, in: owner, depth + 1) }
+        return " AND NOT EXISTS (SELECT 1 FROM \(parent.reference) AS \(owner.reference) WHERE "
+            + "\(join(rule, table, owner).isEqual) AND NOT coalesce(\(anyOf(own)), 1 = 0))"
+    }
+
+    /// Without rows that rules of the table take, for a rule that counts what a cascade takes.
+    ///
+    /// Begins with AND, or is empty.
+    func uncounted(by rule: TableRule, in table: TableShape) -> String {
+        if isReleased(rule) {
+            return references(to: table, besides: rule.via?.table).map { " AND \($0)" }.joined()
+        }
+        guard rule.action.parent != nil else { return "" }
+        return rules(of: table.name).filter { $0.action == .delete }
+            .map { " AND NOT coalesce(\(match($0, in: table)), 1 = 0)" }.joined()
+    }
+
+    // MARK: What hangs on a row
+
+    /// Rows on which nothing hangs that is still to be changed; begins with AND, or is empty.
+    ///
+    /// So the chain leads to every row until the last one is gone.
+    func guardian(of rule: TableRule, in table: TableShape) -> String {
+        guard rule.action == .delete || masksChain(rule) else { return "" }
+        return followers(of: rule).compactMap { follower in
+            guard let via = follower.via, follower != rule || rule.action == .delete else {
+                return nil
+            }
+            let child = shape(follower.table).named("child")
+            var terms = [
+                isInside(follower, child, table) ?? join(follower, child, table).isEqual
+            ]
+            terms += follower.conditions.map { $0.sql(in: child, Dialect.self) }
+            if case .anonymize(let masks) = follower.action, !follower.changesPart {
+                var computed: [ColumnMask] = []
+                let tests = masks.map { self.mask($0, in: child, computed: &computed).test }
+                terms.append("NOT (\(tests.joined(separator: " AND ")))")
+            }
+            return " AND NOT EXISTS (SELECT 1 FROM \(shape(follower.table).reference) AS child"
+                + " WHERE \(terms.joined(separator: " AND "))"
+                + "\(others(follower, via, child, 1)))"
+        }
+        .joined()
+    }
+
+    /// The rule changes a column by which it, or what follows it, is found.
+    private func masksChain(_ rule: TableRule) -> Bool {
+        guard case .anonymize(let masks) = rule.action else { return false }
+        var columns = [rule.column] + rule.conditions.map(\.column) + rule.otherParts.map(\.column)
+        columns += rules.filter { $0.via?.table == rule.table }.flatMap(joined).map(\.parent)
+        return masks.contains { mask in columns.contains { Dialect.isSame($0, mask.column) } }
+    }
+}

@@ -1,0 +1,167 @@
+import Lifecycle
+
+/// The SQL about values inside values.
+///
+/// `column` is the column in SQL and `shape` what it is; `value` is a text in SQL, which may be
+/// NULL or empty and is then found nowhere.
+protocol InsideDialect: SendableMetatype {
+    /// The user id of parameter 1 as a text.
+    static func userText(_ type: IDType) -> String
+
+    /// Why a column cannot hold ids so; `nil` where it can.
+    static func problem(of inside: InsideValue, _ column: ColumnShape, _ type: IDType) -> String?
+
+    static func search(
+        _ path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?,
+        for target: JSONTarget
+    ) -> JSONSearch
+
+    /// The column with something else at a place in its JSON.
+    static func json(
+        _ column: String,
+        _ shape: ColumnShape?,
+        at place: String,
+        _ change: MaskStrategy
+    ) -> String
+
+    /// True for a value that is no JSON and has this text in it; `nil` where there can be none.
+    static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String?
+
+    /// True where the value is one of the elements; never NULL.
+    static func listHolds(_ separator: String, _ column: String, _ value: String) -> String
+
+    /// True where it may well be one, for other blanks around the elements.
+    static func listHoldsLoosely(_ separator: String, _ column: String, _ value: String) -> String
+
+    /// The list without the element, or with another in its place.
+    static func list(
+        _ separator: String,
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String?
+    ) -> String
+
+    /// True where the needle stands in the text; never NULL.
+    static func textHolds(_ needle: Needle, _ column: String, _ value: String) -> String
+
+    /// The text with something else in place of each needle.
+    static func text(
+        _ needle: Needle,
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String
+    ) -> String
+
+    static func arrayHolds(_ column: String, _ shape: ColumnShape?, _ value: String) -> String
+
+    static func array(
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String?
+    ) -> String
+}
+
+/// A value with its texts around it.
+struct Needle {
+    let before: String
+    let after: String
+
+    /// No letter or digit may stand in front of it: `@ann` is not in `joe@ann.example`.
+    var beginsWord: Bool { before.first.map { $0 == "@" || Mentions.isWord($0) } ?? true }
+    /// None may follow: `@ann` is not in `@anna` nor in `@ann.smith`.
+    var endsWord: Bool { after.last.map(Mentions.isWord) ?? true }
+}
+
+extension InsideDialect {
+    static func arrayHolds(_ column: String, _ shape: ColumnShape?, _ value: String) -> String {
+        "1 = 0"
+    }
+
+    static func array(
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String?
+    ) -> String { column }
+
+    /// True where a value stands inside a column; never NULL.
+    static func holds(
+        _ inside: InsideValue,
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String
+    ) -> String {
+        let found =
+            switch inside {
+            case .json(let path): search(path, column, shape, for: .value(value)).isFound
+            case .array: arrayHolds(column, shape, value)
+            case .list(let separator): listHolds(separator, column, value)
+            case .text(let before, let after):
+                textHolds(Needle(before: before, after: after), column, value)
+            }
+        return "(\(found) AND coalesce(\(value) <> '', 1 = 0))"
+    }
+
+    /// True where a value may well stand there, but is not found; `nil` where it cannot.
+    static func holdsOtherwise(
+        _ inside: InsideValue,
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String
+    ) -> String? {
+        switch inside {
+        case .json: isBroken(column, shape, value)
+        case .list(let separator):
+            "(\(listHoldsLoosely(separator, column, value))"
+                + " AND NOT \(listHolds(separator, column, value)))"
+        case .array, .text: nil
+        }
+    }
+
+    /// The column with what is found there removed or replaced, of JSON the last place.
+    static func changed(
+        _ inside: InsideValue,
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String,
+        _ mask: ColumnMask
+    ) -> String {
+        let replacement: String? =
+            switch mask.strategy {
+            case .text(let text): text
+            case .integer(let number): "\(number)"
+            case .null, .remove, .hash, .random, .truncate: nil
+            }
+        switch inside {
+        case .json(let path):
+            let found = search(path, column, shape, for: .value(value))
+            return json(column, shape, at: found.last(mask.path ?? path), mask.strategy)
+        case .array: return array(column, shape, without: value, replacement)
+        case .list(let separator):
+            return list(separator, column, shape, without: value, replacement)
+        case .text(let before, let after):
+            let needle = Needle(before: before, after: after)
+            return text(needle, column, shape, without: value, replacement ?? "")
+        }
+    }
+
+    /// How what stands at a path in JSON is masked, and how that is recognized; with arrays on the
+    /// way one place after the other.
+    static func masked(
+        _ mask: ColumnMask,
+        at path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?
+    ) -> (value: String, test: String) {
+        let found = search(path, column, shape, for: .unlike(mask.strategy))
+        return (
+            value: json(column, shape, at: found.last(path), mask.strategy),
+            test: "NOT \(found.isFound)"
+        )
+    }
+}

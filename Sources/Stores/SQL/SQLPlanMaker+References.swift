@@ -1,0 +1,185 @@
+import Lifecycle
+
+/// What a rule's column refers to, and whether it tells one user from the others.
+extension SQLPlanMaker {
+    /// Checks what ``TableRule/via`` names.
+    mutating func checkVia(_ rule: TableRule, _ via: ParentColumn, _ shape: TableShape) {
+        let place = "via \"\(via.table).\(via.column)\" of table '\(shape.name)'"
+        guard let parent = schema.table(via.table) else {
+            problems.append("\(place): there is no table '\(via.table)'")
+            return
+        }
+        guard let column = column(via.column, of: parent) else { return }
+        let planner = ForeignKeyPlanner<Dialect>(schema, rules: rules, holds: [])
+        if planner.followed(parent.name).isEmpty {
+            let count = planner.rules(of: parent.name).count { $0.via?.table != parent.name }
+            problems.append(
+                count == 0
+                    ? "\(place): table '\(parent.name)' has no rule that finds a user's rows"
+                    : "\(place): table '\(parent.name)' has \(count) rules, none of which deletes,"
+                        + " so that nobody can tell which one it follows"
+            )
+            return
+        }
+        guard !isCircular(rule, planner) else {
+            problems.append("\(place) leads in a circle")
+            return
+        }
+        let roots = planner.roots(of: rule)
+        if Set(roots.map(\.idType)).count > 1 || Set(roots.map(\.idTemplate)).count > 1 {
+            problems.append("\(place) leads to rules with different id_type or id_template")
+        }
+        let isReleased = Dialect.releasesRows && planner.isReleased(rule)
+        if !isReleased, isHeldBack(rule, by: parent, column) {
+            problems.append(
+                "\(place): rows of '\(parent.name)' refer to '\(shape.name)' by '\(column.name)'"
+                    + " and would stop the deletion; ON DELETE SET NULL or CASCADE of that key lets"
+                    + " '\(shape.name)' go first"
+            )
+        }
+        checkParent(rule, column, parent, place, planner)
+    }
+
+    /// The rows go before those that they are found by, which refer to them.
+    private func isHeldBack(
+        _ rule: TableRule,
+        by parent: TableShape,
+        _ column: ColumnShape
+    ) -> Bool {
+        rule.action == .delete && parent.name != rule.table
+            && parent.foreignKeys.contains { key in
+                key.parent == rule.table && key.restricts
+                    && key.childColumns.contains { Dialect.isSame($0, column.name) }
+            }
+    }
+
+    private mutating func checkParent(
+        _ rule: TableRule,
+        _ column: ColumnShape,
+        _ parent: TableShape,
+        _ place: String,
+        _ planner: ForeignKeyPlanner<Dialect>
+    ) {
+        let names = planner.joined(rule).map(\.parent)
+        guard rule.inside == nil else {
+            if !parent.isUnique(names) {
+                problems.append(
+                    "\(place): '\(column.name)' is not unique, so what stands inside"
+                        + " '\(rule.column)' may be another user's"
+                )
+            }
+            return
+        }
+        if !parent.isUnique(names) {
+            if let key = composite(column.name, in: parent, given: names) {
+                problems.append(
+                    "\(place): '\(column.name)' is one of the columns (\(key)) of a key of"
+                        + " '\(parent.name)' and identifies no row; a foreign key of all of them is"
+                        + " followed"
+                )
+            } else if !column.isIndexed {
+                advice.append(
+                    "\(place): '\(column.name)' has no index, so every purge reads the whole table"
+                        + " to find other owners"
+                )
+            }
+        }
+        let isDeclared = schema.table(rule.table)?.foreignKeys.contains { key in
+            key.parent == parent.name
+                && key.childColumns.contains { Dialect.isSame($0, rule.column) }
+        }
+        if isDeclared != true, parent.isUnique(names) {
+            advice.append(
+                "\(place) has no foreign key: a row that the application adds while the row that it"
+                    + " refers to is purged stays, and no check finds it"
+            )
+        }
+    }
+
+    private func isCircular(_ rule: TableRule, _ planner: ForeignKeyPlanner<Dialect>) -> Bool {
+        var open = planner.followed(rule.via?.table ?? "")
+        var seen: Set<TableRule> = []
+        while let next = open.popLast() {
+            if next == rule { return true }
+            guard seen.insert(next).inserted, let via = next.via else { continue }
+            open += planner.followed(via.table)
+        }
+        return false
+    }
+
+    // MARK: One user
+
+    /// Refuses a column that other users' rows can have the same value in.
+    mutating func checkIdentity(_ rule: TableRule, _ column: ColumnShape, _ shape: TableShape) {
+        guard !rule.identifiesUser, rule.via == nil, !shape.isUnique([column.name]) else { return }
+        let given =
+            [column.name] + rule.conditions.map(\.column) + rule.otherParts.map(\.column)
+        guard let fact = ambiguity(column.name, in: shape, given: given) else { return }
+        problems.append(
+            "column '\(column.name)' of table '\(shape.name)' \(fact): other users can have the"
+                + " same value; complete the rule by id_template or where, or set"
+                + " identifies_user = true"
+        )
+    }
+
+    private func ambiguity(_ name: String, in shape: TableShape, given: [String]) -> String? {
+        let isGiven = { (other: String) in given.contains { Dialect.isSame($0, other) } }
+        let keys = shape.foreignKeys.filter { key in
+            key.childColumns.contains { Dialect.isSame($0, name) }
+        }
+        if let key = keys.first(where: { $0.childColumns.count > 1 }),
+            !keys.contains(where: { $0.childColumns.count == 1 }),
+            !key.childColumns.allSatisfy(isGiven)
+        {
+            return "is one of the columns (\(key.childColumns.joined(separator: ", "))) that refer"
+                + " to '\(key.parent)'"
+        }
+        if let key = composite(name, in: shape, given: given) {
+            return "is one of the columns (\(key)) of a key"
+        }
+        guard keys.isEmpty, let type = shape.typeColumn(of: name), !isGiven(type) else {
+            return nil
+        }
+        return "refers to the table that '\(type)' names"
+    }
+
+    /// The columns of a key of which this is one, when it says nothing by itself.
+    private func composite(_ name: String, in shape: TableShape, given: [String]) -> String? {
+        let isGiven = { (other: String) in given.contains { Dialect.isSame($0, other) } }
+        let key = shape.uniqueKeys.first { key in
+            guard key.count > 1, key.contains(where: { Dialect.isSame($0, name) }),
+                !key.allSatisfy(isGiven)
+            else { return false }
+            return PersonalNames.plain.contains(PersonalNames.canonical(name))
+                || isReferred(key, in: shape)
+        }
+        return key?.joined(separator: ", ")
+    }
+
+    /// Another table refers to all of its columns.
+    private func isReferred(_ key: [String], in shape: TableShape) -> Bool {
+        schema.tables.contains { table in
+            table.foreignKeys.contains { foreign in
+                foreign.parent == shape.name && foreign.parentColumns.count == key.count
+                    && key.allSatisfy { column in
+                        foreign.parentColumns.contains { $0.lowercased() == column.lowercased() }
+                    }
+            }
+        }
+    }
+}
+
+extension TableShape {
+    /// The column that says to which table an id refers: `taggable_type`, `content_type_id`.
+    func typeColumn(of name: String) -> String? {
+        let canonical = PersonalNames.canonical(name)
+        var types: Set<String> = []
+        for end in ["id", "uuid", "pk"] where canonical.hasSuffix(end) && canonical != end {
+            types.insert(canonical.dropLast(end.count) + "type")
+        }
+        if ["objectid", "objectpk"].contains(canonical) {
+            types.formUnion(["contenttype", "contenttypeid"])
+        }
+        return columns.first { types.contains(PersonalNames.canonical($0.name)) }?.name
+    }
+}

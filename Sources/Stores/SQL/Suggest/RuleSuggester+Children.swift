@@ -1,0 +1,206 @@
+import Lifecycle
+
+/// What hangs on rows that go.
+extension RuleSuggester {
+    /// Adds the rules for the rows that refer to a table of which rows go.
+    mutating func addChildren(of table: String) {
+        for (child, key) in children(of: table) { addChild(child, key, of: table) }
+        if table != user.table {
+            for (child, reference) in typed(to: table) { addTyped(child, reference) }
+        }
+        for (child, column) in namedChildren(of: table) { addNamed(child, column, of: table) }
+    }
+
+    private func children(of table: String) -> [(table: TableShape, key: ForeignKey)] {
+        guard table != user.table else { return [] }
+        return schema.tables.flatMap { child in
+            child.problem == nil && child.canSelect
+                ? child.foreignKeys.filter { $0.parent == table }.map { (child, $0) } : []
+        }
+    }
+
+    private mutating func addChild(_ child: TableShape, _ key: ForeignKey, of table: String) {
+        guard let column = key.childColumns.last, let parent = key.parentColumns.last else {
+            return
+        }
+        let via = ParentColumn(table: table, column: parent)
+        let fact =
+            "Foreign key \(Self.list(key.childColumns)) to '\(table)' ON DELETE \(key.onDelete)."
+        if key.cascades {
+            var seen: Set<String> = child.name == table ? [] : [table]
+            guard needsRule(child, &seen) else {
+                note(child.name, cascadesFrom: table)
+                return
+            }
+            guard child.name == table || !leads(from: table, to: child.name) else { return }
+            let rule = rule(child, column, via: via)
+            add(SuggestedRule(rule: rule, facts: [fact + " Its own rows need order."]))
+            return
+        }
+        guard key.restricts else { return }
+        let isNullable = isNullable([column], in: child)
+        if child.name == table || child.name == user.table {
+            addBack(child, column, via, fact, isNullable: isNullable)
+            return
+        }
+        let isOfOthers = (rules[child.name] ?? []).contains { $0.rule.via == nil }
+        let isCircle = leads(from: table, to: child.name)
+        guard isNullable && isOfOthers || isCircle else {
+            add(
+                SuggestedRule(
+                    rule: rule(child, column, via: via),
+                    facts: [fact + " Its rows are parts of those there and go first."],
+                    decision: isOfOthers
+                        ? "rows of other users that refer to the user's go with them" : nil
+                )
+            )
+            return
+        }
+        addBack(child, column, via, fact, isNullable: isNullable)
+    }
+
+    /// A reference back to rows that go, from rows that stay.
+    private mutating func addBack(
+        _ child: TableShape,
+        _ column: String,
+        _ via: ParentColumn,
+        _ fact: String,
+        isNullable: Bool
+    ) {
+        if isNullable {
+            add(
+                SuggestedRule(
+                    rule: rule(
+                        child,
+                        column,
+                        via: via,
+                        clears: true,
+                        keepReason: "the row is of others; only the reference goes"
+                    ),
+                    facts: [fact],
+                    decision: "rows of others stay and lose the reference; with \"delete\" they go"
+                )
+            )
+        } else if child.name == via.table {
+            add(
+                SuggestedRule(
+                    rule: rule(child, column, via: via),
+                    facts: [fact + " A row that others refer to takes them along."],
+                    decision: "rows of other users below the user's go with them"
+                )
+            )
+        } else {
+            note(
+                gap: "'\(child.name).\(column)' leads back to '\(via.table)' and cannot be NULL:"
+                    + " rows there cannot be deleted while it does"
+            )
+        }
+    }
+
+    /// Whether a child that cascades needs a rule of its own.
+    ///
+    /// Another rule keeps or changes some of its rows, or rows hang on it that do not cascade.
+    private func needsRule(_ child: TableShape, _ seen: inout Set<String>) -> Bool {
+        guard seen.insert(child.name).inserted else { return false }
+        if (rules[child.name] ?? []).contains(where: { $0.rule.action != .delete }) { return true }
+        if !typed(to: child.name).isEmpty || !namedChildren(of: child.name).isEmpty { return true }
+        for (next, key) in children(of: child.name) where key.restricts || key.cascades {
+            if key.restricts { return true }
+            if needsRule(next, &seen) { return true }
+        }
+        return false
+    }
+
+    /// Whether rows of a table are found, over any number of rules, by those of another.
+    private func leads(from table: String, to other: String) -> Bool {
+        var open = [table]
+        var seen: Set<String> = []
+        while let next = open.popLast() {
+            if next == other { return true }
+            guard seen.insert(next).inserted else { continue }
+            open += (rules[next] ?? []).filter { $0.rule.action == .delete }
+                .compactMap(\.rule.via?.table)
+        }
+        return false
+    }
+
+    private mutating func addTyped(_ child: TableShape, _ typed: TypedReference) {
+        guard let parent = schema.table(typed.type.table), let key = primaryKey(of: parent),
+            fits(typed.column, of: child, key, of: parent), child.name != parent.name,
+            !leads(from: parent.name, to: child.name)
+        else {
+            note(
+                gap: "'\(child.name).\(typed.column)' refers to rows of '\(typed.type.table)' that"
+                    + " go, but no rule can follow it: the types differ"
+            )
+            return
+        }
+        add(
+            SuggestedRule(
+                rule: rule(
+                    child,
+                    typed.column,
+                    via: ParentColumn(table: parent.name, column: key),
+                    where: [typed.condition]
+                ),
+                facts: [
+                    "'\(typed.column)' refers to the table that '\(typed.typeColumn)' names: this"
+                        + " value means '\(parent.name)'."
+                ]
+            )
+        )
+    }
+
+    // MARK: Without keys
+
+    /// Columns such as `post_id` that can hold the key of a table.
+    private func namedChildren(of table: String) -> [(child: TableShape, column: String)] {
+        guard table != user.table, let parent = schema.table(table),
+            let key = primaryKey(of: parent)
+        else { return [] }
+        return named(after: table).filter { child, column in
+            child.name != user.table && fits(column, of: child, key, of: parent)
+        }
+    }
+
+    private mutating func addNamed(_ child: TableShape, _ column: String, of table: String) {
+        guard let parent = schema.table(table), let key = primaryKey(of: parent),
+            !leads(from: table, to: child.name)
+        else { return }
+        let isOfOthers = (rules[child.name] ?? []).contains { $0.rule.via == nil }
+        // Where no key is declared, NULL is allowed everywhere and says nothing.
+        let clears = isOfOthers && hasKeys && isNullable([column], in: child)
+        add(
+            SuggestedRule(
+                rule: rule(
+                    child,
+                    column,
+                    via: ParentColumn(table: table, column: key),
+                    clears: clears,
+                    keepReason: "the row is of others; only the reference goes"
+                ),
+                facts: ["'\(column)' is no foreign key, but named like one to '\(table)'."],
+                decision: isOfOthers
+                    ? "rows of other users may refer to the user's; shall they go, too?"
+                    : "do these rows belong to those of '\(table)'?"
+            )
+        )
+    }
+
+    private func primaryKey(of table: TableShape) -> String? {
+        let columns = table.columns.filter(\.isPrimaryKey)
+        return columns.count == 1 ? columns[0].name : nil
+    }
+
+    private func fits(
+        _ name: String,
+        of child: TableShape,
+        _ key: String,
+        of parent: TableShape
+    ) -> Bool {
+        guard let one = child.column(name, ignoringCase: true),
+            let other = parent.column(key, ignoringCase: true)
+        else { return false }
+        return !one.idTypes.isDisjoint(with: other.idTypes)
+    }
+}

@@ -1,0 +1,225 @@
+import Lifecycle
+
+/// A column that holds a user's id, or another value of the user.
+struct UserReference: Sendable {
+    let column: String
+    /// The declared key, if there is one.
+    var key: ForeignKey?
+    /// The column of the user table; `nil` for that of the user id.
+    var parent: String?
+    var template: IDTemplate?
+    /// Why it is one.
+    let fact: String
+    /// Nothing but the name says so.
+    var isByName = false
+}
+
+/// What refers to users directly.
+extension RuleSuggester {
+    /// Adds the rules for a table that refers to users.
+    mutating func addReferences(of shape: TableShape) {
+        addTyped(shape)
+        let references = references(of: shape)
+        let owner = owner(of: shape, references)
+        for reference in references {
+            let clears = clears(reference, in: shape, owner)
+            let via = reference.parent.map { ParentColumn(table: user.table, column: $0) }
+            add(
+                SuggestedRule(
+                    rule: rule(
+                        shape,
+                        reference.column,
+                        via: via,
+                        template: reference.template,
+                        clears: clears
+                    ),
+                    facts: [reference.fact],
+                    decision: decision(reference, in: shape, clears: clears, references.count)
+                )
+            )
+        }
+    }
+
+    /// All columns of a table that refer to users.
+    func references(of shape: TableShape) -> [UserReference] {
+        let keys = shape.foreignKeys.filter { $0.parent == user.table }.compactMap(reference)
+        let keyed = Set(shape.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
+        let others = shape.columns.filter { column in
+            !keyed.contains(column.name.lowercased()) && shape.typeColumn(of: column.name) == nil
+        }
+        .compactMap { reference($0, in: shape) }
+        let order = shape.columns.map { $0.name.lowercased() }
+        let place = { (reference: UserReference) in
+            order.firstIndex(of: reference.column.lowercased()) ?? order.count
+        }
+        return (keys + others).sorted { place($0) < place($1) }
+    }
+
+    private func reference(_ key: ForeignKey) -> UserReference? {
+        let action = key.onDelete.isEmpty ? "" : " ON DELETE \(key.onDelete)"
+        let pairs = zip(key.parentColumns, key.childColumns)
+        let isOfID = { (name: String) in name.lowercased() == user.column.lowercased() }
+        guard let own = pairs.first(where: { isOfID($0.0) }) else {
+            guard let last = pairs.map(\.self).last else { return nil }
+            return UserReference(
+                column: last.1,
+                key: key,
+                parent: last.0,
+                fact: "Foreign key '\(last.1)' to '\(user.table).\(last.0)'\(action)."
+            )
+        }
+        let isWhole = !user.parts.isEmpty && key.parentColumns.count == user.parts.count + 1
+        let parts = isWhole ? pairs.filter { !isOfID($0.0) }.map(\.1) : []
+        return UserReference(
+            column: own.1,
+            key: key,
+            template: IDTemplate(parts: parts, own.1),
+            fact: "Foreign key \(Self.list(key.childColumns)) to '\(user.table)'\(action)."
+        )
+    }
+
+    /// By sampled values, or by the name where there are none.
+    private func reference(_ column: ColumnShape, in shape: TableShape) -> UserReference? {
+        let ids = schema.table(user.table)?.column(user.column, ignoringCase: true)?.idTypes ?? []
+        guard !ids.isDisjoint(with: column.idTypes) else { return nil }
+        let bare = names.bare(user.table)
+        let other = names.table(of: column.name, in: shape.name)
+        let isElsewhere = other != nil && other != user.table
+        let isStrong = !isElsewhere && isNamedOfUser(column.name, bare)
+        let count = sample.tables[shape.name]?.count(column.name) ?? TableSample.Count()
+        let whole = count.whole[0] ?? 0
+        let fact =
+            "'\(column.name)' is no foreign key; \(whole) of \(count.sampled) sampled values are"
+            + " ids of users."
+        if whole > 0 {
+            if sample.distinct.contains(0) { return UserReference(column: column.name, fact: fact) }
+            let isMost = whole * 10 >= count.sampled * 9
+            let sounds = PersonalNames.isReference(column.name, to: user, bare: bare)
+            if isStrong || (!isElsewhere && isMost && sounds) {
+                return UserReference(column: column.name, fact: fact, isByName: !isMost)
+            }
+            return nil
+        }
+        guard isStrong, count.sampled == 0 || sample.hasMoreUsers else { return nil }
+        return UserReference(
+            column: column.name,
+            fact: count.sampled == 0
+                ? "'\(column.name)' is named like a user id, and there is no value to compare."
+                : fact + " Its name says so.",
+            isByName: true
+        )
+    }
+
+    private func isNamedOfUser(_ column: String, _ bare: String) -> Bool {
+        let name = PersonalNames.canonical(column)
+        let table = PersonalNames.canonical(bare)
+        let singular = table.hasSuffix("s") ? String(table.dropLast()) : table
+        return PersonalNames.isUserID(name) || PersonalNames.isAudit(column)
+            || name == singular + "id" || name == singular
+            || name == singular + PersonalNames.canonical(user.column)
+    }
+
+    // MARK: What happens to a row
+
+    /// The reference by which a row is the user's: rows go by it, and the others are cleared.
+    private func owner(of shape: TableShape, _ references: [UserReference]) -> String? {
+        let rank = { (reference: UserReference) -> Int in
+            if reference.key?.cascades == true { return 4 }
+            if reference.key?.onDelete == "SET NULL" { return 0 }
+            if PersonalNames.isAudit(reference.column) { return 1 }
+            return isNullable([reference.column], in: shape) ? 2 : 3
+        }
+        // Of equals the first.
+        let best = references.map(rank).max() ?? 0
+        return references.first { rank($0) == best }?.column
+    }
+
+    /// Whether the reference becomes NULL and the row stays.
+    private func clears(
+        _ reference: UserReference,
+        in shape: TableShape,
+        _ owner: String?
+    ) -> Bool {
+        guard isNullable([reference.column], in: shape), reference.key?.cascades != true else {
+            return false
+        }
+        if reference.key?.onDelete == "SET NULL" { return true }
+        if PersonalNames.isAudit(reference.column) { return true }
+        // Where no key is declared, NULL is allowed everywhere and says nothing.
+        return hasKeys && reference.column != owner
+    }
+
+    private func decision(
+        _ reference: UserReference,
+        in shape: TableShape,
+        clears: Bool,
+        _ count: Int
+    ) -> String? {
+        var questions: [String] = []
+        if reference.isByName { questions.append("is it a user id at all?") }
+        let isAudit = PersonalNames.isAudit(reference.column)
+        if clears {
+            let personal = shape.columns.map(\.name).filter { name in
+                name != reference.column && PersonalNames.isPersonal(PersonalNames.canonical(name))
+            }
+            if !personal.isEmpty {
+                questions.append(
+                    "the row stays; \(Self.list(personal)) may be the user's and need be set, too"
+                )
+            }
+        } else if isAudit {
+            questions.append(
+                "the name says that the user only worked on the row, but it cannot be NULL: delete"
+                    + " the row, or set the id of a placeholder account?"
+            )
+        } else if count > 1, reference.key?.cascades != true {
+            questions.append("the row names \(count) users: does it go with this one?")
+        }
+        return questions.isEmpty ? nil : questions.joined(separator: " ")
+    }
+
+    // MARK: Types
+
+    /// Rows of a polymorphic reference of which the type is that of users.
+    private mutating func addTyped(_ shape: TableShape) {
+        for typed in typed(shape) where typed.type.table == user.table {
+            add(
+                SuggestedRule(
+                    rule: rule(shape, typed.column, where: [typed.condition]),
+                    facts: [
+                        "'\(typed.column)' refers to the table that '\(typed.typeColumn)' names:"
+                            + " this value means '\(user.table)'."
+                    ],
+                    decision: nil
+                )
+            )
+        }
+    }
+}
+
+/// A polymorphic reference, for one value of its type.
+struct TypedReference: Sendable {
+    let column: String
+    let typeColumn: String
+    let type: TableSample.TypeName
+
+    var condition: ColumnCondition {
+        ColumnCondition(column: typeColumn, test: .equals(type.value))
+    }
+
+    /// What the sampled types of all tables lead to, by the table that holds them.
+    static func all(_ schema: SQLSchema, _ sample: SchemaSample) -> [String: [TypedReference]] {
+        var found: [String: [TypedReference]] = [:]
+        for (name, sampled) in sample.tables where !sampled.types.isEmpty {
+            guard let shape = schema.table(name) else { continue }
+            for column in shape.columns {
+                guard let typeColumn = shape.typeColumn(of: column.name) else { continue }
+                let seen = Set((sampled.types[typeColumn] ?? []).compactMap(\.self))
+                found[name, default: []] += seen.sorted { $0.table < $1.table }.map { type in
+                    TypedReference(column: column.name, typeColumn: typeColumn, type: type)
+                }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,236 @@
+import Lifecycle
+
+/// Rows that are the user's by another value, or that the user's rows refer to.
+extension RuleSuggester {
+    // MARK: Owned
+
+    /// Rows such as addresses, which go with the last row that refers to them.
+    mutating func addOwned(by table: String) {
+        guard let shape = schema.table(table), rules[table] != nil else { return }
+        for key in shape.foreignKeys where key.restricts && key.childColumns.count == 1 {
+            guard let parent = schema.table(key.parent), parent.name != table, parent.isOwn,
+                parent.problem == nil, rules[parent.name] == nil, parent.name != user.table
+            else { continue }
+            let personal = parent.columns.map(\.name).filter {
+                PersonalNames.isPersonal(PersonalNames.canonical($0))
+            }
+            let isProfile = PersonalNames.isTableOfUsers(parent.name)
+            guard !personal.isEmpty || isProfile || isAddress(parent.name) else { continue }
+            let via = ParentColumn(table: table, column: key.childColumns[0])
+            add(
+                owned: SuggestedRule(
+                    rule: rule(parent, key.parentColumns[0], via: via),
+                    facts: [
+                        "'\(table).\(key.childColumns[0])' refers to it. A row goes with the last"
+                            + " one that refers to it."
+                    ],
+                    decision: "are these rows data of users, or shared by all?"
+                )
+            )
+        }
+    }
+
+    private func isAddress(_ table: String) -> Bool {
+        let name = PersonalNames.canonical(names.bare(table))
+        return name.hasSuffix("address") || name.hasSuffix("addresses")
+    }
+
+    // MARK: Values
+
+    /// Rows with an e-mail address or the like.
+    mutating func addValues(of shape: TableShape) {
+        guard let sampled = sample.tables[shape.name] else { return }
+        let direct = (rules[shape.name] ?? []).filter { $0.rule.via == nil }
+        let isGone = deleted.contains(shape.name) && direct.isEmpty
+        guard !isGone else { return }
+        let owners = direct.filter { $0.rule.action == .delete }.map(\.rule.column)
+        let keyed = Set(shape.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
+        for column in shape.columns where !keyed.contains(column.name.lowercased()) {
+            let count = sampled.count(column.name)
+            guard let (value, whole) = value(of: count, column.name),
+                !sampled.goes(column.name, with: owners)
+            else { continue }
+            let isOfOthers = direct.contains { rule in
+                rule.rule.action != .delete
+                    || sampled.isOfOthers(column.name, by: rule.rule.column)
+            }
+            let clears = isOfOthers && isNullable([column.name], in: shape)
+            let parent = user.columns[value]
+            add(
+                SuggestedRule(
+                    rule: rule(
+                        shape,
+                        column.name,
+                        via: ParentColumn(table: user.table, column: parent),
+                        clears: clears
+                    ),
+                    facts: [
+                        "'\(column.name)' holds '\(user.table).\(parent)' in \(whole) of"
+                            + " \(count.sampled) sampled rows."
+                    ],
+                    decision: "is a row with such a value the user's?"
+                )
+            )
+        }
+    }
+
+    /// The column of the user table that a column repeats, and how often.
+    private func value(of count: TableSample.Count, _ column: String) -> (Int, Int)? {
+        let found = count.whole.filter { value, _ in
+            guard value > 0, value < user.columns.count else { return false }
+            return isEvident(value, in: column)
+        }
+        return found.max { ($0.value, $1.key) < ($1.value, $0.key) }.map { ($0.key, $0.value) }
+    }
+
+    /// Whether an equal value cannot be by chance: an e-mail address is a user's, and a word may
+    /// be anything.
+    private func isEvident(_ value: Int, in column: String) -> Bool {
+        let own = PersonalNames.canonical(user.columns[value])
+        let name = PersonalNames.canonical(column)
+        if PersonalNames.names(email: own) || own == name { return true }
+        guard sample.distinct.contains(value) else { return false }
+        return name.contains(own) || SuggestionUser.isLogin(name)
+            || PersonalNames.isReference(column, to: user, bare: names.bare(user.table))
+    }
+
+    // MARK: Coverage
+
+    /// Columns of the application's tables in which values of users were found.
+    static func holders(
+        _ schema: SQLSchema,
+        _ user: SuggestionUser,
+        _ sample: SchemaSample
+    ) -> [ValueHolder] {
+        let suggester = RuleSuggester(schema, user, sample)
+        return suggester.tables.flatMap { shape -> [ValueHolder] in
+            guard let rows = sample.tables[shape.name] else { return [] }
+            let ids = suggester.references(of: shape)
+                .filter { $0.key == nil && !$0.isByName }.map(\.column)
+            return shape.columns.compactMap { column in
+                let count = rows.count(column.name)
+                guard
+                    let (reason, found) = suggester.holds(
+                        count,
+                        column.name,
+                        isID: ids.contains(column.name)
+                    )
+                else { return nil }
+                return ValueHolder(
+                    table: shape.name,
+                    column: column.name,
+                    reason: "\(reason) in \(found) of \(count.sampled) sampled rows",
+                    rows: rows
+                )
+            }
+        }
+    }
+
+    private func holds(
+        _ count: TableSample.Count,
+        _ column: String,
+        isID: Bool
+    ) -> (reason: String, found: Int)? {
+        let name = { (value: Int) in "'\(user.table).\(user.columns[value])'" }
+        if isID { return ("holds \(name(0))", count.whole[0] ?? 0) }
+        if let (value, found) = value(of: count, column) {
+            return ("holds \(name(value))", found)
+        }
+        let inside = count.inside.filter { value, _ in isSearched(inside: value) }
+        return inside.max { $0.value < $1.value }.map { value, found in
+            ("holds \(name(value)) inside longer values", found)
+        }
+    }
+
+    // MARK: Inside values
+
+    /// Notes ids and addresses in documents and texts of rows that stay.
+    mutating func noteInside(_ shape: TableShape) {
+        guard let sampled = sample.tables[shape.name] else { return }
+        let own = rules[shape.name] ?? []
+        let owners = own.filter { $0.rule.via == nil && $0.rule.action == .delete }
+            .map(\.rule.column)
+        guard !deleted.contains(shape.name) || !owners.isEmpty else { return }
+        for column in shape.columns {
+            let count = sampled.count(column.name)
+            let inside = count.inside.filter { value, _ in isSearched(inside: value) }
+            guard let (value, rows) = inside.max(by: { $0.value < $1.value }),
+                !sampled.goes(column.name, with: owners)
+            else { continue }
+            let name = value < user.columns.count ? user.columns[value] : user.column
+            if addPlaces(sampled, column, shape) { continue }
+            note(
+                gap: "'\(shape.name).\(column.name)' holds '\(user.table).\(name)' inside longer"
+                    + " values, in \(rows) of \(count.sampled) sampled rows. Mask the column,"
+                    + " delete the rows by another rule, or keep them with a reason."
+            )
+        }
+    }
+
+    /// Adds a rule for each place at which different users' values were found; false without one.
+    private mutating func addPlaces(
+        _ sampled: TableSample,
+        _ column: ColumnShape,
+        _ shape: TableShape
+    ) -> Bool {
+        let places = (sampled.places[column.name] ?? [:]).filter { place, users in
+            users.count >= SuggestLimits.placeRows && isSearched(inside: place.value)
+        }
+        let sorted = places.sorted { $0.key.inside.coverage < $1.key.inside.coverage }
+        for (place, users) in sorted {
+            var isWhole = false
+            if case .text = place.inside { isWhole = true }
+            let masks = [ColumnMask(column: column.name, strategy: .remove)]
+            var rule = TableRule(
+                table: shape.name,
+                column: column.name,
+                idType: idType(inside: place),
+                action: isWhole ? .delete : .anonymize(masks),
+                reason: isWhole ? nil : "the row is of others; only the user's value goes"
+            )
+            rule.inside = place.inside
+            if place.value > 0 {
+                rule.via = ParentColumn(table: user.table, column: user.columns[place.value])
+            }
+            add(
+                SuggestedRule(
+                    rule: rule,
+                    facts: [
+                        "'\(column.name)' holds '\(user.table).\(user.columns[place.value])'"
+                            + " \(place.inside.coverage), of \(users.count) sampled users."
+                    ],
+                    decision: isWhole
+                        ? "is a row with such a text the user's?"
+                        : "is it enough to remove the value there?"
+                )
+            )
+        }
+        return !sorted.isEmpty
+    }
+
+    /// How an id is compared inside a value: an array of UUIDs has these, a text their digits.
+    private func idType(inside place: TableSample.Place) -> IDType {
+        guard place.value == 0, let shape = schema.table(user.table) else { return .text }
+        let type = idType(of: user.column, in: shape)
+        return type == .integer || type == .uuid && place.inside == .array ? type : .text
+    }
+
+    /// Whether a user's value inside a text means the user: ids and e-mail addresses do.
+    private func isSearched(inside value: Int) -> Bool {
+        guard sample.distinct.contains(value), value < user.columns.count else { return false }
+        let name = PersonalNames.canonical(user.columns[value])
+        return value == 0 || PersonalNames.names(email: name)
+    }
+}
+
+/// A column in which values of users were found.
+struct ValueHolder: Sendable {
+    let table: String
+    let column: String
+    /// Such as `holds 'users.id' in 12 of 300 sampled rows`.
+    let reason: String
+    let rows: TableSample
+
+    /// Whether each of the users found goes by the columns of rules.
+    func goes(with columns: [String]) -> Bool { rows.goes(column, with: columns) }
+}

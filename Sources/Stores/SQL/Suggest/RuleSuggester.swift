@@ -1,0 +1,333 @@
+import Lifecycle
+
+/// Writes rules from the facts of a schema and sampled values; asks nobody.
+///
+/// Every table that holds a user's rows gets a rule, and so does every table whose rows hang on
+/// those. What neither key nor value shows is listed.
+struct RuleSuggester {
+    let schema: SQLSchema
+    let user: SuggestionUser
+    let sample: SchemaSample
+    let names: TableNames
+    /// By table.
+    private(set) var rules: [String: [SuggestedRule]] = [:]
+    /// Tables with rules, as they were found: parents first.
+    private var found: [String] = []
+    /// Tables whose rows go, as they were found.
+    private(set) var deleted: [String] = []
+    /// Tables whose rows go with those of another by the database.
+    private(set) var cascaded: [String: String] = [:]
+    private(set) var gaps: [String] = []
+    /// Polymorphic references, by the table that holds them.
+    private let typed: [String: [TypedReference]]
+    /// Columns such as `post_id` that are no foreign keys, by the table that they name.
+    private let named: [String: [(child: TableShape, column: String)]]
+    /// The schema declares foreign keys.
+    let hasKeys: Bool
+    /// How far ``follow()`` has come.
+    private var followed = 0
+
+    init(_ schema: SQLSchema, _ user: SuggestionUser, _ sample: SchemaSample) {
+        (self.schema, self.user, self.sample) = (schema, user, sample)
+        names = TableNames(schema)
+        typed = TypedReference.all(schema, sample)
+        named = Self.named(schema, names)
+        hasKeys = schema.tables.contains { !$0.foreignKeys.isEmpty }
+    }
+
+    /// The rules, and what they leave open.
+    static func suggestion(
+        _ schema: SQLSchema,
+        _ user: SuggestionUser,
+        _ sample: SchemaSample
+    ) -> RuleSuggestion {
+        var suggester = RuleSuggester(schema, user, sample)
+        suggester.addUser()
+        for table in suggester.tables { suggester.addReferences(of: table) }
+        suggester.follow()
+        for table in suggester.deleted { suggester.addOwned(by: table) }
+        for table in suggester.tables { suggester.addValues(of: table) }
+        suggester.follow()
+        for table in suggester.tables { suggester.noteInside(table) }
+        return suggester.suggestion
+    }
+
+    /// The application's tables that can be read, without that of the users.
+    var tables: [TableShape] {
+        schema.tables.filter {
+            $0.isOwn && $0.problem == nil && $0.canSelect && $0.name != user.table
+        }
+    }
+
+    private var suggestion: RuleSuggestion {
+        var made = RuleSuggestion(user: user)
+        let own = rules[user.table] ?? []
+        // What leads from the users to rows that go is cleared first.
+        made.rules = own.filter { $0.rule.action != .delete }
+        for table in found.reversed() where table != user.table { made.rules += rules[table] ?? [] }
+        made.rules += own.filter { $0.rule.action == .delete }
+        made.gaps = gaps
+        made.uncovered = schema.tables.filter { $0.isOwn && rules[$0.name] == nil }
+            .map { (table: $0.name, reason: reason(for: $0)) }
+        let rows = sample.tables.values.map(\.rows.count).reduce(0, +)
+        made.extent =
+            "Read: \(schema.tables.count) tables, \(rows) rows of \(sample.tables.count) tables,"
+            + " compared with \(sample.userCount) users"
+            + (sample.hasMoreUsers ? ", not all of them." : ".")
+        return made
+    }
+
+    // MARK: What others use
+
+    /// Adds a rule, unless there is one about the same.
+    mutating func add(_ rule: SuggestedRule) {
+        let table = rule.rule.table
+        let isKnown = (rules[table] ?? []).contains { other in
+            other.rule.column == rule.rule.column && other.rule.via == rule.rule.via
+                && other.rule.conditions == rule.rule.conditions
+                && other.rule.inside == rule.rule.inside
+        }
+        guard !isKnown else { return }
+        if rules[table] == nil { found.append(table) }
+        rules[table, default: []].append(rule)
+        if rule.rule.action == .delete, !deleted.contains(table) { deleted.append(table) }
+    }
+
+    /// Adds a rule whose rows go only when nothing refers to them: nothing is below them.
+    mutating func add(owned rule: SuggestedRule) {
+        guard rules[rule.rule.table] == nil else { return }
+        found.append(rule.rule.table)
+        rules[rule.rule.table] = [rule]
+    }
+
+    mutating func note(gap: String) {
+        if !gaps.contains(gap) { gaps.append(gap) }
+    }
+
+    /// The polymorphic references of a table.
+    func typed(_ table: TableShape) -> [TypedReference] { typed[table.name] ?? [] }
+
+    /// Polymorphic references to a table, with the tables that hold them.
+    func typed(to table: String) -> [(child: TableShape, reference: TypedReference)] {
+        typed.sorted { $0.key < $1.key }.flatMap { name, references in
+            schema.table(name).map { child in
+                references.filter { $0.type.table == table }.map { (child, $0) }
+            } ?? []
+        }
+    }
+
+    /// Columns that are named like a reference to a table.
+    func named(after table: String) -> [(child: TableShape, column: String)] {
+        named[table] ?? []
+    }
+
+    private static func named(
+        _ schema: SQLSchema,
+        _ names: TableNames
+    ) -> [String: [(child: TableShape, column: String)]] {
+        var found: [String: [(child: TableShape, column: String)]] = [:]
+        for child in schema.tables where child.isOwn && child.problem == nil {
+            let keyed = Set(child.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
+            for column in child.columns where !keyed.contains(column.name.lowercased()) {
+                guard let table = names.table(of: column.name, in: child.name),
+                    table != child.name,
+                    child.typeColumn(of: column.name) == nil
+                else { continue }
+                found[table, default: []].append((child, column.name))
+            }
+        }
+        return found
+    }
+
+    mutating func note(_ table: String, cascadesFrom parent: String) {
+        cascaded[table] = cascaded[table] ?? parent
+        if !deleted.contains(table) { deleted.append(table) }
+    }
+
+    /// The next table of which rows go, each once.
+    private mutating func nextDeleted() -> String? {
+        guard followed < deleted.count else { return nil }
+        followed += 1
+        return deleted[followed - 1]
+    }
+
+    /// Goes down from all tables of which rows go.
+    private mutating func follow() {
+        while let table = nextDeleted() { addChildren(of: table) }
+    }
+
+    /// A rule about one column, with what the schema says about ids and times.
+    func rule(
+        _ shape: TableShape,
+        _ column: String,
+        via: ParentColumn? = nil,
+        where conditions: [ColumnCondition] = [],
+        template: IDTemplate? = nil,
+        clears: Bool = false,
+        keepReason: String = "the row is of others; only the reference to the user goes"
+    ) -> TableRule {
+        let masks = [ColumnMask(column: column, strategy: .null)]
+        var rule = TableRule(
+            table: shape.name,
+            column: column,
+            idType: via == nil ? idType(of: column, in: shape) : .text,
+            action: clears ? .anonymize(masks) : .delete,
+            reason: clears ? keepReason : nil,
+            creation: clears ? nil : creation(of: shape)
+        )
+        (rule.via, rule.conditions, rule.idTemplate) = (via, conditions, template)
+        let isWhole = !conditions.isEmpty || template != nil || via != nil
+        rule.identifiesUser = !isWhole && looksPartial(column, in: shape)
+        return rule
+    }
+
+    /// Whether every column may be NULL, and none is of the key; what the role may not UPDATE is a
+    /// problem that the check names.
+    func isNullable(_ columns: [String], in shape: TableShape) -> Bool {
+        columns.allSatisfy { name in
+            guard let column = shape.column(name, ignoringCase: true) else { return false }
+            return !column.isNotNull && !column.isPrimaryKey && !column.isGenerated
+        }
+    }
+
+    func idType(of name: String, in shape: TableShape) -> IDType {
+        let types = shape.column(name, ignoringCase: true)?.idTypes ?? [.text]
+        if types.contains(.mixed) { return sample.idType ?? .text }
+        let own = schema.table(user.table)?.column(user.column, ignoringCase: true)?.idTypes ?? []
+        if types.isSuperset(of: [.blob, .text]) { return sample.idType ?? .blob }
+        let order: [IDType] = [.uuid, .integer, .text, .blob]
+        let both = order.filter { types.contains($0) && own.contains($0) }
+        return both.first ?? order.first { types.contains($0) } ?? .text
+    }
+
+    /// The column's name is that of a part of a key, which the check refuses unless it is assured.
+    private func looksPartial(_ name: String, in shape: TableShape) -> Bool {
+        guard !shape.isUnique([name]) else { return false }
+        let keys = shape.foreignKeys.filter { key in
+            key.childColumns.contains { $0.lowercased() == name.lowercased() }
+        }
+        if keys.isEmpty, shape.typeColumn(of: name) != nil { return true }
+        if keys.contains(where: { $0.childColumns.count > 1 }),
+            !keys.contains(where: { $0.childColumns.count == 1 })
+        {
+            return true
+        }
+        let isPlain = PersonalNames.plain.contains(PersonalNames.canonical(name))
+        return shape.uniqueKeys.contains { key in
+            key.count > 1 && key.contains { $0.lowercased() == name.lowercased() }
+                && (isPlain || isReferred(shape.name, key.count))
+        }
+    }
+
+    /// Another table refers to so many columns of a table.
+    private func isReferred(_ table: String, _ count: Int) -> Bool {
+        schema.tables.contains { other in
+            other.foreignKeys.contains { $0.parent == table && $0.parentColumns.count == count }
+        }
+    }
+
+    private static let creations = [
+        "createdat", "created", "createdon", "creationdate", "datecreated", "createdtime",
+        "creationtime", "createdts", "creationts", "createddate", "createdunix", "datejoined",
+        "registeredat", "userregistered", "insertedat", "postdate", "commentdate", "rentaldate",
+        "paymentdate", "createdate",
+    ]
+
+    /// The column with the time at which a row was made, if it is sure what it holds.
+    private func creation(of shape: TableShape) -> CreationColumn? {
+        for name in Self.creations {
+            let column = shape.columns.first { PersonalNames.canonical($0.name) == name }
+            guard let column else { continue }
+            let unit =
+                column.units.contains(.timestamp)
+                ? .timestamp : sample.tables[shape.name]?.units[column.name]
+            if let unit, column.units.contains(unit) {
+                return CreationColumn(column: column.name, unit: unit)
+            }
+        }
+        return nil
+    }
+
+    // MARK: Users
+
+    private mutating func addUser() {
+        guard let shape = schema.table(user.table) else { return }
+        var facts = "'\(user.table)' has one row for each user."
+        if !user.values.isEmpty {
+            facts += " Compared besides the id: \(Self.list(user.values))."
+        }
+        let template = user.template ?? IDTemplate(parts: user.parts, user.column)
+        var decision = "delete the rows of accounts, or anonymize them?"
+        if user.template == nil, let template {
+            decision =
+                "the id is made of several columns; submit it as '\(template.text)', or change the"
+                + " template"
+        }
+        add(
+            SuggestedRule(
+                rule: rule(shape, user.column, template: template),
+                facts: [facts],
+                decision: decision
+            )
+        )
+        for key in shape.foreignKeys where key.parent == user.table && key.restricts {
+            addSelf(shape, key)
+        }
+    }
+
+    /// A user that refers to another one, such as who invited them.
+    private mutating func addSelf(_ shape: TableShape, _ key: ForeignKey) {
+        guard let column = key.childColumns.last, let parent = key.parentColumns.last else {
+            return
+        }
+        guard isNullable([column], in: shape) else {
+            note(
+                gap: "'\(shape.name).\(column)' refers to another user and cannot be NULL: a user"
+                    + " to whom others refer cannot be deleted"
+            )
+            return
+        }
+        let via = ParentColumn(table: shape.name, column: parent)
+        add(
+            SuggestedRule(
+                rule: rule(shape, column, via: via, clears: true),
+                facts: ["'\(column)' refers to another user: it becomes NULL there."],
+                decision: nil
+            )
+        )
+    }
+
+    // MARK: Tables without a rule
+
+    private func reason(for table: TableShape) -> String {
+        if let problem = table.problem { return problem }
+        guard table.canSelect else { return "the role may not SELECT from it" }
+        if let parent = cascaded[table.name] {
+            return "its rows go with those of '\(parent)' by ON DELETE CASCADE"
+        }
+        let personal = table.columns.map(\.name).filter {
+            PersonalNames.isPersonal(PersonalNames.canonical($0))
+        }
+        let named = personal.isEmpty ? "" : "; DECIDE: \(Self.list(personal)) sounds personal"
+        guard let sampled = sample.tables[table.name] else {
+            return "no key leads to a user, and its values were not read in time" + named
+        }
+        guard !sampled.rows.isEmpty else {
+            return "no key or name leads to a user, and it is empty" + named
+        }
+        return "no key leads to a user, and none of \(sampled.rows.count) sampled rows holds a"
+            + " value of one" + named
+    }
+
+    static func list(_ names: [String]) -> String {
+        names.map { "'\($0)'" }.joined(separator: ", ")
+    }
+}
+
+extension IDTemplate {
+    /// `{tenant}:{id}`; `nil` for a key of one column.
+    init?(parts: [String], _ column: String) {
+        guard !parts.isEmpty else { return nil }
+        self.init((parts + [column]).map { "{\($0)}" }.joined(separator: ":"))
+    }
+}

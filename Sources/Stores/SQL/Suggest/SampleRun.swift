@@ -1,0 +1,191 @@
+import Lifecycle
+
+/// Reads sampled rows, one statement of each table, and remembers whose values they hold.
+///
+/// It says which statement is next and takes the rows; how they are read is the target's.
+struct SampleRun<Dialect: SQLDialect>: Sendable {
+    private enum Step {
+        case users
+        /// The numbers of Django's content types.
+        case contentTypes(TableShape)
+        case table(TableShape)
+    }
+
+    let user: SuggestionUser
+    let schema: SQLSchema
+    private let names: TableNames
+    private var steps: [Step]
+    private var matcher = ValueMatcher([])
+    /// Tables by the number of a content type.
+    private var contentTypes: [String: String] = [:]
+    private(set) var samples = SchemaSample()
+
+    init(_ schema: SQLSchema, _ user: SuggestionUser) {
+        (self.schema, self.user) = (schema, user)
+        names = TableNames(schema)
+        let tables = schema.tables.filter { $0.isOwn && $0.problem == nil && $0.canSelect }
+        let types = tables.first { Self.isContentTypes($0) }
+        steps = tables.filter { $0.name != user.table }.map { .table($0) }
+        if let own = schema.table(user.table) { steps.insert(.table(own), at: 0) }
+        if let types { steps.insert(.contentTypes(types), at: 0) }
+        steps.insert(.users, at: 0)
+    }
+
+    /// The next statement; `nil` at the end.
+    var next: String? {
+        switch steps.first {
+        case nil: nil
+        case .users:
+            schema.table(user.table).map { shape in
+                let columns = user.columns.compactMap { shape.column($0, ignoringCase: true) }
+                return Self.sql(columns, shape, rows: SuggestLimits.users)
+            }
+        case .contentTypes(let table):
+            Self.sql(
+                table.columns.filter { ["id", "app_label", "model"].contains($0.name) },
+                table,
+                rows: SuggestLimits.rows
+            )
+        case .table(let table):
+            Self.sql(Self.columns(of: table), table, rows: SuggestLimits.rows)
+        }
+    }
+
+    mutating func take(_ rows: [[BoundValue?]]) {
+        switch steps.removeFirst() {
+        case .users:
+            matcher = ValueMatcher(rows)
+            (samples.userCount, samples.idType) = (matcher.userCount, matcher.idType)
+            samples.distinct = matcher.distinct
+        case .contentTypes(let table): note(contentTypes: rows, of: table)
+        case .table(let table): samples.tables[table.name] = sample(rows, of: table)
+        }
+    }
+
+    /// Leaves the table out, whose statement failed.
+    mutating func skip() { steps.removeFirst() }
+
+    /// Leaves all further tables out.
+    mutating func stop() { steps = [] }
+
+    // MARK: Statements
+
+    private static func sql(_ columns: [ColumnShape], _ table: TableShape, rows: Int) -> String {
+        let values = columns.map { value($0, in: table) }
+        return """
+            SELECT \(values.isEmpty ? "1" : values.joined(separator: ", ")) \
+            FROM \(table.reference)\(Dialect.newestFirst(table)) LIMIT \(rows)
+            """
+    }
+
+    /// The beginning of a value, as a type that both sides know.
+    private static func value(_ column: ColumnShape, in table: TableShape) -> String {
+        let name = Dialect.column(column.name, of: table.reference)
+        if column.idTypes == [.integer] { return name }
+        if column.idTypes.contains(.mixed) {
+            return "substr(\(name), 1, \(SuggestLimits.characters))"
+        }
+        if column.idTypes.contains(.blob) { return "substr(\(name), 1, \(SuggestLimits.bytes))" }
+        return "substr(\(Dialect.text(name)), 1, \(SuggestLimits.characters))"
+    }
+
+    /// Those that can hold an id, a document or a name of a type.
+    private static func columns(of table: TableShape) -> [ColumnShape] {
+        table.columns.filter { !$0.idTypes.isEmpty || $0.units.isEmpty }
+    }
+
+    // MARK: Rows
+
+    private func sample(_ rows: [[BoundValue?]], of table: TableShape) -> TableSample {
+        let columns = Self.columns(of: table)
+        var sample = TableSample(columns: columns.map(\.name))
+        sample.rows = rows.filter { $0.count == columns.count }.map { $0.map(matcher.match) }
+        for (index, column) in columns.enumerated() {
+            let values = rows.map { index < $0.count ? $0[index] : nil }
+            if let unit = TimeGuess.unit(of: values, column) { sample.units[column.name] = unit }
+            let insides = zip(values, sample.rows).filter { $0.1[index].isInside }.map(\.0)
+            for (place, user) in insides.flatMap({ matcher.places(of: $0, in: column) })
+            where Dialect.problem(of: place.inside, column, idType(of: place)) == nil {
+                sample.places[column.name, default: [:]][place, default: []].insert(user)
+            }
+            guard table.columns.contains(where: { table.typeColumn(of: $0.name) == column.name })
+            else { continue }
+            sample.types[column.name] = values.map(typeName)
+        }
+        return sample
+    }
+
+    /// How a rule about the place compares.
+    private func idType(of place: TableSample.Place) -> IDType {
+        place.value == 0 && samples.idType == .integer ? .integer : .text
+    }
+
+    private func typeName(_ value: BoundValue?) -> TableSample.TypeName? {
+        guard let text = value.flatMap(ValueMatcher.text) else { return nil }
+        if let table = contentTypes[text], case .integer(let number)? = value {
+            return TableSample.TypeName(value: .integer(number), table: table)
+        }
+        return names.table(named: text).map {
+            TableSample.TypeName(value: .text(text), table: $0)
+        }
+    }
+
+    private static func isContentTypes(_ table: TableShape) -> Bool {
+        let names = Set(table.columns.map(\.name))
+        return names.isSuperset(of: ["id", "app_label", "model"])
+    }
+
+    private mutating func note(contentTypes rows: [[BoundValue?]], of table: TableShape) {
+        let columns = table.columns.map(\.name).filter {
+            ["id", "app_label", "model"].contains($0)
+        }
+        for row in rows where row.count == columns.count {
+            let texts = row.map { $0.flatMap(ValueMatcher.text) ?? "" }
+            let named = Dictionary(zip(columns, texts)) { first, _ in first }
+            let name = "\(named["app_label"] ?? "")_\(named["model"] ?? "")"
+            let found = schema.tables.first { $0.name.lowercased() == name.lowercased() }
+            contentTypes[named["id"] ?? ""] = found?.name
+        }
+    }
+}
+
+/// What sampled rows of a schema hold of users.
+struct SchemaSample: Sendable {
+    /// By name; a table that could not be read in time is missing.
+    var tables: [String: TableSample] = [:]
+    var userCount = 0
+    /// The type of the ids, as they are stored.
+    var idType: IDType?
+    /// The user's columns of which a value is a user's and nothing else.
+    var distinct: Set<Int> = []
+
+    /// The rows of the user table are more than those that are known.
+    var hasMoreUsers: Bool { userCount >= SuggestLimits.users }
+}
+
+/// Which unit a column of times has, by its values.
+enum TimeGuess {
+    static func unit(of values: [BoundValue?], _ column: ColumnShape) -> CreationColumn.Unit? {
+        let values = values.compactMap(\.self)
+        guard !values.isEmpty else { return nil }
+        let fits = { (unit: CreationColumn.Unit) in values.allSatisfy { fit($0, unit) } }
+        return [.unixSeconds, .unixMilliseconds, .iso8601].first {
+            column.units.contains($0) && fits($0)
+        }
+    }
+
+    private static func fit(_ value: BoundValue, _ unit: CreationColumn.Unit) -> Bool {
+        let milliseconds =
+            SQLLimits.unitStart.unixMilliseconds..<SQLLimits.unitHorizon.unixMilliseconds
+        switch (unit, value) {
+        case (.unixSeconds, .integer(let number)):
+            return (milliseconds.lowerBound / 1000..<milliseconds.upperBound / 1000)
+                .contains(number)
+        case (.unixMilliseconds, .integer(let number)): return milliseconds.contains(number)
+        case (.iso8601, .text(let bytes)):
+            let text = String(decoding: bytes.prefix(10), as: UTF8.self)
+            return text.wholeMatch(of: #/\d{4}-\d\d-\d\d/#) != nil
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Lifecycle
+
+/// The table that has one row for each user.
+struct SuggestionUser: Sendable {
+    /// Which table it is, or why nobody can tell.
+    enum Choice {
+        case found(SuggestionUser)
+        case refused(String)
+    }
+
+    let table: String
+    /// The column with the user id.
+    let column: String
+    /// Columns of its key besides ``column``.
+    var parts: [String] = []
+    /// As a rule has it.
+    var template: IDTemplate?
+    /// Other columns whose values identify a user, such as an e-mail address.
+    var values: [String] = []
+    /// Why this table.
+    let reason: String
+
+    /// The id and the other values, in the order of ``TableSample/Match``.
+    var columns: [String] { [column] + values }
+
+    /// Finds the table of users: as an operator said, as a rule of the target says, or by names.
+    static func find(
+        in schema: SQLSchema,
+        rules: [TableRule],
+        named text: String?
+    ) -> Choice {
+        if let text { return named(text, schema) }
+        if let rule = ruled(rules, schema), let shape = schema.table(rule.table) {
+            let reason = "a rule of the target is about it"
+            return .found(make(shape, rule.column, reason, schema, rule.idTemplate))
+        }
+        let found = schema.tables.filter { table in
+            table.isOwn && table.problem == nil && isNamedOfUsers(table, schema)
+                && primaryKey(of: table) != nil
+        }
+        let ranked = found.sorted { referrers(to: $0, schema) > referrers(to: $1, schema) }
+        guard let first = ranked.first, let column = primaryKey(of: first),
+            ranked.count == 1 || referrers(to: first, schema) > referrers(to: ranked[1], schema)
+        else {
+            return .refused(
+                "the schema does not say which table has one row for each user; name it with"
+                    + " --user-table TABLE.COLUMN"
+            )
+        }
+        return .found(make(first, column, "its name is that of a table of users", schema, nil))
+    }
+
+    private static func named(_ text: String, _ schema: SQLSchema) -> Choice {
+        let place =
+            schema.table(text).map { ($0, nil) }
+            ?? ParentColumn(text).flatMap { named in
+                schema.table(named.table).map { ($0, named.column) }
+            }
+        guard let (shape, name) = place else {
+            return .refused("no table has the name; --user-table is TABLE.COLUMN")
+        }
+        if let problem = shape.problem { return .refused(problem) }
+        guard let name = name ?? primaryKey(of: shape) else {
+            return .refused(
+                "table '\(shape.name)' has no primary key of one column; --user-table must be"
+                    + " TABLE.COLUMN"
+            )
+        }
+        guard let column = shape.column(name, ignoringCase: true) else {
+            return .refused("table '\(shape.name)' has no such column")
+        }
+        return .found(make(shape, column.name, "--user-table names it", schema, nil))
+    }
+
+    /// The rule about a table of users: its column has a value of its own in each row.
+    private static func ruled(_ rules: [TableRule], _ schema: SQLSchema) -> TableRule? {
+        let roots = rules.filter { rule in
+            guard rule.via == nil, rule.conditions.isEmpty, let shape = schema.table(rule.table),
+                shape.problem == nil
+            else { return false }
+            return shape.isUnique([rule.column] + (rule.idTemplate?.parts.map(\.column) ?? []))
+        }
+        let rank = { (rule: TableRule) in
+            guard let shape = schema.table(rule.table) else { return 0 }
+            return referrers(to: shape, schema) * 2 + (isNamedOfUsers(shape, schema) ? 1 : 0)
+        }
+        return roots.max { rank($0) < rank($1) }
+    }
+
+    private static func isNamedOfUsers(_ table: TableShape, _ schema: SQLSchema) -> Bool {
+        PersonalNames.isTableOfUsers(table.name)
+            || PersonalNames.isTableOfUsers(TableNames(schema).bare(table.name))
+    }
+
+    private static func referrers(to table: TableShape, _ schema: SQLSchema) -> Int {
+        schema.tables.count { child in
+            child.name != table.name && child.foreignKeys.contains { $0.parent == table.name }
+        }
+    }
+
+    /// The only column of the primary key.
+    private static func primaryKey(of table: TableShape) -> String? {
+        let columns = table.columns.filter(\.isPrimaryKey)
+        return columns.count == 1 ? columns[0].name : nil
+    }
+
+    private static func make(
+        _ shape: TableShape,
+        _ column: String,
+        _ reason: String,
+        _ schema: SQLSchema,
+        _ template: IDTemplate?
+    ) -> SuggestionUser {
+        let name = shape.column(column, ignoringCase: true)?.name ?? column
+        var user = SuggestionUser(table: shape.name, column: name, reason: reason)
+        user.template = template
+        if template == nil, !shape.isUnique([name]) {
+            user.parts = shape.columns.filter { $0.isPrimaryKey && $0.name != name }.map(\.name)
+        }
+        let referred = Set(
+            schema.tables.flatMap(\.foreignKeys).filter {
+                $0.parent == shape.name && $0.parentColumns.count == 1
+            }
+            .flatMap(\.parentColumns).map { $0.lowercased() }
+        )
+        let others = shape.columns.filter { $0.name != name && !user.parts.contains($0.name) }
+        let keys = others.filter { referred.contains($0.name.lowercased()) }
+        let texts = others.filter { column in
+            !keys.contains { $0.name == column.name } && column.holdsText
+                && isIdentifying(column)
+        }
+        user.values = Array((keys + texts).map(\.name).prefix(SuggestLimits.values))
+        return user
+    }
+
+    private static func isIdentifying(_ column: ColumnShape) -> Bool {
+        let name = PersonalNames.canonical(column.name)
+        return column.isUnique || PersonalNames.names(email: name) || isLogin(name)
+            || ["phone", "phonenumber", "mobile", "mobilenumber"].contains(name)
+    }
+
+    /// Whether a canonical name is one of what a user signs in with.
+    static func isLogin(_ name: String) -> Bool {
+        ["username", "userlogin", "login", "loginname", "nickname", "handle"].contains(name)
+    }
+}
+
+extension PersonalNames {
+    /// Whether a ``canonical(_:)`` name is one of an e-mail address.
+    static func names(email name: String) -> Bool {
+        name.hasSuffix("email") || name.hasSuffix("emailaddress") || name == "mail"
+    }
+}

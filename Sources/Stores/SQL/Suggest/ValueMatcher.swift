@@ -1,0 +1,100 @@
+import Encoding
+import Lifecycle
+
+/// Finds values of sampled users among values of rows.
+///
+/// It holds the users' values for the time of one call; what it answers has none of them.
+struct ValueMatcher: Sendable {
+    private struct Known {
+        let column: Int
+        let user: Int
+    }
+
+    private var known: [String: Known] = [:]
+    /// The type of the ids, as the first user has it.
+    private(set) var idType: IDType?
+    private(set) var userCount = 0
+    /// The columns of which a value is a user's and nothing else.
+    private(set) var distinct: Set<Int> = []
+
+    /// - Parameter users: The columns of ``SuggestionUser/columns`` of each user.
+    init(_ users: [[BoundValue?]]) {
+        userCount = users.count
+        var counts: [Int: (all: Int, distinct: Int)] = [:]
+        for (user, row) in users.enumerated() {
+            for (column, value) in row.enumerated() {
+                guard let text = value.flatMap(Self.text), !text.isEmpty else { continue }
+                if column == 0 { idType = idType ?? value.map(Self.type) }
+                guard column == 0 || text.utf8.count >= 3 else { continue }
+                if let known = known[text], known.column <= column { continue }
+                known[text] = Known(column: column, user: user)
+                counts[column, default: (0, 0)].all += 1
+                if Self.isDistinct(text) { counts[column, default: (0, 0)].distinct += 1 }
+            }
+        }
+        distinct = Set(counts.filter { $0.value.distinct * 10 >= $0.value.all * 9 }.keys)
+    }
+
+    func match(_ value: BoundValue?) -> TableSample.Match {
+        guard let value else { return .null }
+        guard let text = Self.text(value) else { return .other }
+        if let found = known[text] { return .whole(found.column, user: found.user) }
+        for token in Self.tokens(of: text) {
+            if let found = known[token], Self.isDistinct(token) {
+                return .inside(found.column, user: found.user)
+            }
+        }
+        return .other
+    }
+
+    /// The column and the user of a whole value.
+    func known(_ text: String) -> (column: Int, user: Int)? {
+        known[text].map { ($0.column, $0.user) }
+    }
+
+    private static func type(_ value: BoundValue) -> IDType {
+        switch value {
+        case .integer, .real: .integer
+        case .text: .text
+        case .blob: .blob
+        }
+    }
+
+    /// As all stores of an id write it; `nil` for what is no id.
+    static func text(_ value: BoundValue) -> String? {
+        switch value {
+        case .integer(let number): "\(number)"
+        case .real(let number): Int64(exactly: number).map { "\($0)" }
+        case .text(let bytes): String(validating: bytes, as: UTF8.self)
+        case .blob(let bytes):
+            bytes.allSatisfy { (0x20...0x7e).contains($0) }
+                ? String(decoding: bytes, as: UTF8.self) : Hexadecimal.text(bytes)
+        }
+    }
+
+    /// A text that is no user's by chance.
+    static func isDistinct(_ text: String) -> Bool {
+        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return text.utf8.count >= SuggestLimits.distinctDigits
+        }
+        return text.utf8.count >= SuggestLimits.distinctLength
+    }
+
+    /// The parts of a document, a list or a path that may be ids.
+    private static func tokens(of text: String) -> [String] {
+        var found: [String] = []
+        for word in text.split(whereSeparator: { !isInside($0) }) {
+            found.append(String(word))
+            var trimmed = word
+            while let last = trimmed.last, ".:+-/".contains(last) { trimmed.removeLast() }
+            if trimmed.count < word.count { found.append(String(trimmed)) }
+            guard word.contains(where: { "/:".contains($0) }) else { continue }
+            found += word.split { "/:".contains($0) }.map(String.init)
+        }
+        return found
+    }
+
+    private static func isInside(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || "@._:+-/".contains(character)
+    }
+}

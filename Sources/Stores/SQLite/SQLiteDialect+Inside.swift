@@ -1,0 +1,184 @@
+import Lifecycle
+
+/// Values inside values, by the JSON functions of SQLite (sqlite.org/json1.html).
+extension SQLiteDialect {
+    static func userText(_ type: IDType) -> String {
+        type == .integer ? "CAST(\(user) AS TEXT)" : user
+    }
+
+    static func problem(of inside: InsideValue, _ column: ColumnShape, _ type: IDType) -> String? {
+        switch inside {
+        case .array: "is no array; use inside = \"json\" with path = \"$[*]\""
+        case .json, .list, .text: nil
+        }
+    }
+
+    // MARK: JSON
+
+    /// Only what is JSON: its functions refuse everything else with an error.
+    private static func document(_ column: String) -> String {
+        "iif(json_valid(\(column)), \(column), 'null')"
+    }
+
+    static func search(
+        _ path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?,
+        for target: JSONTarget
+    ) -> JSONSearch {
+        let document = document(column)
+        var tables: [String] = []
+        for (index, step) in path.steps.enumerated() where step == .elements {
+            let array = place(path.steps.prefix(index))
+            tables.append(
+                "json_each(iif(json_type(\(document), \(array)) = 'array',"
+                    + " json_extract(\(document), \(array)), '[]')) AS \(alias(tables.count))"
+            )
+        }
+        let place = place(path.steps[...])
+        let (type, value) = (
+            "json_type(\(document), \(place))", "json_extract(\(document), \(place))"
+        )
+        // Two places give JSON, with all digits of a number that SQLite has no integer for.
+        let twice = "json_extract(\(document), \(place), \(place))"
+        return JSONSearch(
+            tables: tables,
+            condition: condition(type, value, twice, target),
+            order: tables.indices.map { "\(alias($0)).key DESC" }.joined(separator: ", "),
+            place: { self.place($0.steps[...]) }
+        )
+    }
+
+    private static func alias(_ index: Int) -> String { "expunged_e\(index)" }
+
+    /// A path as SQLite reads it, with the numbers of elements from the tables.
+    private static func place(_ steps: ArraySlice<JSONPath.Step>) -> String {
+        var (text, count) = ("$", 0)
+        var parts: [String] = []
+        for step in steps {
+            switch step {
+            case .member(let name): text += ".\"\(name)\""
+            case .elements:
+                parts += [literal(text + "["), "\(alias(count)).key"]
+                (text, count) = ("]", count + 1)
+            }
+        }
+        return "(" + (parts + [literal(text)]).joined(separator: " || ") + ")"
+    }
+
+    private static func condition(
+        _ type: String,
+        _ value: String,
+        _ twice: String,
+        _ target: JSONTarget
+    ) -> String {
+        switch target {
+        case .value(let text):
+            return "CASE \(type) WHEN 'text' THEN \(value) = \(text) COLLATE BINARY"
+                + " WHEN 'integer' THEN CASE WHEN typeof(\(value)) = 'real'"
+                + " THEN \(twice) = ('[' || \(text) || ',' || \(text) || ']') COLLATE BINARY"
+                + " ELSE CAST(\(value) AS TEXT) = \(text) COLLATE BINARY END"
+                + " WHEN 'real' THEN CAST(CAST(\(value) AS INTEGER) AS TEXT) = \(text)"
+                + " COLLATE BINARY AND CAST(\(value) AS INTEGER) = \(value) ELSE 0 END"
+        case .unlike(.text(let text)):
+            return "(\(type) <> 'text' OR \(value) <> \(literal(text)))"
+        case .unlike(.integer(let number)):
+            return "(\(type) <> 'integer' OR \(value) <> \(number))"
+        case .unlike(.null): return "\(type) <> 'null'"
+        case .unlike: return "\(type) IS NOT NULL"
+        }
+    }
+
+    static func json(
+        _ column: String,
+        _ shape: ColumnShape?,
+        at place: String,
+        _ change: MaskStrategy
+    ) -> String {
+        let document = document(column)
+        let changed =
+            switch change {
+            case .null: "json_replace(\(document), \(place), NULL)"
+            case .text(let text): "json_replace(\(document), \(place), \(literal(text)))"
+            case .integer(let number): "json_replace(\(document), \(place), \(number))"
+            case .remove, .hash, .random, .truncate: "json_remove(\(document), \(place))"
+            }
+        // There may be no such place, or no JSON at all.
+        return "iif(json_valid(\(column)), coalesce(\(changed), \(column)), \(column))"
+    }
+
+    static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String? {
+        "(\(column) IS NOT NULL AND NOT json_valid(\(column))"
+            + " AND coalesce(instr(CAST(\(column) AS TEXT), \(value)) > 0, 0))"
+    }
+
+    // MARK: Lists
+
+    private static func wrapped(_ column: String, _ separator: String) -> String {
+        let end = literal(separator)
+        return "\(end) || CAST(\(column) AS TEXT) || \(end)"
+    }
+
+    /// `length` counts to the first NUL only, so a list with one cannot be changed.
+    private static func hasNUL(_ column: String) -> String {
+        "instr(CAST(\(column) AS TEXT), char(0)) > 0"
+    }
+
+    static func listHolds(_ separator: String, _ column: String, _ value: String) -> String {
+        let end = literal(separator)
+        return "coalesce(instr(\(wrapped(column, separator)), \(end) || \(value) || \(end)) > 0"
+            + " AND instr(\(value), \(end)) = 0 AND NOT (\(hasNUL(column))), 0)"
+    }
+
+    static func listHoldsLoosely(_ separator: String, _ column: String, _ value: String) -> String {
+        let end = literal(separator.replacing(" ", with: ""))
+        let (list, element) = (
+            "replace(CAST(\(column) AS TEXT), ' ', '')", "replace(\(value), ' ', '')"
+        )
+        return "coalesce(instr(\(end) || \(list) || \(end), \(end) || \(element) || \(end)) > 0"
+            + " OR (\(hasNUL(column)) AND \(value) <> ''"
+            + " AND instr(CAST(\(column) AS TEXT), \(value)) > 0), 0)"
+    }
+
+    /// Each element gets separators of its own, so that two that follow each other are both found.
+    static func list(
+        _ separator: String,
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String?
+    ) -> String {
+        let (end, twice) = (literal(separator), literal(separator + separator))
+        let rest = replacement.map { literal(separator + $0 + separator) } ?? "''"
+        let list = "\(end) || replace(CAST(\(column) AS TEXT), \(end), \(twice)) || \(end)"
+        let left = "replace(\(list), \(end) || \(value) || \(end), \(rest))"
+        let kept = "replace(\(left), \(twice), \(end))"
+        let size = separator.unicodeScalars.count
+        return "substr(\(kept), \(size + 1), max(length(\(kept)) - \(2 * size), 0))"
+    }
+
+    // MARK: Texts
+
+    private static func call(
+        _ needle: Needle,
+        _ column: String,
+        _ value: String,
+        _ replacement: String
+    ) -> String {
+        let text = "\(literal(needle.before)) || \(value) || \(literal(needle.after))"
+        let bounds = (needle.beginsWord ? 1 : 0) + (needle.endsWord ? 2 : 0)
+        return "\(Function.mention)(\(column), \(text), \(literal(replacement)), \(bounds))"
+    }
+
+    static func textHolds(_ needle: Needle, _ column: String, _ value: String) -> String {
+        "(\(call(needle, column, value, "")) IS NOT NULL)"
+    }
+
+    static func text(
+        _ needle: Needle,
+        _ column: String,
+        _ shape: ColumnShape?,
+        without value: String,
+        _ replacement: String
+    ) -> String { "coalesce(\(call(needle, column, value, replacement)), \(column))" }
+}

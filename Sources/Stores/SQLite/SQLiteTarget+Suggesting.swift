@@ -1,0 +1,69 @@
+package import Lifecycle
+
+/// What samples values: the search for unmapped data, and suggested rules.
+extension SQLiteTarget {
+    /// Looks through the live schema for what looks like user data.
+    package func coverage() async -> CoverageAnswer {
+        let claims = configuration.claims
+        return await answering(CoverageAnswer.failure) {
+            let schema = try await schema()
+            let choice = SuggestionUser.find(
+                in: schema,
+                rules: schema.resolved(claims).rules,
+                named: nil
+            )
+            guard case .found(let user) = choice else { return .findings(schema.findings(claims)) }
+            let sample = try await sample(schema, user)
+            let holders = RuleSuggester.holders(schema, user, sample)
+            return .findings(schema.findings(claims, holders))
+        }
+    }
+
+    /// Writes rules for the live schema.
+    package func suggestion(userTable: String?) async -> SuggestionAnswer {
+        let own = configuration.rules
+        return await answering(SuggestionAnswer.failure) {
+            let schema = try await schema()
+            let rules = schema.resolved(SchemaClaims(rules: own)).rules
+            switch SuggestionUser.find(in: schema, rules: rules, named: userTable) {
+            case .refused(let reason): return .refused(reason)
+            case .found(let user):
+                let sample = try await sample(schema, user)
+                return .rules(RuleSuggestion.text(schema, user, sample, SQLiteDialect.self))
+            }
+        }
+    }
+
+    private func schema() async throws -> SQLSchema {
+        try await read { reader in
+            try reader.reading { () throws(SQLError) -> SQLSchema in
+                try SQLiteDiagnosis.schema(reader)
+            }
+        }
+    }
+
+    /// Reads sampled rows, each table in a read transaction of its own: the application may commit
+    /// in between.
+    private func sample(_ schema: SQLSchema, _ user: SuggestionUser) async throws -> SchemaSample {
+        var run = SampleRun<SQLiteDialect>(schema, user)
+        let start = clock.uptime()
+        while let sql = run.next {
+            guard clock.uptime() - start < SuggestLimits.total else { break }
+            do {
+                run.take(
+                    try await read { reader in
+                        try reader.reading(deadline: SuggestLimits.statement) {
+                            () throws(SQLError) -> [[BoundValue?]] in
+                            try reader.rows(sql, SQLParameters())
+                        }
+                    }
+                )
+            } catch let error as SQLError where error.leavesOthers {
+                run.skip()
+            }
+            try await clock.rest(SQLiteLimits.rest)
+        }
+        closeIfUnused()
+        return run.samples
+    }
+}

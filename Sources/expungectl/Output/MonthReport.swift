@@ -1,0 +1,112 @@
+import Control
+import Lifecycle
+
+/// A report for a terminal.
+enum MonthReport {
+    /// All of it; times are in the zone of the report.
+    static func full(_ report: WireReport) -> String {
+        let zone = TimeZoneFile.rules(named: report.timeZone) ?? .utc
+        let head = [
+            "Account deletions in \(ReportText.name(report.month)) (\(report.timeZone))",
+            report.isOver
+                ? nil : "The month is not over: these are the numbers so far.",
+        ]
+        let parts = [
+            head.compactMap(\.self).joined(separator: "\n"),
+            ReportText.gaps(report.gaps).joined(separator: " "),
+            requests(report), erasure(report.erasure), open(report, zone), verdicts(report),
+            kept(report), copies(report, zone), holds(report.holds, zone), recipients(report),
+        ]
+        return parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    }
+
+    private static func requests(_ report: WireReport) -> String {
+        var table = Table([
+            "REQUESTS", "OPEN BEFORE", "SUBMITTED", "COMPLETED", "CANCELLED", "MERGED",
+            report.isOver ? "OPEN AFTER" : "OPEN NOW",
+        ])
+        for row in report.requests {
+            let counts = [
+                row.openBefore, row.submitted, row.completed, row.cancelled, row.merged,
+                row.openAfter,
+            ]
+            table.add([ReportText.kind(row.kind)] + counts.map { "\($0)" })
+        }
+        return table.text + "\n" + ReportText.merged
+    }
+
+    private static func erasure(_ erasure: WireReportErasure) -> String {
+        var table = Table("TIME TO ERASURE", "")
+        table.add("deadline", ReportText.duration(erasure.deadlineMilliseconds))
+        table.add("median", ReportText.duration(erasure.medianMilliseconds))
+        table.add("95th percentile", ReportText.duration(erasure.percentile95Milliseconds))
+        table.add("worst", ReportText.duration(erasure.worstMilliseconds))
+        table.add("after their deadline", "\(erasure.late) of \(erasure.completed)")
+        table.add("open past their deadline", "\(erasure.overdue)")
+        return table.text
+    }
+
+    private static func open(_ report: WireReport, _ zone: TimeZoneRules) -> String {
+        guard !report.open.states.isEmpty else { return ReportText.nothingOpen }
+        var counts = Table("OPEN NOW", "REQUESTS")
+        for (name, count) in ReportText.open(report.open) { counts.add(name, "\(count)") }
+        guard !report.open.waiting.isEmpty else { return counts.text }
+        var table = Table("WAITING OR LATE", "WHY", "SINCE", "DEADLINE")
+        for row in report.open.waiting {
+            let why = row.reason.map(ReportText.reason) ?? ReportText.state("\(row.state)")
+            table.add("\(row.requestID)", why, day(row.since, zone), day(row.deadlineAt, zone))
+        }
+        let rest = report.open.waitingCount - report.open.waiting.count
+        let more = rest > 0 ? "\nand \(rest) more with later deadlines" : ""
+        return counts.text + "\n\n" + table.text + more
+    }
+
+    private static func verdicts(_ report: WireReport) -> String {
+        guard !report.verdicts.isEmpty else { return ReportText.noVerdict }
+        var table = Table("PROVIDER", "VERDICT", "IDENTITIES")
+        for row in report.verdicts {
+            for (name, count) in ReportText.sorted(row.verdicts) {
+                table.add(row.provider, ReportText.verdict(name), "\(count)")
+            }
+        }
+        return table.text
+    }
+
+    private static func kept(_ report: WireReport) -> String {
+        guard !report.kept.isEmpty else { return ReportText.nothingKept }
+        var table = Table("KEPT IN", "CONTENT", "DELETIONS", "COUNT", "WHY")
+        for row in report.kept {
+            table.add(row.target, row.table, "\(row.requests)", "\(row.rows)", row.reason)
+        }
+        return table.text
+    }
+
+    private static func copies(_ report: WireReport, _ zone: TimeZoneRules) -> String {
+        guard !report.copies.isEmpty else { return "" }
+        var table = Table("COPIES IN", "DELETIONS", "UNTIL", "WHAT")
+        for row in report.copies {
+            let until = row.isEndKnown ? row.until.map { day($0, zone) } : "unknown"
+            table.add(row.target, "\(row.requests)", until, row.what)
+        }
+        return table.text
+    }
+
+    private static func holds(_ holds: WireReportHolds, _ zone: TimeZoneRules) -> String {
+        guard !holds.targets.isEmpty || holds.users > 0 else { return ReportText.noHold }
+        var table = Table("HOLDS NOW", "COUNT", "SINCE")
+        for row in holds.targets { table.add(row.target, "\(row.count)", day(row.since, zone)) }
+        if holds.users > 0 { table.add("users", "\(holds.users)", nil) }
+        return table.text
+    }
+
+    private static func recipients(_ report: WireReport) -> String {
+        guard !report.recipients.isEmpty else { return "" }
+        var table = Table("INFORM", "CONTACT", "PURPOSE")
+        for row in report.recipients { table.add(row.name, row.contact, row.purpose) }
+        return table.text
+    }
+
+    private static func day(_ time: WallTime, _ zone: TimeZoneRules) -> String {
+        String(zone.text(time).prefix(10))
+    }
+}

@@ -1,0 +1,181 @@
+import Control
+import Encoding
+import Lifecycle
+import Testing
+
+@testable import expungectl
+
+extension ControlSuite {
+    /// No text of the service stands in English on a page in another language.
+    @Suite struct ReceiptLanguageTests {
+        private static let otherLanguages = ReceiptLanguage.allCases.filter { $0 != .english }
+        private static let time: JSONValue = "2027-01-01T00:00:00.000Z"
+        private static let actionText = "Open Settings, choose the app and tap Stop Using."
+
+        private static var identities: JSONValue {
+            .array(
+                Verdict.allCases.map { verdict -> JSONValue in
+                    [
+                        "provider": "p", "client_id": "c", "verdict": .string(verdict.rawValue),
+                        "revoked": .bool(verdict.isRevoked), "evidence": "An English sentence.",
+                        "decided_at": time,
+                        "user_action": ["url": "u", "text": .string(actionText)],
+                    ]
+                }
+            )
+        }
+
+        private static var targets: JSONValue {
+            let copies = ResidualPhrase.allCases.map { phrase -> JSONValue in
+                let text = ResidualPhrase.filled(phrase.template, "7")
+                return [
+                    "what": .string(text), "phrase": .string(phrase.rawValue), "name": "7",
+                    "until": time,
+                ]
+            }
+            let tables: [JSONValue] = [
+                PurgeCounts.heldAction, PurgeCounts.sharedAction, PurgeCounts.acceptedAction,
+                PurgeCounts.passedOverAction(.hiddenFolder), "delete", "anonymize", "keep",
+            ].map { action -> JSONValue in
+                ["table": "t", "action": .string(action), "rows": 3, "newer_rows": 1]
+            }
+            return [
+                [
+                    "target": "a", "verified": true, "verified_at": time, "counts": "at_least",
+                    "tables": .array(tables), "residual_copies": .array(copies),
+                    "backups_kept_until": time, "erasure_horizon": time,
+                ],
+                ["target": "b", "not_looked_for": "no key led into this store"],
+                ["target": "c", "accepted_until": time],
+                [
+                    "target": "d", "tables": [["table": "t", "rows": 0, "newer_rows": 2]],
+                ],
+            ]
+        }
+
+        private static var notErased: JSONValue {
+            let reasons =
+                ReceiptSentence.allCases.map(\.text) + [
+                    "newer than the request, or of unreadable time: they may belong to a later"
+                        + " life of the account",
+                    "kept: what it names still has other owners", "anonymized: AO 147",
+                    "kept: AO 147",
+                ]
+            return .array(
+                reasons.map { reason -> JSONValue in
+                    ["target": "a", "table": "t", "rows": 1, "reason": .string(reason)]
+                }
+            )
+        }
+
+        /// With every text that the service has for one.
+        private static var receipt: JSONValue {
+            let scope =
+                ReceiptPhrase.scope.map { $0.text(in: .english) } + [
+                    "the target 'late': it was configured when the purge had begun already"
+                ]
+            let known: [ReceiptSentence] = [.linkCut, .credentialRefused]
+            let addenda = known.map { sentence -> JSONValue in
+                [
+                    "provider": "p", "event": "credential_refused",
+                    "evidence": .string(sentence.text), "occurred_at": time,
+                ]
+            }
+            let rechecks = ["clean", "returned", "unverified", "unreadable", "abandoned"].map {
+                outcome -> JSONValue in ["at": time, "outcome": .string(outcome)]
+            }
+            return [
+                "request_id": "r", "kind": "delete_account", "summary": "An English sentence.",
+                "created_at": time, "purge_started_at": time, "completed_at": time,
+                "controller": ["name": "N", "contact": "C"], "identities": identities,
+                "targets": targets, "not_erased": notErased, "erasure_horizon": time,
+                "not_in_scope": .array(scope.map { .string($0) }), "addenda": .array(addenda),
+                "rechecks": .array(rechecks), "next_recheck_at": time, "data_returned_at": time,
+                "recipients": [["name": "N", "contact": "C", "purpose": "P"]],
+                "approval": ["uid": 1, "at": time], "abandoned": ["uid": 1, "reason": "R"],
+                "rechecks_abandoned": ["uid": 1, "reason": "R"],
+                "forgotten": [["provider": "p", "uid": 1, "at": time]],
+                "ledger": ["key": "k", "checkpoint": "c"],
+            ]
+        }
+
+        /// What a reader sees: without the data for programs, which stays as it was signed.
+        private static func visible(_ language: ReceiptLanguage) -> String {
+            let page = ReceiptPage(receipt: receipt, language: language, issuedAt: 1).html
+            return page.split(separator: "<pre class=\"data\">").first.map(String.init) ?? ""
+        }
+
+        /// The pieces between the places that are filled in.
+        private static func pieces(_ text: String) -> [String] {
+            ReceiptPage.escaped(text).split(separator: "%").map(String.init)
+        }
+
+        @Test func `the page in English has nearly every phrase, so the receipt is a whole one`() {
+            let page = Self.visible(.english)
+            // The service's own summary stands for those of the page.
+            let replaced: Set<ReceiptPhrase> = [
+                .summary, .erasedFrom, .nothingNewer, .noStore, .notErasedSince, .linksCut,
+                .linksLeft, .noLinks, .copiesUntil, .copiesUnknown, .dataReturned, .promised,
+                .proven, .accepted, .unconfirmed, .alreadyGone, .tokenDead, .manual, .unrevoked,
+                .abandoned, .newer, .shared, .removeAccess, .revocationTitle, .nothingKept,
+                .noCopies, .unknown, .noRecheck, .key,
+            ]
+            for phrase in ReceiptPhrase.allCases where !replaced.contains(phrase) {
+                for piece in Self.pieces(phrase.text(in: .english)) {
+                    #expect(page.contains(piece), "\(phrase): \(piece)")
+                }
+            }
+            for sentence in ReceiptSentence.allCases {
+                #expect(page.contains(ReceiptPage.escaped(sentence.text)), "\(sentence)")
+            }
+            for phrase in ResidualPhrase.allCases {
+                for piece in Self.pieces(phrase.template) { #expect(page.contains(piece)) }
+            }
+            #expect(page.contains(Self.actionText))
+        }
+
+        @Test(arguments: otherLanguages)
+        func `no English sentence stands on a page in another language`(
+            _ language: ReceiptLanguage
+        ) {
+            let page = Self.visible(language)
+            // A single word may be the same in both.
+            let phrases = ReceiptPhrase.allCases.filter {
+                $0.text(in: .english) != $0.text(in: language)
+            }
+            let texts =
+                phrases.map { $0.text(in: .english) } + ResidualPhrase.allCases.map(\.template)
+                + ReceiptSentence.allCases.map(\.text)
+                + [Self.actionText, "An English sentence.", "anonymized: ", "kept: ", "newer than"]
+            for piece in texts.flatMap(Self.pieces) where piece.contains(" ") && piece.count > 5 {
+                #expect(!page.contains(piece), "'\(piece)' in \(language)")
+            }
+            for sentence in ReceiptSentence.allCases {
+                #expect(page.contains(ReceiptPage.escaped(sentence.text(in: language))))
+            }
+            let action = ReceiptPhrase.removeAccess.text(in: language)
+            #expect(page.contains(ReceiptPage.escaped(action)))
+        }
+
+        @Test func `every sentence of the service speaks every language`() {
+            for sentence in ReceiptSentence.allCases {
+                let texts = [sentence.text] + sentence.translations
+                #expect(texts.count == ReceiptLanguage.allCases.count, "\(sentence)")
+                #expect(Set(texts).count == texts.count && !texts.contains(""), "\(sentence)")
+            }
+        }
+
+        @Test func `what the operator wrote stays as it is`() {
+            let action: JSONValue = ["url": "u", "text": "Ask the desk.", "configured": true]
+            let identity: JSONValue = [
+                "provider": "p", "verdict": "manual", "revoked": false, "user_action": action,
+            ]
+            let receipt: JSONValue = [
+                "identities": [identity],
+                "not_erased": [["target": "a", "table": "t", "rows": 1, "reason": "kept: § 147"]],
+            ]
+            let page = ReceiptPage(receipt: receipt, language: .german).html
+            #expect(page.contains("Ask the desk. <code>u</code>") && page.contains("§ 147</td>"))
+        }
+    }
+}

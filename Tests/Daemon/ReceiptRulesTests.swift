@@ -1,0 +1,102 @@
+import Control
+import Encoding
+import Lifecycle
+import Storage
+import Testing
+
+@testable import Daemon
+
+/// Receipts of tables that several rules name.
+struct ReceiptRulesTests {
+    private static func rule(
+        _ column: String,
+        _ action: String,
+        _ reason: String? = nil,
+        isDated: Bool = false
+    ) -> String {
+        let lines = [
+            "[[target.table]]", "table = \"documents\"", "column = \"\(column)\"",
+            "action = \"\(action)\"", reason.map { "keep_reason = \"\($0)\"" },
+            action == "anonymize" ? "set = { \(column) = { strategy = \"null\" } }" : nil,
+            isDated ? "created_at_column = \"at\"\ncreated_at_unit = \"timestamp\"" : nil,
+        ]
+        return lines.compactMap(\.self).joined(separator: "\n")
+    }
+
+    private static func receipt(
+        _ rules: [String],
+        _ entries: [PurgeCounts.Entry]
+    ) async throws -> JSONValue {
+        let target = """
+            [[target]]
+            name = "app-db"
+            kind = "postgresql"
+            conninfo_credential = "canary-conninfo"
+            """
+        let text = ([target] + rules).joined(separator: "\n\n")
+        let bench = try Bench()
+        let id = try await ErasureScopeTests.complete("alice", on: bench, entries: entries)
+        let caller = Caller(role: .operator, uid: 0)
+        return try await bench.backend(more: text).receipt(id, caller: caller)
+    }
+
+    private static func left(
+        _ rules: [String],
+        _ entries: [(action: String, rows: Int)]
+    ) async throws -> [String] {
+        let receipt = try await receipt(
+            rules,
+            entries.map { .init(name: "documents", action: $0.action, rowCount: $0.rows) }
+        )
+        let items = try #require(receipt["not_erased"]?.array)
+        return items.map { "\($0["reason"]?.string ?? "") \($0["rows"]?.compactText ?? "")" }
+    }
+
+    @Test func `each reason has the rows of its own rules`() async throws {
+        let rules = [
+            Self.rule("author", "anonymize", "team"), Self.rule("editor", "anonymize", "team"),
+            Self.rule("reader", "anonymize", "team, body"), Self.rule("owner", "keep", "tax"),
+        ]
+        let left = try await Self.left(
+            rules,
+            [
+                ("anonymize: team, cutoff: none", 2), ("anonymize: team", 3),
+                ("anonymize: team, undated rows", 1), ("anonymize: team, body", 7),
+                ("keep: tax", 5), ("delete", 9),
+            ]
+        )
+        #expect(left == ["anonymized: team 6", "anonymized: team, body 7", "kept: tax 5"])
+    }
+
+    @Test func `rows under a reason that a reload changed are counted once`() async throws {
+        let (masks, others) = (
+            Self.rule("author", "anonymize", "team"), Self.rule("editor", "anonymize", "other")
+        )
+        let keeps = Self.rule("owner", "keep", "tax")
+        let masked = try await Self.left(
+            [masks, others],
+            [("anonymize: before", 3), ("anonymize: team", 1), ("anonymize: other", 2)]
+        )
+        #expect(masked == ["anonymized: team 4", "anonymized: other 2"])
+        #expect(
+            try await Self.left([keeps], [("anonymize: before", 3), ("keep: tax", 4)])
+                == ["kept: tax 4"]
+        )
+        #expect(
+            try await Self.left([keeps], [("keep: before", 3), ("keep: tax", 4)])
+                == ["kept: tax 4"]
+        )
+        #expect(try await Self.left([masks], [("keep: before", 3)]) == ["anonymized: team 3"])
+    }
+
+    @Test func `a rule without a creation time has no cutoff beside one that has`() async throws {
+        let receipt = try await Self.receipt(
+            [Self.rule("author", "delete", isDated: true), Self.rule("editor", "delete")],
+            ["delete", "delete, cutoff: none", "delete, cutoff: none, no such id"].map {
+                .init(name: "documents", action: $0, rowCount: 1)
+            }
+        )
+        let tables = try #require(receipt["targets"]?.array?.first?["tables"]?.array)
+        #expect(tables.map { $0["cutoff"]?.string } == [Bench.start.rfc3339, "none", "none"])
+    }
+}

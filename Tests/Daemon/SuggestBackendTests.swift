@@ -1,0 +1,79 @@
+import Control
+import Engine
+import Lifecycle
+import Stores
+import Testing
+
+@testable import Daemon
+
+/// A store of tables with a fixed suggestion.
+private struct TableStub: StubTarget, RuleSuggesting {
+    let name = TargetName("app-db")
+    let answer: SuggestionAnswer
+
+    func suggestion(userTable: String?) async -> SuggestionAnswer { answer }
+}
+
+@Suite("Suggested rules over the control API") struct SuggestBackendTests {
+    private static let settings = """
+        [[target]]
+        name = "app-db"
+        kind = "sqlite"
+        path = "/srv/app.db"
+        triggers = "off"
+        backups_kept = "30d"
+        [[target.table]]
+        table = "users"
+        column = "id"
+        action = "delete"
+        [[target.key]]
+        name = "customer"
+        table = "users"
+        column = "id"
+        value = "crm_id"
+
+        """
+    private static let rules = """
+        [[target.table]]
+        table = "accounts"
+        column = "id"
+        action = "delete"
+
+        """
+
+    private func suggest(_ store: any PurgeTarget) async throws -> WireSuggestion {
+        let name = TargetName("app-db")
+        let backend = try Bench().backend(more: Self.settings, targets: [name: store])
+        let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
+        return try await backend.suggest(SuggestInput(), target: name, caller: caller)
+    }
+
+    @Test func `the section keeps its keys, and is a configuration`() async throws {
+        let made = try await suggest(TableStub(answer: .rules(Self.rules)))
+        let text = made.configuration
+        for line in ["kind = \"sqlite\"", "path = \"/srv/app.db\"", "triggers = \"off\""] {
+            #expect(text.contains("\n\(line)\n"), "\(text)")
+        }
+        #expect(text.contains("table = \"accounts\"") && text.contains("value = \"crm_id\""))
+        let configuration = try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
+        #expect(configuration.targets.map(\.name) == [TargetName("app-db")])
+    }
+
+    @Test func `a store without tables, or without a user table, is refused with the reason`()
+        async throws
+    {
+        let cases: [(any PurgeTarget, ControlProblem.Code, String)] = [
+            (OpaqueStore(), .suggestionRefused, "no tables"),
+            (TableStub(answer: .refused("name it")), .suggestionRefused, "name it"),
+            (TableStub(answer: .failure(.unreachable)), .unavailable, "unreachable"),
+        ]
+        for (store, code, words) in cases {
+            do {
+                _ = try await suggest(store)
+                Issue.record("not refused")
+            } catch let problem as ControlProblem {
+                #expect(problem.code == code && problem.detail.contains(words), "\(problem)")
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Stores
+import Testing
+
+@testable import Daemon
+@testable import Settings
+
+@Suite("Settings of tables of DynamoDB")
+struct DynamoDBSettingsTests {
+    private static let section = """
+        [[target]]
+        name = "tables"
+        kind = "dynamodb"
+        region = "eu-central-1"
+        access_key_id = "AKIAIOSFODNN7EXAMPLE"
+        secret_key_credential = "dynamodb-key"
+
+        """
+
+    private static func store(_ text: String) throws -> DynamoDBStore {
+        let configuration = try Sample.load(section + text + "\n")
+        let store = try #require(configuration.targets.first).store
+        return try #require(store as? DynamoDBStore)
+    }
+
+    @Test("the endpoint is that of the region, and everything without a date has no cutoff")
+    func reads() throws {
+        let store = try Self.store("items = [\"profiles where pk == {user_id}\"]")
+        #expect(store.endpoint == "https://dynamodb.eu-central-1.amazonaws.com")
+        #expect(store.tablePrefix.isEmpty && !store.verifiesByScan)
+        #expect(store.cutoff.gap == "no created_at_attributes for profiles")
+        let dated = try Self.store(
+            """
+            items = ["profiles where pk == {user_id}"]
+            created_at_attributes = { profiles = "at" }
+            """
+        )
+        #expect(dated.cutoff.gap == nil)
+    }
+
+    @Test("a copy is the same tables behind another prefix")
+    func copies() throws {
+        let store = try Self.store("items = [\"profiles where pk == {user_id}\"]")
+        let copy = try store.copy(at: "drill-")
+        #expect(copy.tablePrefix == "drill-" && copy.endpoint == store.endpoint)
+        #expect(throws: NoStoreCopy.self) { try store.copy(at: "drill/") }
+    }
+
+    @Test(
+        "what could mean another user, or nothing, stops the start",
+        arguments: [
+            "",
+            "items = [\"profiles where pk == ann\"]",
+            "items = [\"profiles\"]",
+            "releases = [\"profiles where pk == {user_id}\"]",
+            "items = [\"p where pk == {user_id}\"]\nendpoint = \"http://dynamodb.example.com\"",
+            "items = [\"p where pk == {user_id}\"]\nmasks = { name = \"x\" }",
+            "items = [\"p where pk == {user_id}\"]\ncreated_at_attributes = { q = \"at\" }",
+            "items = [\"p where pk == {user_id}\"]\ncreated_at_unit = \"days\"",
+            "items = [\"p where pk == {user_id}\"]\ntable_prefix = \"a b\"",
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: (any Error).self) { try Sample.load(Self.section + text + "\n") }
+    }
+}

@@ -1,0 +1,105 @@
+import Lifecycle
+import Stores
+import Testing
+
+@testable import Daemon
+@testable import Settings
+
+@Suite("Settings of rules for real schemas") struct RealSchemaSettingsTests {
+    private static func target(_ keys: String, table: String = "items") -> String {
+        """
+        [[target]]
+        name = "app-db"
+        kind = "sqlite"
+        path = "/srv/app/app.db"
+        [[target.table]]
+        table = "orders"
+        column = "user_id"
+        action = "delete"
+        created_at_column = "created"
+        created_at_unit = "unix_s"
+        [[target.table]]
+        table = "\(table)"
+        column = "order_id"
+        action = "delete"
+        \(keys)
+        """
+    }
+
+    private static func rule(_ keys: String) throws -> TableRule {
+        let store = try #require(try Sample.load(target(keys)).targets.first?.store as? SQLiteStore)
+        return try #require(store.claims.rules.last)
+    }
+
+    @Test("via names a table and a column, and takes over what is dated there")
+    func via() throws {
+        let rule = try Self.rule("via = \"orders.id\"")
+        #expect(rule.via == ParentColumn(table: "orders", column: "id"))
+        #expect(rule.hasTimestamps)
+        #expect(try Self.rule("via = \"shop.orders.id\"").via?.table == "shop.orders")
+        #expect(try !Self.rule("").hasTimestamps)
+    }
+
+    @Test(
+        "conditions compare, list, exclude and ask for NULL",
+        arguments: [
+            ("{ equals = \"User\" }", ColumnCondition.Test.equals(.text("User"))),
+            ("{ equals = 7 }", .equals(.integer(7))),
+            ("{ in = [\"a\", \"b\"] }", .isOneOf(["a", "b"])),
+            ("{ not = \"x\" }", .differs(from: .text("x"))), ("{ null = true }", .isNull(true)),
+            ("{ null = false }", .isNull(false)),
+        ]
+    )
+    func conditions(text: String, test: ColumnCondition.Test) throws {
+        let rule = try Self.rule("where = { kind = \(text) }")
+        #expect(rule.conditions == [ColumnCondition(column: "kind", test: test)])
+    }
+
+    @Test("a template names columns and their types")
+    func template() throws {
+        let rule = try Self.rule("id_template = \"t{tenant:integer}/{order_id}\"")
+        #expect(rule.idTemplate?.parts.map(\.column) == ["tenant", "order_id"])
+        #expect(rule.idTemplate?.parts.map(\.idType) == [.integer, nil])
+    }
+
+    @Test(
+        "what cannot be meant is refused",
+        arguments: [
+            ("via = \"orders\"", "it must be TABLE.COLUMN"),
+            ("via = \"orders.id\"\nid_type = \"integer\"", "with via, the column holds"),
+            ("via = \"orders.id\"\nidentifies_user = true", "with via, the column holds"),
+            ("id_template = \"{order_id}\"", "it must be 2 to 4 different columns"),
+            ("id_template = \"{a}{order_id}\"", "it must be 2 to 4 different columns"),
+            ("id_template = \"{a}:{b}\"", "it must name the column 'order_id', too"),
+            ("where = { kind = { } }", "it needs one of equals, in, not and null"),
+            ("where = { kind = { equals = 1, null = true } }", "it has more than one of"),
+            ("where = { kind = \"x\" }", "write kind = { equals = \"User\" } or the like"),
+            ("where = {}", "it must name at least one column: where = { COLUMN ="),
+        ]
+    )
+    func refused(keys: String, words: String) {
+        let message = Sample.message(Self.target(keys))
+        #expect(message.contains(words), "\(message)")
+    }
+
+    @Test("two rules for one column need different conditions or parents")
+    func duplicates() throws {
+        let conditions = ["a", "b"].map { "where = { kind = { equals = \"\($0)\" } }" }
+        let second =
+            "\n[[target.table]]\ntable = \"items\"\ncolumn = \"order_id\"\naction = \"delete\"\n"
+        let one = Self.target(conditions[0] + second + conditions[0])
+        #expect(Sample.message(one).contains("deals with the same column"))
+        #expect(Sample.message(Self.target(conditions[0] + second + conditions[1])) == "loads")
+        #expect(Sample.message(Self.target("via = \"orders.id\"" + second)) == "loads")
+    }
+
+    @Test("a condition belongs to the plan of a deletion")
+    func planRules() throws {
+        let rules = { (value: String) in
+            try Sample.load(Self.target("where = { kind = { equals = \"\(value)\" } }"))
+                .planRules(of: TargetName("app-db"))
+        }
+        #expect(try rules("a") != rules("b"))
+        #expect(try rules("a").contains { $0.key == "table items (order_id) where kind" })
+    }
+}

@@ -1,0 +1,179 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+/// A preset with what an operator adds to it, and how an erasure ends.
+struct PresetCase: Sendable, CustomStringConvertible {
+    let name: String
+    /// As the vendor's ids look.
+    var user = "ann"
+    var values: [String: String] = [:]
+    /// The vendor only promises.
+    var isAccepted = false
+
+    var description: String { name }
+
+    static let all = [
+        PresetCase(name: "stripe", user: "cus_NffrFeUfNV2Hib"),
+        PresetCase(name: "intercom", isAccepted: true),
+        PresetCase(name: "hubspot", user: "4301"),
+        PresetCase(name: "amplitude", values: ["api_key": "api-key"], isAccepted: true),
+        PresetCase(name: "posthog", values: ["project_id": "4242"]),
+        PresetCase(name: "braze"),
+        PresetCase(
+            name: "algolia",
+            values: ["index": "posts", "attribute": "author_id", "application_id": "APP1"]
+        ),
+        PresetCase(
+            name: "onesignal",
+            values: ["app_id": "11111111-2222-4333-8444-555555555555"]
+        ),
+        PresetCase(
+            name: "auth0",
+            user: "auth0|5f7c8ec7c33c6c004bbafe82",
+            values: ["client_id": "c1", "domain": "example.eu.auth0.com"]
+        ),
+        PresetCase(name: "okta", user: "00ub0oNGTSWTBKOLGLNR", isAccepted: true),
+        PresetCase(
+            name: "elasticsearch",
+            values: ["username": "expunged", "index": "posts", "field": "author_id"]
+        ),
+        PresetCase(name: "meilisearch", values: ["index": "posts", "attribute": "author_id"]),
+        PresetCase(name: "typesense", values: ["collection": "posts", "field": "author_id"]),
+        PresetCase(name: "mailchimp", user: "ann@example.com", values: ["list_id": "9e67587f52"]),
+        // Stored in lower case.
+        PresetCase(name: "sendgrid", user: "Ann@example.com"),
+        PresetCase(name: "segment", isAccepted: true),
+        PresetCase(
+            name: "zendesk",
+            user: "189304711533",
+            values: ["agent": "ops@example.com"]
+        ),
+        PresetCase(name: "revenuecat", values: ["project_id": "proj1ab2c3d4"]),
+    ]
+
+    var text: String {
+        let pairs = values.sorted { $0.key < $1.key }.map { "\($0.key) = \"\($0.value)\"" }
+        let values = pairs.isEmpty ? "" : "values = { \(pairs.joined(separator: ", ")) }\n"
+        return "preset = \"\(name)\"\nkey_credential = \"key\"\n" + values
+    }
+}
+
+@Suite("Presets of HTTP APIs")
+struct HTTPPresetTests {
+    private let server: HTTPServer
+
+    init() throws { server = try HTTPServer() }
+
+    @Test("each has a case here, cites the vendor, and has a page")
+    func areListed() throws {
+        #expect(HTTPPreset.all.map(\.name) == PresetCase.all.map(\.name))
+        for preset in HTTPPreset.all {
+            #expect(!preset.pages.isEmpty && preset.read.count == 10, "\(preset.name)")
+        }
+    }
+
+    /// Purges and verifies until both are over, as the service does.
+    private func finish(_ target: HTTPTarget, _ order: PurgeOrder) async -> PurgeCounts? {
+        var counts = PurgeCounts()
+        for _ in 0..<20 {
+            guard case .done(let done) = await target.purge([order])[0] else { continue }
+            counts.add(done)
+            for _ in 0..<3 {
+                switch await target.verify([order])[0] {
+                case .clean, .notLookedFor: return counts
+                case .remaining where counts.isAccepted: return counts
+                case .remaining: continue
+                case .failure: continue
+                }
+            }
+        }
+        return nil
+    }
+
+    @Test(
+        "erases the user and nobody else, and says what the vendor says",
+        arguments: PresetCase.all
+    )
+    func erases(preset: PresetCase) async throws {
+        try server.reset(preset.name, user: preset.user)
+        let before = try server.state(preset.name)
+        #expect(before.left > 0)
+        let order = try GoogleBench.order(preset.user)
+        try await server.with(preset.text, of: preset.name, step: .seconds(3)) { target in
+            #expect(await target.diagnose() == [])
+            let counts = try #require(await finish(target, order))
+            #expect(counts.isAccepted == preset.isAccepted)
+            #expect((counts.acceptedUntil != nil) == preset.isAccepted)
+            // Again, as after a crash.
+            _ = try #require(await finish(target, order))
+        }
+        let after = try server.state(preset.name)
+        #expect(after.left == 0 && after.others == before.others, "\(after.calls)")
+    }
+
+    @Test("any call may fail, or lose its answer", arguments: PresetCase.all)
+    func survives(preset: PresetCase) async throws {
+        let order = try GoogleBench.order(preset.user)
+        for kind in ["cut", "lost"] {
+            for number in 1...3 {
+                try server.reset(preset.name, user: preset.user)
+                let others = try server.state(preset.name).others
+                try server.fail(preset.name, at: number, kind)
+                try await server.with(preset.text, of: preset.name, step: .seconds(3)) { target in
+                    _ = try #require(await finish(target, order), "\(kind) at \(number)")
+                }
+                let after = try server.state(preset.name)
+                #expect(after.left == 0 && after.others == others, "\(kind) at \(number)")
+            }
+        }
+    }
+
+    /// Purges and verifies at a place of the stand-in that is another one.
+    private func isUntouched(_ preset: PresetCase, at place: String) async throws {
+        let order = try GoogleBench.order(preset.user)
+        try server.reset(preset.name, user: preset.user)
+        let before = try server.state(preset.name)
+        try await server.with(preset.text, of: place, step: .seconds(3)) { target in
+            let answer = await target.purge([order])[0]
+            if case .failure = answer {} else { Issue.record("\(answer)") }
+            if case .clean = await target.verify([order])[0] { Issue.record("clean") }
+        }
+        let after = try server.state(preset.name)
+        #expect(after.left == before.left && after.others == before.others)
+    }
+
+    @Test("a 404 of a wrong address is no erasure", arguments: PresetCase.all)
+    func isElsewhere(preset: PresetCase) async throws {
+        try await isUntouched(preset, at: preset.name + "/elsewhere")
+    }
+
+    @Test("a 404 of another app is no erasure")
+    func isAnotherApp() async throws {
+        var preset = try #require(PresetCase.all.first { $0.name == "onesignal" })
+        preset.values["app_id"] = "22222222-2222-4333-8444-555555555555"
+        try await isUntouched(preset, at: preset.name)
+    }
+
+    @Test("an answer that says nothing is no erasure", arguments: PresetCase.all)
+    func believes(preset: PresetCase) async throws {
+        let order = try GoogleBench.order(preset.user)
+        for kind in ["html", "redirect", "403", "503", "400"] {
+            try server.reset(preset.name, user: preset.user)
+            let before = try server.state(preset.name)
+            try server.fail(preset.name, at: 0, kind)
+            try await server.with(preset.text, of: preset.name, step: .seconds(3)) { target in
+                let answer = await target.purge([order])[0]
+                guard case .failure = answer else {
+                    Issue.record("\(kind): \(answer)")
+                    return
+                }
+                if case .clean = await target.verify([order])[0] { Issue.record("\(kind): clean") }
+            }
+            let after = try server.state(preset.name)
+            #expect(after.left == before.left && after.others == before.others, "\(kind)")
+        }
+    }
+}

@@ -1,0 +1,408 @@
+import Encoding
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("An HTTP API that the configuration describes")
+struct HTTPTargetTests {
+    private let server: HTTPServer
+
+    init() throws { server = try HTTPServer() }
+
+    static let auth = """
+        key_credential = "key"
+        [target.auth]
+        scheme = "bearer"
+
+        """
+    static let verify = """
+        [[target.verify]]
+        name = "left"
+        method = "POST"
+        path = "/count"
+        json = { term = { owner = "{user_id}" } }
+        count = "/count"
+
+        """
+    static let find = """
+        [[target.erase]]
+        name = "documents"
+        method = "GET"
+        path = "/documents"
+        query = { owner = "{user_id}", after = "{cursor}" }
+        items = "/data"
+        id = "/id"
+        match = { "/owner" = "{user_id}" }
+        next = "/next"
+        more = "/more"
+        [[target.erase]]
+        name = "document"
+        method = "DELETE"
+        path = "/documents/{id}"
+        for_each = "documents"
+        gone = [404]
+        gone_if = { "/code" = "absent" }
+
+        """
+    static let whole = """
+        [[target.erase]]
+        name = "user"
+        method = "DELETE"
+        path = "/users/{user_id}"
+        count = "/deleted"
+        gone = [404]
+        gone_if = { "/code" = "absent" }
+
+        """
+
+    private func counts(_ entries: [(String, Int)]) -> PurgeCounts {
+        PurgeCounts(
+            entries: entries.map {
+                PurgeCounts.Entry(name: $0.0, action: "delete", rowCount: $0.1)
+            }
+        )
+    }
+
+    /// Purges until it is done, as the service does.
+    private func finish(_ target: HTTPTarget, _ order: PurgeOrder) async -> PurgeAnswer {
+        for _ in 0..<8 {
+            let answer = await target.purge([order])[0]
+            if case .failure = answer { continue }
+            return answer
+        }
+        return .stopped
+    }
+
+    @Test(
+        "every way to say it erases one user and nobody else",
+        arguments: [
+            (find, "document", 7), (whole, "user", 7),
+            (
+                """
+                [[target.erase]]
+                name = "query"
+                method = "POST"
+                path = "/delete_by_query"
+                json = { term = { owner = "{user_id}" } }
+                effect = "repeatable"
+                count = "/deleted"
+
+                """, "query", 7
+            ),
+            (
+                """
+                [[target.erase]]
+                name = "form"
+                method = "POST"
+                path = "/form"
+                form = { owner = "{user_id}" }
+                effect = "repeatable"
+                count = "/deleted"
+
+                """, "form", 7
+            ),
+            (
+                find.replacing("\"/documents\"\n", with: "\"/linked\"\n")
+                    .replacing(", after = \"{cursor}\"", with: "")
+                    .replacing("match = { \"/owner\" = \"{user_id}\" }\n", with: "")
+                    .replacing(
+                        "next = \"/next\"\nmore = \"/more\"",
+                        with: "next = \"link-header\""
+                    ),
+                "document", 7
+            ),
+            (
+                find.replacing("path = \"/documents\"", with: "path = \"/numbered/{page}\"")
+                    .replacing(", after = \"{cursor}\"", with: "")
+                    .replacing("match = { \"/owner\" = \"{user_id}\" }\n", with: "")
+                    .replacing("next = \"/next\"\nmore = \"/more\"\n", with: ""),
+                "document", 7
+            ),
+            (
+                find.replacing(", after = \"{cursor}\"", with: "")
+                    .replacing("\"/next\"", with: "\"/next_url\""),
+                "document", 7
+            ),
+        ]
+    )
+    func erases(steps: String, name: String, count: Int) async throws {
+        let order = try GoogleBench.order("ann")
+        let before = try server.state("example")
+        #expect(before.left == 7)
+        try await server.with(Self.auth + steps + Self.verify) { target in
+            #expect(await target.diagnose() == [])
+            #expect(await target.verify([order]) == [.remaining(7)])
+            let item = PlanItem(name: "left", action: .delete, count: 7, hasNoTimestamps: true)
+            #expect(await target.plan(order) == .items([item]))
+            #expect(await target.purge([order]) == [.done(counts([(name, count)]))])
+            #expect(await target.verify([order]) == [.clean])
+            #expect(await target.purge([order]) == [.done(counts([(name, 0)]))])
+        }
+        let after = try server.state("example")
+        #expect(after.left == 0 && after.others == before.others)
+    }
+
+    @Test("a list of users comes page by page")
+    func lists() async throws {
+        let list = """
+            [[target.users]]
+            name = "users"
+            method = "GET"
+            path = "/users"
+            query = { after = "{cursor}" }
+            items = "/data"
+            id = "/id"
+            next = "/next"
+            """
+        try await server.with(Self.auth + Self.whole + Self.verify + list) { target in
+            guard case .found(let users) = await target.users(where: { _ in true }) else {
+                Issue.record("not listed")
+                return
+            }
+            let names = users.map { $0.exposeText() }.sorted()
+            #expect(names == ["ANN-other", "ann", "ann2", "bob", "xann"])
+        }
+        try await server.with(Self.auth + Self.whole + Self.verify) { target in
+            guard case .unknown = await target.users(where: { _ in true }) else {
+                Issue.record("listed")
+                return
+            }
+        }
+    }
+
+    private static let job = """
+        [[target.erase]]
+        name = "open"
+        method = "GET"
+        path = "/jobs"
+        items = "/jobs"
+        id = "/id"
+        match = { "/user" = "{user_id}" }
+        [[target.erase]]
+        name = "job"
+        method = "POST"
+        path = "/jobs"
+        json = { user = "{user_id}" }
+        id = "/job"
+        effect = "once"
+        unless = "open"
+        [[target.erase]]
+        name = "end"
+        method = "GET"
+        path = "/jobs/{id}"
+        for_each = "job"
+        until = { "/status" = "done" }
+        fails = { "/status" = "failed" }
+        count = "/deleted"
+        every = "2s"
+
+        """
+
+    @Test("a job is started once, asked for until it is over, and found again after a restart")
+    func jobs() async throws {
+        let order = try GoogleBench.order("ann")
+        let wait = PurgeAnswer.failure(.throttled(retryAfter: .seconds(2)))
+        try await server.with(Self.auth + Self.job + Self.verify) { target in
+            #expect(await target.purge([order]) == [wait])
+        }
+        // Another process knows nothing of it.
+        try await server.with(Self.auth + Self.job + Self.verify) { target in
+            #expect(await target.purge([order]) == [wait])
+            #expect(await target.purge([order]) == [.done(counts([("end", 7)]))])
+            #expect(await target.verify([order]) == [.clean])
+        }
+        let calls = try server.state("example").calls
+        #expect(calls.filter { $0.hasPrefix("POST /jobs") }.count == 1)
+    }
+
+    @Test("what a vendor only promises is accepted until its time, and counted afterwards")
+    func promises() async throws {
+        var order = try GoogleBench.order("ann")
+        let promise = """
+            [[target.erase]]
+            name = "request"
+            method = "POST"
+            path = "/jobs"
+            json = { user = "{user_id}" }
+            effect = "repeatable"
+            promised = "30d"
+
+            """
+        let until = HTTPServer.now + .seconds(30 * 86_400)
+        try await server.with(Self.auth + promise + Self.verify) { target in
+            guard case .done(let counts) = await target.purge([order])[0] else {
+                Issue.record("not done")
+                return
+            }
+            #expect(counts.isAccepted && counts.acceptedUntil == until)
+            #expect(counts.workedCount == 0)
+            #expect(await target.verify([order]) == [.remaining(7)])
+            order.erasedAt = HTTPServer.now
+            #expect(await target.verify([order]) == [.notLookedFor])
+        }
+        try await server.with(Self.auth + promise + Self.verify, now: until) { target in
+            #expect(await target.verify([order]) == [.remaining(7)])
+        }
+        try await server.with(Self.auth + promise) { target in
+            #expect(await target.verify([order]) == [.notLookedFor])
+            #expect(await target.plan(order) == .unknown)
+            #expect(await target.inspect(withOutages: true).advice.count == 1)
+        }
+    }
+
+    @Test("steps that do not ask for one user are found before they erase everybody")
+    func unfiltered() async throws {
+        let wrong = Self.find.replacing("owner = \"{user_id}\", ", with: "")
+            .replacing("match = { \"/owner\" = \"{user_id}\" }\n", with: "")
+            .replacing("query = {", with: "query = { who = \"{user_id}\",")
+        try await server.with(Self.auth + wrong + Self.verify) { target in
+            let problems = await target.startupProblems()
+            #expect(problems.count == 1)
+            #expect(problems.first?.contains("of a user who does not exist") == true)
+        }
+        // The server was away when the target was checked.
+        let before = try server.state("example")
+        try await server.with(Self.auth + wrong + Self.verify) { target in
+            let order = try GoogleBench.order("ann")
+            #expect(await target.purge([order]) == [.failure(.misconfigured)])
+        }
+        let after = try server.state("example")
+        #expect(after.left == before.left && after.others == before.others)
+    }
+
+    @Test(
+        "an answer that says nothing erases nothing",
+        arguments: [
+            ("500", EffectFailure.unusable), ("502", .unusable), ("400", .unusable),
+            ("409", .unusable), ("429", .throttled(retryAfter: .seconds(2))),
+            ("503", .throttled(retryAfter: .seconds(2))), ("401", .misconfigured),
+            ("403", .misconfigured), ("redirect", .misconfigured), ("html", .unusable),
+            ("twice", .unusable), ("big", .unusable), ("cut", .lost),
+        ]
+    )
+    func faults(kind: String, failure: EffectFailure) async throws {
+        let orders = [try GoogleBench.order("ann"), try GoogleBench.order("bob")]
+        let before = try server.state("example")
+        try server.fail("example", at: 0, kind)
+        try await server.with(Self.auth + Self.find + Self.verify) { target in
+            for answer in await target.purge(orders) { #expect(answer == .failure(failure)) }
+            #expect(await target.verify([orders[0]]) == [.failure(failure)])
+            #expect(!(await target.diagnose()).isEmpty)
+            let isWrong = failure == .misconfigured
+            #expect((await target.startupProblems()).isEmpty != isWrong)
+        }
+        let after = try server.state("example")
+        #expect(after.left == 7 && after.others == before.others)
+    }
+
+    @Test("any call may fail or lose its answer, and the next try finishes")
+    func everyCallFails() async throws {
+        let order = try GoogleBench.order("ann")
+        for steps in [Self.find, Self.job] {
+            for kind in ["cut", "lost"] {
+                for number in 1...5 {
+                    try server.reset("example")
+                    let others = try server.state("example").others
+                    try server.fail("example", at: number, kind)
+                    try await server.with(Self.auth + steps + Self.verify) { target in
+                        guard case .done = await finish(target, order) else {
+                            Issue.record("\(kind) at \(number): not done")
+                            return
+                        }
+                        while await target.verify([order]) != [.clean] {}
+                    }
+                    let after = try server.state("example")
+                    #expect(after.left == 0, "\(kind) at \(number)")
+                    #expect(after.others == others, "\(kind) at \(number)")
+                    let started = after.calls.count { $0.hasPrefix("POST /jobs") }
+                    #expect(started <= 2, "\(kind) at \(number)")
+                }
+            }
+        }
+    }
+
+    @Test("a link to another host, or out of the base URL, is not followed")
+    func links() async throws {
+        let order = try GoogleBench.order("ann")
+        let steps = Self.find.replacing("\"/documents\"\nquery", with: "\"/elsewhere\"\nquery")
+            .replacing(", after = \"{cursor}\"", with: "").replacing("more = \"/more\"\n", with: "")
+            .replacing("match = { \"/owner\" = \"{user_id}\" }\n", with: "")
+        try await server.with(Self.auth + steps + Self.verify) { target in
+            #expect(await target.purge([order]) == [.failure(.unusable)])
+        }
+        #expect(try server.state("example").left == 7)
+    }
+
+    @Test(
+        "an id that could change a call around it is refused, and any other is data",
+        arguments: [
+            ("ann/../bob", false), ("..", false), (".", false), ("%2e%2e", false), ("a/b", false),
+            ("a\\b", false), ("bob?x=", false), ("bob#x", false), ("bob;x", false),
+            ("\u{ff0f}bob", false), ("bob\u{200d}", false), ("\u{2025}", false), ("b ob", false),
+            ("a\u{202e}b", false), ("ann@example.org", true), ("auth0|ann", true),
+            ("jürgen", true), ("名前", true), ("a+b", true), ("a&owner=bob", true), ("\"bob", true),
+            ("a=b", true), ("{user_id}", true), ("ann.", true), ("...", true),
+        ]
+    )
+    func ids(id: String, isFit: Bool) async throws {
+        try server.reset("example", user: id)
+        let before = try server.state("example")
+        let order = try GoogleBench.order(id)
+        try await server.with(Self.auth + Self.whole + Self.verify) { target in
+            let answer = await target.purge([order])[0]
+            #expect(answer == (isFit ? .done(counts([("user", 7)])) : .failure(.unusable)))
+        }
+        let after = try server.state("example")
+        #expect(after.left == (isFit ? 0 : 7) && after.others == before.others)
+    }
+
+    @Test("in JSON and forms every id is data")
+    func idsInBodies() async throws {
+        let query = """
+            [[target.erase]]
+            name = "query"
+            method = "POST"
+            path = "/delete_by_query"
+            json = { term = { owner = "{user_id}" } }
+            effect = "repeatable"
+            count = "/deleted"
+
+            """
+        let form = query.replacing(
+            "json = { term = { owner = \"{user_id}\" } }",
+            with: "form = { owner = \"{user_id}\" }"
+        )
+        .replacing("/delete_by_query", with: "/form")
+        for steps in [query, form] {
+            for id in [
+                "a/b", "..", "\"}", "a&owner=bob", "\\", "%00", "\u{202e}x", "a\u{301}", "é",
+            ] {
+                try server.reset("example", user: id)
+                let before = try server.state("example")
+                let order = try GoogleBench.order(id)
+                try await server.with(Self.auth + steps + Self.verify) { target in
+                    #expect(await target.purge([order])[0] != .failure(.unusable), "\(id)")
+                    #expect(await target.verify([order]) == [.clean], "\(id)")
+                }
+                let after = try server.state("example")
+                #expect(after.left == 0 && after.others == before.others, "\(id)")
+            }
+        }
+    }
+
+    @Test("a wrong secret, a wrong path and a private address stop the target")
+    func setup() async throws {
+        let order = try GoogleBench.order("ann")
+        let text = Self.auth + Self.whole + Self.verify
+        try await server.with(text, secret: "other") { target in
+            #expect(await target.purge([order]) == [.failure(.misconfigured)])
+            #expect(await target.startupProblems() == ["step 'left': the server answered 401"])
+        }
+        try await server.with(text.replacing("/users/", with: "/user/")) { target in
+            #expect(await target.purge([order]) == [.failure(.misconfigured)])
+        }
+        #expect(try server.state("example").left == 7)
+    }
+}

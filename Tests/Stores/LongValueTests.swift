@@ -1,0 +1,71 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("A SQLite target and long values", .serialized) struct LongValueTests {
+    /// 120 rows of 2 MiB, and one of another user.
+    static let rows = """
+        CREATE INDEX pu ON p(u);
+        WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 121)
+        INSERT INTO p(id, u, t) SELECT i, iif(i = 7, 'b', 'a'), hex(zeroblob(1048576)) FROM c;
+        """
+    static let mask = TableRule(
+        table: "p",
+        column: "u",
+        action: .anonymize([ColumnMask(column: "t", strategy: .text("gone"))]),
+        reason: "law"
+    )
+
+    @Test(
+        "a chunk is bounded by bytes, so 240 MiB of one user need little memory",
+        arguments: [
+            ("CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT, t TEXT NOT NULL)", mask),
+            ("CREATE TABLE p(id INT PRIMARY KEY, u TEXT, t TEXT NOT NULL) WITHOUT ROWID", mask),
+            (
+                "CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT, t JSON);"
+                    + "CREATE TABLE c(p INTEGER REFERENCES p ON DELETE CASCADE)",
+                TableRule(table: "p", column: "u", action: .delete)
+            ),
+        ]
+    )
+    func bounded(schema: String, rule: TableRule) async throws {
+        // SQLite keeps what a statement may have to take back in memory in WAL mode alone.
+        let app = try AppDatabase(schema + ";" + Self.rows, wal: true)
+        let other = try app.texts("SELECT id, length(t), substr(t, 1, 9) FROM p WHERE u = 'b'")
+        let target = app.target(rule, clock: .real())
+        #expect(await target.diagnose() == [])
+        let memory = try PeakMemory()
+        let answers = await target.purge([order("a")])
+        let grown = try memory.grownMebibytes()
+        Swift.print("bench: 120 rows of 2 MiB, \(grown) MiB more resident")
+        #expect(answers.map(\.text).first?.hasSuffix(" 120") ?? false, "\(answers)")
+        // The page cache has 16 MiB.
+        #expect(grown <= 48)
+        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(
+            try app.texts("SELECT id, length(t), substr(t, 1, 9) FROM p WHERE u = 'b'") == other
+        )
+    }
+
+    @Test("rows without a time are counted as such in each chunk")
+    func undated() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT, t TEXT, made INTEGER);
+            INSERT INTO p VALUES (1, 'a', hex(zeroblob(1500000)), NULL),
+                (2, 'a', hex(zeroblob(1500000)), 1600000000), (3, 'a', 'x', 1600000000),
+                (4, 'a', 'x', NULL);
+            """
+        )
+        let rule = TableRule(
+            table: "p",
+            column: "u",
+            action: .delete,
+            creation: CreationColumn(column: "made", unit: .unixSeconds)
+        )
+        let answers = await app.target(rule).purge([order("a")])
+        #expect(answers.map(\.text) == ["p delete 2; p delete, undated rows 2"])
+    }
+}

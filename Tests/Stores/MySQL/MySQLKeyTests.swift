@@ -1,0 +1,151 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("Ids that rows of a MySQL database hold for other targets", .serialized)
+struct MySQLKeyTests {
+    private static let schema = """
+        CREATE TABLE accounts (user_id varchar(40) PRIMARY KEY, crm uuid, badge varbinary(9),
+            nick text);
+        CREATE TABLE members (user_id varchar(40) NOT NULL, workspace int NOT NULL,
+            joined datetime, KEY (user_id), KEY (workspace));
+        """
+    private static let accounts = TableRule(table: "accounts", column: "user_id", action: .delete)
+    private static let members = TableRule(
+        table: "members",
+        column: "user_id",
+        action: .delete,
+        creation: CreationColumn(column: "joined", unit: .timestamp)
+    )
+
+    private static func key(_ name: String, _ type: IDType) -> KeyRule {
+        KeyRule(name: name, user: accounts, value: name, valueType: type)
+    }
+
+    private static func target(_ app: MySQLFixture, keys: [KeyRule]? = nil) -> MySQLTarget {
+        var plan = app.plan([accounts, members])
+        plan.keys =
+            keys ?? [
+                key("crm", .uuid), key("badge", .blob), key("nick", .text),
+                KeyRule(
+                    name: "workspace",
+                    user: members,
+                    value: "workspace",
+                    valueType: .integer,
+                    isShared: true
+                ),
+            ]
+        return MySQLTarget(plan: plan, hasher: StandInHasher(), clock: .still())
+    }
+
+    private static func ids(_ answers: [KeysAnswer]) -> [[String]] {
+        answers.map { answer in
+            switch answer {
+            case .found(let ids): ids.map { $0.exposeText() }.sorted()
+            case .failure(let failure): [failure.code]
+            }
+        }
+    }
+
+    private static func names(_ answer: OwnersAnswer) -> [String] {
+        guard case .named(let ids) = answer else { return ["\(answer)"] }
+        return ids.map { $0.exposeText() }.sorted()
+    }
+
+    @Test("each user's ids are found in every type, behind the time cutoff only")
+    func finds() async throws {
+        let app = try MySQLFixture(Self.schema)
+        try app.sql(
+            """
+            INSERT INTO accounts VALUES
+              ('u1', '0a1b2c3d-0000-4000-8000-00000000000a', x'00ff', 'Ü n'),
+              ('u2', NULL, NULL, NULL), ('u3', NULL, NULL, '');
+            INSERT INTO members VALUES ('u1', 7, '2025-01-01'), ('u1', 7, '2025-01-02'),
+              ('u1', 8, NULL), ('u1', 9, '2027-01-01'), ('u2', 7, '2025-01-01')
+            """
+        )
+        let target = Self.target(app)
+        #expect(await target.diagnose() == [])
+        let orders = [order("u1"), order("u2"), order("u3")]
+        #expect(
+            Self.ids(await target.keys("crm", of: orders))
+                == [["0a1b2c3d-0000-4000-8000-00000000000a"], [], []]
+        )
+        #expect(Self.ids(await target.keys("badge", of: orders)) == [["00ff"], [], []])
+        #expect(Self.ids(await target.keys("nick", of: orders)) == [["Ü n"], [], ["unfit_key"]])
+        #expect(Self.ids(await target.keys("workspace", of: orders)) == [["7", "8"], ["7"], []])
+        #expect(Self.ids(await target.keys("gone", of: [orders[0]])) == [["misconfigured"]])
+    }
+
+    @Test("an id is named while any row names it, and not by rows that are as good as gone")
+    func names() async throws {
+        let app = try MySQLFixture(Self.schema)
+        try app.sql(
+            """
+            INSERT INTO members VALUES ('u1', 7, '2025-01-01'), ('u2', 7, '2025-01-01'),
+              ('u1', 8, '2025-01-01'), ('u1', 9, '2025-01-01'), ('u1', 9, '2027-01-01')
+            """
+        )
+        let target = Self.target(app)
+        let ids = ["7", "8", "9", "10", "x"].compactMap { UserID($0) }
+        #expect(
+            Self.names(await target.named(ids, as: "workspace", besides: [])) == ["7", "8", "9"]
+        )
+        let others = await target.named(ids, as: "workspace", besides: [order("u1")])
+        #expect(Self.names(others) == ["7", "9"])
+        let both = [order("u1"), order("u2")]
+        #expect(Self.names(await target.named(ids, as: "workspace", besides: both)) == ["9"])
+        _ = await target.purge(both)
+        #expect(Self.names(await target.named(ids, as: "workspace", besides: [])) == ["9"])
+    }
+
+    @Test("more ids than any user has are a failure, and a server that is gone is one, too")
+    func failures() async throws {
+        let app = try MySQLFixture(Self.schema)
+        try app.sql("INSERT INTO members SELECT 'u1', seq, NULL FROM seq_1_to_10001")
+        let target = Self.target(app)
+        #expect(Self.ids(await target.keys("workspace", of: [order("u1")])) == [["too_many_keys"]])
+        let gone = MySQLTarget(
+            plan: app.plan([Self.accounts, Self.members]),
+            hasher: StandInHasher(),
+            clock: .still(),
+            beforeStatement: { _ in false }
+        )
+        #expect(Self.ids(await gone.keys("workspace", of: [order("u1")])) == [["lost"]])
+    }
+
+    @Test(
+        "a key that does not fit the catalogs is a problem before anything is purged",
+        arguments: [
+            (key("gone", .text), "has no column 'gone'"),
+            (key("crm", .text), "value_type \"text\" never matches"),
+        ]
+    )
+    func startupProblems(key: KeyRule, text: String) async throws {
+        let app = try MySQLFixture(Self.schema)
+        let target = Self.target(app, keys: [key])
+        let problems = await target.diagnose()
+        #expect(problems.contains { $0.contains(text) }, "\(problems)")
+        #expect(Self.ids(await target.keys(key.name, of: [order("u1")])) == [["misconfigured"]])
+    }
+
+    @Test("two owners who go at the same time: whoever asks last finds nobody left")
+    func race() async throws {
+        let app = try MySQLFixture(Self.schema)
+        try app.sql("INSERT INTO members SELECT concat('u', seq), 7, NULL FROM seq_1_to_8")
+        let id = try #require(UserID("7"))
+        let free = await withTaskGroup(of: Bool.self) { group in
+            for number in 1...8 {
+                group.addTask {
+                    let target = Self.target(app)
+                    _ = await target.purge([order("u\(number)")])
+                    return await target.named([id], as: "workspace", besides: []) == .named([])
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(free >= 1)
+    }
+}

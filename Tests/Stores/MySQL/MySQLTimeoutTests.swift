@@ -1,0 +1,116 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("A MySQL statement that takes too long", .serialized) struct MySQLTimeoutTests {
+    /// A trigger sleeps at one of the rows: in the third chunk of 700 or more.
+    private static let schema = """
+        CREATE TABLE posts(id bigint AUTO_INCREMENT PRIMARY KEY, u varchar(9) NOT NULL, body text,
+            KEY (u));
+        INSERT INTO posts(u, body) SELECT concat('u', seq % 3), concat('row ', seq)
+            FROM seq_0_to_5999;
+        DELIMITER $$
+        CREATE TRIGGER slow_delete BEFORE DELETE ON posts FOR EACH ROW
+            IF OLD.u = 'u1' AND OLD.body = 'row 4000' THEN DO SLEEP(60); END IF $$
+        """
+    private let others = """
+        SELECT u, count(*), sum(crc32(concat(id, body))) FROM posts
+        WHERE u NOT IN ('u0', 'u1') GROUP BY u
+        """
+    private let rule = TableRule(table: "posts", column: "u", action: .delete)
+
+    private func target(_ app: MySQLFixture, _ rule: TableRule) -> MySQLTarget {
+        var plan = app.plan([rule], timeout: .milliseconds(900))
+        plan.lockTimeout = .seconds(60)
+        return app.target(plan)
+    }
+
+    @Test(
+        "a slow trigger: the statement is rolled back whole, its neighbours go on, a retry ends it"
+    )
+    func trigger() async throws {
+        let app = try MySQLFixture(Self.schema)
+        let before = try app.sql(others)
+        let target = target(app, rule)
+        let took = await ContinuousClock().measure {
+            let answers = await target.purge([order("u0"), order("u1"), order("nobody")])
+            #expect(
+                answers.map(\.text) == [
+                    "posts delete, cutoff: none 2000", "unusable_answer",
+                    "posts delete, cutoff: none 0",
+                ]
+            )
+        }
+        #expect(took < .seconds(20), "the server's limit ended it, not the trigger")
+        let left = try #require(Int(app.sql("SELECT count(*) FROM posts WHERE u = 'u1'")[0]))
+        #expect(left > 0 && left < 2000, "chunks before it are committed, its own is not: \(left)")
+        #expect(try app.sql("SELECT count(*) FROM posts WHERE body = 'row 4000'") == ["1"])
+        #expect(await target.verify([order("u1")]) == [.remaining(left)])
+        #expect(await target.purge([order("u1")]).map(\.text) == ["unusable_answer"])
+        try app.sql("DROP TRIGGER slow_delete")
+        guard case .done = await target.purge([order("u1")]).first else {
+            Issue.record("it does not end")
+            return
+        }
+        #expect(await target.verify([order("u0"), order("u1")]) == [.clean, .clean])
+        #expect(try app.sql(others) == before)
+    }
+
+    @Test("a mask that times out leaves no row half masked")
+    func mask() async throws {
+        let app = try MySQLFixture(Self.schema.replacing("BEFORE DELETE", with: "BEFORE UPDATE"))
+        let before = try app.sql(others)
+        let rule = TableRule(
+            table: "posts",
+            column: "u",
+            action: .anonymize([ColumnMask(column: "body", strategy: .random)]),
+            reason: "tax"
+        )
+        let target = target(app, rule)
+        #expect(await target.purge([order("u1")]).map(\.text) == ["unusable_answer"])
+        #expect(await target.verify([order("u1")]) != [.clean])
+        try app.sql("DROP TRIGGER slow_delete")
+        guard case .done = await target.purge([order("u1")]).first else {
+            Issue.record("it does not end")
+            return
+        }
+        #expect(await target.verify([order("u1")]) == [.clean])
+        let left = "SELECT count(*) FROM posts WHERE u = 'u1' AND body LIKE 'row%'"
+        #expect(try app.sql(left) == ["0"])
+        #expect(try app.sql(others) == before)
+    }
+
+    @Test("a lock that is waited for longer than a statement may take")
+    func lock() async throws {
+        let app = try MySQLFixture(Self.schema)
+        let holder = try app.session()
+        try holder.run("LOCK TABLES posts WRITE")
+        let target = target(app, rule)
+        #expect(await target.purge([order("u0")]).map(\.text) == ["unusable_answer"])
+        #expect(await target.verify([order("u0")]) == [.failure(.unusable)])
+        try holder.run("UNLOCK TABLES")
+        #expect(
+            await target.purge([order("u0")]).map(\.text) == ["posts delete, cutoff: none 2000"]
+        )
+        #expect(await target.verify([order("u0")]) == [.clean])
+    }
+
+    @Test("a server without a limit of its own is asked to end the statement")
+    func killed() async throws {
+        let app = try MySQLFixture("CREATE TABLE t(u varchar(9))")
+        let clock = TargetClock.system(wall: { present })
+        let plan = app.plan([], timeout: .milliseconds(300))
+        let session = try MySQLSession.open(plan, signal: nil, uptime: clock.uptime)
+        session.endsStatements = false
+        try session.run("SET max_statement_time = 0")
+        let took = ContinuousClock().measure {
+            let error = #expect(throws: SQLError.self) { try session.query("SELECT SLEEP(20)") }
+            #expect(error.map { $0.kind == .timeout } ?? true)
+        }
+        #expect(took < .seconds(6))
+        // The session is as good as before.
+        #expect(try session.query("SELECT 7").text(0) == "7")
+    }
+}

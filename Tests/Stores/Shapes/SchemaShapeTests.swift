@@ -1,0 +1,96 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("Rules express the shapes of real schemas", .serialized) struct SchemaShapeTests {
+    @Test(
+        "a purge finishes, is verified, is planned to the row, and leaves others equal",
+        arguments: SchemaShape.all,
+        ShapeKind.allCases
+    )
+    func purge(shape: SchemaShape, kind: ShapeKind) async throws {
+        let app = try kind.open(shape.sql)
+        let target = app.target(shape.rules)
+        #expect(await target.diagnose() == [])
+        #expect(await target.verify([order(shape.user)]) != [.clean])
+        guard case .items(let items) = await target.plan(order(shape.user)) else {
+            Issue.record("no plan")
+            return
+        }
+        #expect(items.map { "\($0.name) \($0.action) \($0.count)" }.sorted() == shape.plan)
+        let answers = await target.purge([order(shape.user)])
+        guard case .done(let counts)? = answers.first else {
+            Issue.record("not done: \(answers)")
+            return
+        }
+        let sum = items.filter { $0.action != .keep }.map(\.count).reduce(0, +)
+        #expect(counts.entries.map(\.rowCount).reduce(0, +) <= sum)
+        #expect(try app.dump(shape.tables) == shape.left)
+        #expect(await target.verify([order(shape.user)]) == [.clean])
+        #expect(await target.purge([order(shape.user)]).allSatisfy { $0.isIdle })
+    }
+
+    @Test(
+        "a purge that is killed behind any transaction is finished by the next one",
+        arguments: SchemaShape.all,
+        ShapeKind.allCases
+    )
+    func kills(shape: SchemaShape, kind: ShapeKind) async throws {
+        for transactions in 1...3 {
+            let app = try kind.open(shape.sql)
+            _ = await app.target(shape.rules, transactionsMax: transactions)
+                .purge([order(shape.user)])
+            let target = app.target(shape.rules)
+            if await target.verify([order(shape.user)]) == [.clean] {
+                #expect(try app.dump(shape.tables) == shape.left)
+            }
+            _ = await target.purge([order(shape.user)])
+            #expect(await target.verify([order(shape.user)]) == [.clean])
+            #expect(try app.dump(shape.tables) == shape.left)
+        }
+    }
+
+    @Test(
+        "a held row, what it refers to and what hangs on it stay until the hold is lifted",
+        arguments: SchemaShape.all.filter { $0.hold != nil },
+        ShapeKind.allCases
+    )
+    func holds(shape: SchemaShape, kind: ShapeKind) async throws {
+        guard let held = shape.hold else { return }
+        let app = try kind.open(shape.sql)
+        let target = app.target(shape.rules)
+        let hold = TargetHold(
+            name: "dispute",
+            target: TargetName("app-db"),
+            rows: RowFilter(
+                table: held.table,
+                conditions: [RowFilter.Condition(column: held.column, values: [held.value])]
+            ),
+            since: present,
+            uid: 0
+        )
+        let before = try app.dump(shape.tables)
+        let answers = await target.purge([order(shape.user, holds: [hold])])
+        guard case .held? = answers.first else {
+            Issue.record("not held: \(answers)")
+            return
+        }
+        let after = try app.dump(shape.tables)
+        let gone = shape.tables.map { (before[$0] ?? []).count - (after[$0] ?? []).count }
+        let all = shape.tables.map { (before[$0] ?? []).count - (shape.left[$0] ?? []).count }
+        #expect(gone.reduce(0, +) == all.reduce(0, +) - held.rows)
+        _ = await target.purge([order(shape.user)])
+        #expect(await target.verify([order(shape.user)]) == [.clean])
+        #expect(try app.dump(shape.tables) == shape.left)
+    }
+}
+
+extension PurgeAnswer {
+    /// It changed nothing.
+    fileprivate var isIdle: Bool {
+        guard case .done(let counts) = self else { return false }
+        return counts.entries.allSatisfy { $0.rowCount == 0 || $0.action.hasPrefix("keep") }
+    }
+}

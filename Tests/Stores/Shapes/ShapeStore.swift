@@ -1,0 +1,88 @@
+import Engine
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import Stores
+
+/// A kind of database for the tests of schemas, with what they need of one.
+enum ShapeKind: String, CaseIterable, CustomTestStringConvertible {
+    case sqlite, postgresql, mysql
+
+    var testDescription: String { rawValue }
+
+    func open(_ sql: String) throws -> any ShapeStore {
+        switch self {
+        case .sqlite: try AppDatabase(sql)
+        case .postgresql: try PostgreSQLFixture(sql)
+        case .mysql: try MySQLFixture(MySQLFixture.translated(sql))
+        }
+    }
+}
+
+protocol ShapeStore {
+    /// All rows in order, columns parted by `|`; NULL is empty.
+    func dump(_ table: String) throws -> [String]
+
+    func run(_ sql: String) throws
+
+    /// A target of its own; the transaction of that number is its last one.
+    func target(
+        _ rules: [TableRule],
+        transactionsMax: Int
+    ) -> any UserListing & RowHolding & CoverageSearching
+}
+
+extension ShapeStore {
+    func target(_ rules: [TableRule]) -> any UserListing & RowHolding & CoverageSearching {
+        target(rules, transactionsMax: .max)
+    }
+
+    func dump(_ tables: [String]) throws -> [String: [String]] {
+        try Dictionary(uniqueKeysWithValues: tables.map { ($0, try dump($0)) })
+    }
+}
+
+extension AppDatabase: ShapeStore {
+    func dump(_ table: String) throws -> [String] {
+        try texts("SELECT * FROM \(table)").map {
+            $0.replacing("\"", with: "").replacing("NULL", with: "")
+        }.sorted()
+    }
+
+    func run(_ sql: String) throws { try execute(sql) }
+
+    func target(
+        _ rules: [TableRule],
+        transactionsMax: Int
+    ) -> any UserListing & RowHolding & CoverageSearching {
+        let rests = Ticks()
+        // One piece of work in a transaction, and a rest behind each.
+        let clock = TargetClock.hasty { _ in
+            let count = rests.value.wrappingAdd(1, ordering: .relaxed).newValue
+            if count >= transactionsMax { throw CancellationError() }
+        }
+        return SQLiteTarget(
+            plan: SQLiteTargetPlan(name: TargetName("app-db"), path: path, rules: rules),
+            hasher: StandInHasher(),
+            clock: transactionsMax == .max ? .still() : clock
+        )
+    }
+}
+
+extension PostgreSQLFixture: ShapeStore {
+    func dump(_ table: String) throws -> [String] { try sql("SELECT * FROM \(table)").sorted() }
+
+    func run(_ text: String) throws { try sql(text) }
+
+    func target(
+        _ rules: [TableRule],
+        transactionsMax: Int
+    ) -> any UserListing & RowHolding & CoverageSearching {
+        let commits = Ticks()
+        return target(plan(rules)) { statement in
+            guard statement == "COMMIT" else { return true }
+            return commits.value.wrappingAdd(1, ordering: .relaxed).newValue < transactionsMax
+        }
+    }
+}
