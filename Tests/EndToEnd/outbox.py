@@ -472,7 +472,7 @@ def page(checks, stage, queue):
         code = "\n".join(re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S))
         program = written(place, language, code, command)
         if language == "js" and run_node('require("pg")').returncode != 0:
-            checks.skip("js: the module pg is not installed (scripts/setup test, or npm install --global pg)")
+            checks.skip("js: the module pg is not installed (scripts/setup test)")
             continue
         if not isinstance(program, list):
             checks.check(f"{language}: the code of the page builds", False, program)
@@ -492,7 +492,8 @@ def page(checks, stage, queue):
         queue.server.sql(f"DELETE FROM {queue.requests} WHERE idempotency_key = 'delete-{refused}'")
 
 
-MODULES = {**os.environ, "NODE_PATH": os.environ.get("NODE_PATH", "/usr/share/nodejs:/usr/lib/node_modules")}
+NODE_MODULES = os.path.join(ROOT, ".build", "node-modules", "usr", "share", "nodejs")
+MODULES = {**os.environ, "NODE_PATH": os.environ.get("NODE_PATH", NODE_MODULES)}
 
 
 def run_node(code):
