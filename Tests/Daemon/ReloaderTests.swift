@@ -1,9 +1,11 @@
 import Control
+import Engine
 import FoundationEssentials
 import Lifecycle
 import NIOPosix
 import Settings
 import Storage
+import Synchronization
 import Systemd
 import Testing
 
@@ -11,7 +13,11 @@ import Testing
 
 struct ReloaderTests {
     /// A backend without targets, and a reload that gives it one.
-    private static func reloader(_ bench: Bench, _ backend: DaemonBackend) throws -> Reloader {
+    private static func reloader(
+        _ bench: Bench,
+        _ backend: DaemonBackend,
+        pauses: PauseWatch? = nil
+    ) throws -> Reloader {
         let root = bench.directory + "/uploads"
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         let files = [
@@ -40,7 +46,7 @@ struct ReloaderTests {
             registry: backend.parts.registry,
             engine: backend.parts.engine,
             notifier: ServiceNotifier(),
-            pauses: bench.pauses(backend),
+            pauses: pauses ?? bench.pauses(backend),
             now: { Bench.start },
             logger: bench.log.logger
         )
@@ -99,6 +105,31 @@ struct ReloaderTests {
         #expect(answer.unusable.count == 1)
         #expect(answer.unusable.first?.hasPrefix("cannot use target 'uploads': ") == true)
         #expect(bench.log.all.contains { $0.hasPrefix("componentUnfit") })
+    }
+
+    @Test func `what a reload mends waits for no later check`() async throws {
+        let bench = try Bench()
+        let backend = try bench.backend()
+        let resumed = Mutex<[TargetName]>([])
+        let pauses = bench.pauses(backend) { input in
+            guard case .resumeTarget(let name, isOwn: true) = input else { return }
+            resumed.withLock { $0.append(name) }
+        }
+        let reloader = try Self.reloader(bench, backend, pauses: pauses)
+        let (root, aside) = (bench.directory + "/uploads", bench.directory + "/aside")
+        try FileManager.default.moveItem(atPath: root, toPath: aside)
+        let uploads = TargetName("uploads")
+        #expect(try await reloader.reload().unusable.count == 1)
+        _ = try await bench.state.commit([
+            .pauseTarget(uploads, reason: "misconfigured", at: Bench.start)
+        ])
+        try await pauses.lookOnce()
+        try FileManager.default.moveItem(atPath: aside, toPath: root)
+        try await pauses.lookOnce()
+        #expect(resumed.withLock { $0 }.isEmpty, "not again so soon")
+        #expect(try await reloader.reload().unusable.isEmpty)
+        try await pauses.lookOnce()
+        #expect(resumed.withLock { $0 } == [uploads])
     }
 
     @Test func `what cannot be written down does not come into force`() async throws {

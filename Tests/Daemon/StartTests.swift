@@ -202,6 +202,42 @@ struct StartTests {
         await adapters.shutDown()
     }
 
+    @Test func `a reload has what the service paused checked at once`() async throws {
+        let bench = try Bench()
+        let adapters = try await Self.factory(bench).make(try Self.configuration(bench))
+        let uploads = TargetName("uploads")
+        _ = try await bench.state.commit([
+            .pauseTarget(uploads, reason: "misconfigured", at: Bench.start)
+        ])
+        let clock = SleepingClock(at: Bench.start)
+        let posts = AsyncStream<EngineInput>.makeStream()
+        let watch = PauseWatch(
+            state: bench.state,
+            registry: AdapterRegistry(adapters),
+            clock: clock,
+            logger: bench.log.logger,
+            post: { posts.continuation.yield($0) }
+        )
+        try await watch.lookOnce()
+        #expect(watch.problems(of: .target(uploads)).count == 1)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await watch.run() }
+            #expect(await clock.nextSleep() == Bench.start + PauseWatch.period)
+            try Self.makeUploads(bench)
+            watch.reloaded(UnfitComponents())
+            for await input in posts.stream {
+                guard case .resumeTarget(uploads, isOwn: true) = input else {
+                    Issue.record("nothing else is posted")
+                    continue
+                }
+                break
+            }
+            group.cancelAll()
+        }
+        #expect(watch.problems(of: .target(uploads)).isEmpty)
+        await adapters.shutDown()
+    }
+
     @Test func `a provider that refused what a wrong clock signed is resumed when it is set`()
         async throws
     {

@@ -51,8 +51,8 @@ struct Reloader: Sendable {
         let blockers = ReloadBlockers.find(from: old.configuration, to: adapters.configuration)
         engine.reconfigure(adapters.engineConfiguration, adapters: adapters.forEngine)
         adapters.pauseUnfit { engine.post($0) }
-        pauses.note(adapters.unfit)
         retired.continuation.yield(registry.replace(with: adapters))
+        pauses.reloaded(adapters.unfit)
         lastRefusal.value = nil
         let needRestart = blockers.map(\.key)
         let changed = ConfigurationChanges.find(

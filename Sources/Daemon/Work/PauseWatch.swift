@@ -35,6 +35,8 @@ final class PauseWatch: Sendable {
         var dueAt = WallTime.distantPast
         var resumedAt: WallTime?
         var isBusy = false
+        /// Reloaded during a check, which may have asked what was replaced.
+        var wasReloaded = false
         /// In the last list of pauses; a pause is not committed at once.
         var wasListed = false
         var problems: [String] = []
@@ -75,11 +77,7 @@ final class PauseWatch: Sendable {
                     // A slow one keeps no other waiting.
                     group.addTask { await self.look(at: component) }
                 }
-                if isIdle {
-                    try await idle(until: wakes)
-                } else {
-                    try await clock.sleep(until: clock.now() + Self.period)
-                }
+                try await wait(isIdle ? Self.idlePeriod : Self.period, or: wakes)
             }
         }
     }
@@ -87,6 +85,22 @@ final class PauseWatch: Sendable {
     /// A component was paused.
     func wake() {
         _ = waking.withLock { $0?.yield() }
+    }
+
+    /// Checks at once what the service paused: a reload may have mended it.
+    ///
+    /// Called once the new adapters are in the registry.
+    func reloaded(_ unfit: UnfitComponents) {
+        note(unfit)
+        entries.withLock { entries in
+            for component in entries.keys where !unfit.has(component) {
+                entries[component]?.relapses = 0
+                entries[component]?.dueAt = .distantPast
+                entries[component]?.resumedAt = nil
+                entries[component]?.wasReloaded = true
+            }
+        }
+        wake()
     }
 
     /// Begins to listen before the list is read, so that no pause falls in between.
@@ -98,9 +112,9 @@ final class PauseWatch: Sendable {
         return wakes
     }
 
-    private func idle(until wakes: AsyncStream<Void>) async throws {
+    private func wait(_ pause: Duration, or wakes: AsyncStream<Void>) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.clock.sleep(until: self.clock.now() + Self.idlePeriod) }
+            group.addTask { try await self.clock.sleep(until: self.clock.now() + pause) }
             group.addTask { for await _ in wakes { return } }
             try await group.next()
             group.cancelAll()
@@ -153,17 +167,21 @@ final class PauseWatch: Sendable {
             let components = paused.filter { component in
                 var entry = entries[component] ?? Entry()
                 defer { entries[component] = entry }
-                entry.wasListed = true
-                if let resumedAt = entry.resumedAt {
+                // Its resume may not be committed yet.
+                let isFresh =
+                    entry.wasListed && entry.resumedAt.map { now < $0 + Self.period } ?? false
+                if let resumedAt = entry.resumedAt, !isFresh {
                     // It did not last: what stops a purge does not show in a check.
                     let didLast = now >= resumedAt + entry.pause * 4
                     entry.relapses = didLast ? 0 : entry.relapses + 1
                     entry.dueAt = didLast ? now : resumedAt + entry.pause
                     entry.resumedAt = nil
                 }
+                entry.wasListed = true
                 guard !entry.isBusy, now >= entry.dueAt || entry.dueAt > now + Self.pauseMax
                 else { return false }
                 entry.isBusy = true
+                entry.wasReloaded = false
                 return true
             }
             return (components, paused.isEmpty)
@@ -174,13 +192,16 @@ final class PauseWatch: Sendable {
         let problems = await problemsNow(of: component)
         note(problems, of: component)
         let now = clock.now()
-        entries.withLock { entries in
+        let isDueAgain = entries.withLock { entries in
             var entry = entries[component] ?? Entry()
+            defer { entries[component] = entry }
+            let isDueAgain = entry.wasReloaded && !problems.isEmpty
             entry.isBusy = false
-            entry.dueAt = now + entry.pause
+            entry.dueAt = isDueAgain ? .distantPast : now + entry.pause
             if problems.isEmpty { entry.resumedAt = now }
-            entries[component] = entry
+            return isDueAgain
         }
+        if isDueAgain { wake() }
         guard problems.isEmpty, await isStillPaused(component) else { return }
         switch component {
         case .provider(let name): post(.resume(name, isOwn: true))
@@ -259,6 +280,15 @@ final class PauseWatch: Sendable {
             logger.note(.componentUnfit, ["provider": "\(name)", "error": "\(cause)"])
         case .target(let name):
             logger.note(.componentUnfit, ["target": "\(name)", "error": "\(cause)"])
+        }
+    }
+}
+
+extension UnfitComponents {
+    fileprivate func has(_ component: PauseWatch.Component) -> Bool {
+        switch component {
+        case .target(let name): targets[name] != nil
+        case .provider(let name): providers[name] != nil
         }
     }
 }
