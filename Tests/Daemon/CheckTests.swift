@@ -218,6 +218,23 @@ struct CheckTests {
         }
     }
 
+    @Test func `a foreign key without a rule is one finding`() async throws {
+        try await Self.with { bench, server in
+            try bench.database(
+                """
+                CREATE TABLE users (id TEXT PRIMARY KEY) STRICT;
+                CREATE TABLE posts (author_id TEXT REFERENCES users, editor TEXT) STRICT;
+                CREATE TABLE audit (actor_user_id TEXT) STRICT;
+                """
+            )
+            let found = try await bench.check(at: server).map(\.reason)
+            let rule = #"table = "posts", column = "author_id", via = "users.id""#
+            #expect(found.count { $0.contains(rule) } == 1, "\(found)")
+            #expect(!found.contains { $0.contains("refers to 'users'") }, "\(found)")
+            #expect(found.contains { $0.contains("named like a user id") }, "\(found)")
+        }
+    }
+
     // MARK: Environments
 
     private static let folders = [

@@ -126,6 +126,62 @@ import Testing
         #expect(without.contains { $0.hasPrefix("! users.email") }, "\(without)")
     }
 
+    private static let items = """
+        CREATE TABLE users(id TEXT PRIMARY KEY);
+        CREATE TABLE orders(id INTEGER PRIMARY KEY, user_id TEXT);
+        CREATE TABLE items(id INTEGER PRIMARY KEY, order_id INTEGER);
+        CREATE TABLE notes(id INTEGER PRIMARY KEY, item_id INTEGER, order_id INTEGER,
+          author TEXT);
+        CREATE TABLE parcels(order_id INTEGER);
+        """
+
+    private static func rule(_ table: String, _ column: String, via: String? = nil) -> TableRule {
+        var rule = TableRule(table: table, column: column, action: .delete)
+        rule.via = via.flatMap { ParentColumn($0) }
+        return rule
+    }
+
+    private static let itemRules = [
+        rule("users", "id"), rule("orders", "user_id"),
+        rule("items", "order_id", via: "Orders.id"), rule("notes", "item_id", via: "items.id"),
+    ]
+
+    @Test("a column that repeats what a chain of rules leads through needs no rule")
+    func chain() async throws {
+        let reason = "named as the user id of a configured table"
+        for key in ["", ", FOREIGN KEY(order_id) REFERENCES orders(id)"] {
+            let schema = Self.items.replacing("author TEXT", with: "author TEXT\(key)")
+            let found = try await findings(schema, Self.itemRules)
+            #expect(found.contains("notes.order_id: \(reason)"), "\(found)")
+            #expect(found.contains("! parcels.order_id: \(reason)"), "\(found)")
+        }
+    }
+
+    @Test("a column beside a chain that misses rows or leads elsewhere needs one")
+    func chainWithGaps() async throws {
+        let left = "! notes.order_id: named as the user id of a configured table"
+        let rows = """
+            INSERT INTO users VALUES('user-1'); INSERT INTO orders VALUES(1, 'user-1');
+            INSERT INTO notes VALUES(1, NULL, 1, 'user-2');
+            """
+        #expect(try await findings(Self.items + rows, Self.itemRules).contains(left))
+        let other = Self.items.replacing(
+            "author TEXT",
+            with: "author TEXT, FOREIGN KEY(order_id) REFERENCES parcels(order_id)"
+        )
+        #expect(try await findings(other, Self.itemRules).contains(left))
+        var some = Self.itemRules
+        some[3].conditions = [ColumnCondition(column: "id", test: .equals(.integer(1)))]
+        #expect(try await findings(Self.items, some).contains(left))
+        // Who wrote a note is not who placed the order.
+        let schema = Self.items + "CREATE TABLE posts(author TEXT)"
+        var byAuthor = Self.itemRules + [Self.rule("posts", "author", via: "users.id")]
+        byAuthor[1].via = ParentColumn(table: "users", column: "id")
+        let found = try await findings(schema, byAuthor)
+        let author = "! notes.author: named as the user id of a configured table"
+        #expect(found.contains(author), "\(found)")
+    }
+
     @Test("a reference to users and a name of the user id need a rule, a cascade counts as one")
     func references() async throws {
         let found = try await findings(
@@ -151,6 +207,25 @@ import Testing
                 "! posts.editor: refers to 'users'",
                 "users: named like a table of users",
                 "users.email: named like personal data",
+            ]
+        )
+    }
+
+    @Test("a key of several columns is one finding, of the column that says who")
+    func composite() async throws {
+        let found = try await findings(
+            """
+            CREATE TABLE users(tenant TEXT, id TEXT, PRIMARY KEY(tenant, id));
+            CREATE TABLE posts(owner_id TEXT, tenant TEXT,
+              FOREIGN KEY(owner_id, tenant) REFERENCES users(id, tenant));
+            CREATE TABLE likes(tenant TEXT, who TEXT,
+              FOREIGN KEY(tenant, who) REFERENCES users(tenant, id));
+            """,
+            [TableRule(table: "users", column: "id", action: .delete)]
+        )
+        #expect(
+            found.filter { $0.hasPrefix("!") } == [
+                "! likes.who: refers to 'users'", "! posts.owner_id: refers to 'users'",
             ]
         )
     }

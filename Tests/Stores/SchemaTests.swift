@@ -98,6 +98,30 @@ import Testing
         #expect(found.advice.filter { $0.contains("'posts'") } == [advice])
     }
 
+    @Test("a foreign key is named once, however many rules lead to it")
+    func oneFindingForEachKey() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY, name TEXT);
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, u TEXT REFERENCES users ON DELETE CASCADE);
+            CREATE TABLE likes(post INTEGER REFERENCES posts ON DELETE CASCADE);
+            CREATE TABLE marks(post INTEGER REFERENCES posts);
+            CREATE TABLE kept(u TEXT, post INTEGER REFERENCES posts);
+            """
+        )
+        let users = TableRule(table: "users", column: "id", action: .delete)
+        var named = users
+        named.conditions = [ColumnCondition(column: "name", test: .equals(.text("x")))]
+        let posts = TableRule(table: "posts", column: "u", action: .delete)
+        let found = await app.target(users, named, posts).inspect(withOutages: true)
+        for table in ["likes", "marks", "kept"] {
+            #expect(found.advice.count { $0.contains("'\(table)'") } == 1, "\(found.advice)")
+        }
+        let kept = TableRule(table: "kept", column: "u", action: .keep, reason: "law")
+        let refused = await app.target(users, named, posts, kept).inspect(withOutages: true)
+        #expect(refused.problems.count == 1, "\(refused.problems)")
+    }
+
     @Test("of a row with several references the advice takes each away, and says what delete does")
     func severalReferences() async throws {
         let app = try AppDatabase(

@@ -229,7 +229,10 @@ extension SystemCheck {
         {
             switch await searching.coverage() {
             case .findings(let findings):
-                found += findings.filter { !$0.isCovered }.map {
+                let isNew = { (finding: CoverageFinding) in
+                    !finding.isCovered && !finding.isNamed(in: inspected.advice)
+                }
+                found += findings.filter(isNew).map {
                     Finding(
                         .warning,
                         at: "\(place): \($0.name)",

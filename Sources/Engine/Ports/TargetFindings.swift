@@ -6,9 +6,9 @@ package struct TargetFindings: Hashable, Sendable {
     package let advice: [String]
 
     package init(problems: [String], advice: [String] = []) {
-        self.problems = problems
         // Two rules of one table tell the same about it.
         var seen: Set<String> = []
+        self.problems = problems.filter { seen.insert($0).inserted }
         self.advice = advice.filter { seen.insert($0).inserted }
     }
 }

@@ -17,6 +17,8 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     private(set) var advice: [String] = []
     /// Tables with rules refer to each other in a circle, so that no order is children first.
     private(set) var isCircular = false
+    /// Keys that are checked: rows can be reached from several tables whose rows go.
+    private var checked: Set<[String]> = []
 
     init(_ schema: SQLSchema, rules: [TableRule], holds: [RowFilter]) {
         self.schema = schema
@@ -189,48 +191,57 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         _ visited: inout Set<String>
     ) {
         for (child, key) in children(of: table) where key.isDeclared {
-            let childRules = rules(of: child.name)
-            let isCleared = childRules.contains { rule in
-                (clears(key, rule) || deletes(key, rule))
-                    && key.childColumns.contains { Dialect.isSame($0, rule.column) }
-            }
-            let preserving =
-                !isCleared && childRules.contains { $0.action != .delete && !clears(key, $0) }
-            if key.cascades && preserving {
-                problems.append(
-                    "deleting from '\(origin)' would cascade into '\(child.name)', whose rows are"
-                        + " to be kept"
-                )
-            } else if key.restricts && preserving {
-                problems.append(
-                    "rows kept in '\(child.name)' refer to '\(origin)' and would stop its deletion"
-                )
-            } else if childRules.isEmpty && key.cascades {
-                advice.append(
-                    "deleting from '\(origin)' cascades into '\(child.name)', which has no rule;"
-                        + " plan and receipt count its rows"
-                )
-            } else if childRules.isEmpty && key.restricts {
-                let isShared = child.foreignKeys.count { $0.parent == key.parent } > 1
-                let remedy =
-                    isShared
-                    ? releasing(key, of: child)
-                    : "a rule for it deletes them first: \(rule(for: key, of: child.name))"
-                advice.append(
-                    "rows of '\(child.name)' can stop the deletion from '\(table)'; \(remedy)"
-                )
-            } else {
-                adviseOthers(child, key, childRules)
-            }
+            let name = [child.name, key.parent, key.onDelete] + key.childColumns
+            if checked.insert(name).inserted { check(key, of: child, deletedFor: origin) }
             if key.cascades && visited.insert(child.name).inserted {
                 checkChildren(of: child.name, deletedFor: origin, &visited)
             }
         }
     }
 
+    private mutating func check(
+        _ key: ForeignKey,
+        of child: TableShape,
+        deletedFor origin: String
+    ) {
+        let childRules = rules(of: child.name)
+        let isCleared = childRules.contains { rule in
+            (clears(key, rule) || deletes(key, rule))
+                && key.childColumns.contains { Dialect.isSame($0, rule.column) }
+        }
+        let preserving =
+            !isCleared && childRules.contains { $0.action != .delete && !clears(key, $0) }
+        if key.cascades && preserving {
+            problems.append(
+                "deleting from '\(origin)' would cascade into '\(child.name)', whose rows are to be"
+                    + " kept"
+            )
+        } else if key.restricts && preserving {
+            problems.append(
+                "rows kept in '\(child.name)' refer to '\(origin)' and would stop its deletion"
+            )
+        } else if childRules.isEmpty && key.cascades {
+            advice.append(
+                "deleting from '\(origin)' cascades into '\(child.name)', which has no rule; plan"
+                    + " and receipt count its rows"
+            )
+        } else if childRules.isEmpty && key.restricts {
+            let isShared = child.foreignKeys.count { $0.parent == key.parent } > 1
+            let remedy =
+                isShared
+                ? releasing(key, of: child)
+                : "a rule for it deletes them first: \(rule(for: key, of: child.name))"
+            advice.append(
+                "rows of '\(child.name)' can stop the deletion from '\(key.parent)'; \(remedy)"
+            )
+        } else {
+            adviseOthers(child, key, childRules)
+        }
+    }
+
     /// The rule that follows a key, as TOML.
     func rule(for key: ForeignKey, of child: String, action: String = "delete") -> String {
-        "table = \"\(child)\", column = \"\(key.childColumns.last ?? "")\","
+        ParentColumn(table: child, column: key.childColumns.last ?? "").toml + ","
             + " via = \"\(key.parent).\(key.parentColumns.last ?? "")\", action = \"\(action)\""
     }
 

@@ -15,4 +15,7 @@ package struct ParentColumn: Hashable, Sendable {
         guard dot > text.startIndex, !column.isEmpty else { return nil }
         self.init(table: String(text[..<dot]), column: String(column))
     }
+
+    /// As a rule names the column that it is about.
+    var toml: String { "table = \"\(table)\", column = \"\(column)\"" }
 }

@@ -51,7 +51,11 @@ struct SQLSchema: Sendable {
     }
 
     /// What looks like user data in the application's own tables, also by sampled values.
-    func findings(_ claims: SchemaClaims, _ holders: [ValueHolder] = []) -> [CoverageFinding] {
+    func findings(
+        _ claims: SchemaClaims,
+        _ holders: [ValueHolder] = [],
+        _ samples: [String: TableSample] = [:]
+    ) -> [CoverageFinding] {
         let own = tables.filter { $0.isOwn && $0.problem == nil }.map { table in
             SchemaCoverage.Table(
                 name: table.name,
@@ -59,6 +63,12 @@ struct SQLSchema: Sendable {
                 foreignKeys: table.foreignKeys
             )
         }
-        return SchemaCoverage(tables: own, claims: resolved(claims), holders: holders).findings()
+        return SchemaCoverage(
+            tables: own,
+            claims: resolved(claims),
+            holders: holders,
+            samples: samples
+        )
+        .findings()
     }
 }

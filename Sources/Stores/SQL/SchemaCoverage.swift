@@ -1,4 +1,4 @@
-internal import Lifecycle
+package import Lifecycle
 
 /// Looks through a schema for what looks like user data, and whether a rule deals with it.
 ///
@@ -22,14 +22,27 @@ struct SchemaCoverage {
     private let keyColumns: Set<String>
     /// Canonical names of the configured user id columns that say what they are.
     private let userColumns: Set<String>
+    /// The same of columns that `via` leads through.
+    private let viaColumns: Set<String>
+    private let chains: ViaChains
+    /// Sampled rows, by their table in lower case.
+    private let samples: [String: TableSample]
     /// Columns that `via` names, as `table.column` in lower case.
     private let followedColumns: Set<String>
     /// Tables whose rows go with rows that are deleted.
     private var cascaded: Set<String> = []
 
     /// Claims spell tables as the schema does, but for case.
-    init(tables: [Table], claims: SchemaClaims, holders: [ValueHolder] = []) {
+    init(
+        tables: [Table],
+        claims: SchemaClaims,
+        holders: [ValueHolder] = [],
+        samples: [String: TableSample] = [:]
+    ) {
         let rules = claims.rules
+        self.samples = Dictionary(samples.map { ($0.key.lowercased(), $0.value) }) { first, _ in
+            first
+        }
         self.holders = Dictionary(grouping: holders) { $0.table.lowercased() }
         keyColumns = Set(claims.keys.map { "\($0.table).\($0.value)".lowercased() })
         followedColumns = Set(
@@ -37,9 +50,13 @@ struct SchemaCoverage {
         )
         self.tables = tables.sorted { $0.name < $1.name }
         self.rules = Dictionary(grouping: rules) { $0.table.lowercased() }
+        chains = ViaChains(self.rules)
+        let names = { (rules: [TableRule]) in
+            Set(rules.map { PersonalNames.canonical($0.column) }).subtracting(PersonalNames.plain)
+        }
         let own = rules.filter { $0.inside == nil }
-        userColumns = Set(own.map { PersonalNames.canonical($0.column) })
-            .subtracting(PersonalNames.plain)
+        userColumns = names(own.filter { $0.via == nil })
+        viaColumns = names(own.filter { $0.via != nil })
         var reached = Set(rules.filter { $0.action == .delete }.map { $0.table.lowercased() })
         var count = 0
         while count != reached.count {
@@ -125,27 +142,56 @@ struct SchemaCoverage {
         let keys = table.foreignKeys.filter { key in
             key.childColumns.contains { $0.lowercased() == column.lowercased() }
         }
-        if let key = keys.first(where: { refersToUsers($0, table, rules) }) {
+        let canonical = PersonalNames.canonical(column)
+        let isOfRule = userColumns.contains(canonical) || viaColumns.contains(canonical)
+        let isUserID = userColumns.contains(canonical) || PersonalNames.isUserID(canonical)
+        let isRepeated = !isUserID && repeats(column, of: keys, in: table, rules)
+        let toUsers = keys.filter { refersToUsers($0, table, rules) }
+        let isLeading = { leading($0).lowercased() == column.lowercased() }
+        if let key = toUsers.first(where: isLeading) ?? toUsers.first {
             let goes =
                 isDeleted(key.parent)
                 && (key.cascades || key.onDelete == "SET NULL" || key.onDelete == "SET DEFAULT")
-            return CoverageFinding(
-                name: name,
-                reason: "refers to '\(key.parent)'",
-                isCovered: isNamed || goes || rules.contains { follows(key, $0) }
-            )
+            let isCovered =
+                isNamed || goes || isRepeated || rules.contains { follows(key, $0) }
+            // A key of several columns is one finding.
+            if isCovered || isLeading(key) {
+                return CoverageFinding(
+                    name: name,
+                    reason: "refers to '\(key.parent)'",
+                    isCovered: isCovered
+                )
+            }
         }
-        let canonical = PersonalNames.canonical(column)
-        guard userColumns.contains(canonical) || PersonalNames.isUserID(canonical) else {
-            return nil
-        }
+        guard isOfRule || isUserID else { return nil }
         return CoverageFinding(
             name: name,
-            reason: userColumns.contains(canonical)
+            reason: isOfRule
                 ? "named as the user id of a configured table" : "named like a user id",
             isCovered: isNamed || keys.contains { $0.cascades && isDeleted($0.parent) }
                 || keys.isEmpty && isOfOwnRow(column, in: table, rules)
+                || isRepeated
         )
+    }
+
+    /// The column repeats what the table's rules find rows by, and its name is no user's id.
+    private func repeats(
+        _ column: String,
+        of keys: [ForeignKey],
+        in table: Table,
+        _ rules: [TableRule]
+    ) -> Bool {
+        let rows = samples[table.name.lowercased()]
+        if chains.cover(column, keys, rules, rows) { return true }
+        // An address may be another's: only sampled values show whose.
+        guard keys.isEmpty, PersonalNames.isPersonal(PersonalNames.canonical(column)),
+            let holder = holders[table.name.lowercased()]?.first(where: { $0.column == column })
+        else { return false }
+        let removing = rules.filter {
+            ($0.action == .delete || $0.action == .keep) && $0.conditions.isEmpty
+                && $0.inside == nil
+        }
+        return holder.goes(with: removing.map(\.column))
     }
 
     /// The column tells of the user whose row it is in, and another rule deals with that row.
@@ -186,6 +232,14 @@ struct SchemaCoverage {
         return own.isEmpty && !isSelf && parentRules.contains { $0.action != .keep }
     }
 
+    /// The column of a key that says which user is meant.
+    private func leading(_ key: ForeignKey) -> String {
+        key.childColumns.first { column in
+            let name = PersonalNames.canonical(column)
+            return userColumns.contains(name) || PersonalNames.isUserID(name)
+        } ?? key.childColumns.last ?? ""
+    }
+
     /// A rule finds rows by another column of the same key.
     private func follows(_ key: ForeignKey, _ rule: TableRule) -> Bool {
         rule.via?.table.lowercased() == key.parent.lowercased()
@@ -203,4 +257,12 @@ struct SchemaCoverage {
     }
 
     private func isCascaded(_ table: Table) -> Bool { cascaded.contains(table.name.lowercased()) }
+}
+
+extension CoverageFinding {
+    /// Whether advice about a foreign key names the column, with the rule that it needs.
+    package func isNamed(in advice: [String]) -> Bool {
+        guard let column = ParentColumn(name) else { return false }
+        return advice.contains { $0.contains(column.toml) }
+    }
 }

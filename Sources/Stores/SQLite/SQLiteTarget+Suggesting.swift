@@ -15,7 +15,7 @@ extension SQLiteTarget {
             guard case .found(let user) = choice else { return .findings(schema.findings(claims)) }
             let sample = try await sample(schema, user)
             let holders = RuleSuggester.holders(schema, user, sample)
-            return .findings(schema.findings(claims, holders))
+            return .findings(schema.findings(claims, holders, sample.tables))
         }
     }
 

@@ -212,4 +212,46 @@ import Testing
         ]
         #expect(await target.coverage() == .findings(expected))
     }
+    @Test("an address in another schema that its rows' rule deals with is covered by its values")
+    func addressElsewhere() async throws {
+        let app = try PostgreSQLFixture("")
+        let billing = app.schema + "_billing"
+        try app.sql(
+            """
+            CREATE SCHEMA \(billing);
+            CREATE TABLE users(id text PRIMARY KEY, email text UNIQUE);
+            CREATE TABLE newsletter(email text);
+            CREATE TABLE \(billing).invoices(customer_id text, email text);
+            CREATE TABLE \(billing).invitations(made_for text, email text);
+            INSERT INTO users SELECT 'user-' || n, 'anna' || n || '@example.org'
+              FROM generate_series(1, 9) n;
+            INSERT INTO \(billing).invoices SELECT id, email FROM users;
+            INSERT INTO \(billing).invitations
+              SELECT a.id, b.email FROM users a JOIN users b ON a.id < b.id;
+            """
+        )
+        func rule(_ table: String, _ column: String, via: String? = nil) -> TableRule {
+            var rule = TableRule(table: table, column: column, action: .delete)
+            rule.via = via.flatMap { ParentColumn($0) }
+            return rule
+        }
+        let plan = PostgreSQLTargetPlan(
+            name: TargetName("app-pg"),
+            conninfo: Secret("\(app.socket) user=owner"),
+            schemas: [app.schema, billing],
+            rules: [
+                rule("users", "id"), rule("newsletter", "email", via: "users.email"),
+                rule("\(billing).invoices", "customer_id", via: "users.id"),
+                rule("\(billing).invitations", "made_for", via: "users.id"),
+            ]
+        )
+        guard case .findings(let found) = await app.target(plan).coverage() else {
+            Issue.record("no coverage")
+            return
+        }
+        let covered = found.filter { $0.name.hasSuffix(".email") }
+            .reduce(into: [:]) { $0[$1.name] = $1.isCovered }
+        #expect(covered["\(billing).invoices.email"] == true, "\(found)")
+        #expect(covered["\(billing).invitations.email"] == false, "\(found)")
+    }
 }

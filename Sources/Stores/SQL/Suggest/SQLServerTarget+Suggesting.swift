@@ -18,7 +18,7 @@ extension SQLServerTarget {
             }
             let sample = try sample(schema, user, signal)
             let holders = RuleSuggester.holders(schema, user, sample)
-            return .findings(schema.findings(claims, holders) + schema.unread)
+            return .findings(schema.findings(claims, holders, sample.tables) + schema.unread)
         }
     }
 
