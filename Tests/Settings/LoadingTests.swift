@@ -246,7 +246,7 @@ struct ReloadTests {
         "every key that changed is named, a section that came or went as a whole",
         arguments: [
             ("", "", []),
-            ("author_id", "writer", ["target.app-db.table[0].column"]),
+            ("author_id", "writer", ["target.app-db.table[posts].column"]),
             ("ABCDE12345", "ABCDE99999", ["provider.apple.team_id"]),
             ("name = \"apple\"", "name = \"b\"", ["provider.b", "provider.apple"]),
             ("[[provider]]", "[requests]\ndeadline = \"9d\"\n[[provider]]", ["requests.deadline"]),
@@ -259,6 +259,38 @@ struct ReloadTests {
             to: Sample.load(text)
         )
         #expect(changes == keys)
+    }
+
+    @Test("a table is named by itself, wherever it is in the file")
+    func tables() throws {
+        let head = "[[target]]\nname = \"app-db\"\nkind = \"sqlite\"\npath = \"/srv/app.db\"\n"
+        let rule = { (table: String, column: String, more: String) in
+            "[[target.table]]\ntable = \"\(table)\"\ncolumn = \"\(column)\"\n\(more)"
+        }
+        let delete = "action = \"delete\"\n"
+        let keep = "action = \"keep\"\nkeep_reason = \"law\"\n"
+        let posts = rule("posts", "author_id", delete)
+        let (notes, edits) = (rule("notes", "user_id", delete), rule("posts", "editor", delete))
+        let own = "target.app-db.table"
+        for (old, new, keys) in [
+            (posts + notes, rule("likes", "u", delete) + posts + notes, ["\(own)[likes]"]),
+            (
+                posts + notes, rule("notes", "user_id", keep),
+                ["\(own)[notes].action", "\(own)[notes].keep_reason", "\(own)[posts]"]
+            ),
+            (posts + notes, notes + posts, [own]),
+            (posts, edits + posts, ["\(own)[posts.editor]"]),
+            (
+                posts + edits, posts + rule("posts", "editor", keep),
+                ["\(own)[posts.editor].action", "\(own)[posts.editor].keep_reason"]
+            ),
+        ] {
+            let changes = try ConfigurationChanges.find(
+                from: Sample.load(head + old),
+                to: Sample.load(head + new)
+            )
+            #expect(changes == keys)
+        }
     }
 
     @Test("another order of targets is a change")
