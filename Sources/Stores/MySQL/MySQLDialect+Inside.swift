@@ -5,6 +5,8 @@ import Lifecycle
 extension MySQLDialect {
     static func userText(_ type: IDType) -> String { text(user) }
 
+    static func lowered(_ text: String) -> String { "LOWER(CAST(\(text) AS CHAR))" }
+
     static func problem(of inside: InsideValue, _ column: ColumnShape, _ type: IDType) -> String? {
         switch inside {
         case .array: "is no array; use inside = \"json\" with path = \"$[*]\""
@@ -47,6 +49,84 @@ extension MySQLDialect {
         )
     }
 
+    /// Member by member: `JSON_TABLE` has each of the names that are equal, a path the first.
+    ///
+    /// MariaDB compares names as they are written, so one with an escape may be any; MySQL's
+    /// own type for JSON keeps neither.
+    static func walk(
+        _ path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?,
+        for target: JSONTarget
+    ) -> String? {
+        guard shape?.type != "json" else { return nil }
+        let document = document(column)
+        let isEscaped = "COALESCE(\(column) REGEXP \(literal(escapedName)), TRUE)"
+        return "(\(chain(path, document, target, byName: true)) OR (\(isEscaped)"
+            + " AND \(chain(path, document, target, byName: false)))"
+            + " OR \(isLost(path, column, target)))"
+    }
+
+    /// MySQL reads a text by the last of the names that are equal: a text that has a name more
+    /// often than what was read of it may hold anything there.
+    private static func isLost(
+        _ path: JSONPath,
+        _ column: String,
+        _ target: JSONTarget
+    ) -> String {
+        let text = exact(column)
+        let names = path.steps.compactMap { step -> String? in
+            guard case .member(let name) = step else { return nil }
+            let pattern = literal("(?-i)\"\\Q\(name)\\E\"(?=\\s*:)")
+            let rest = "REGEXP_REPLACE(\(text), \(pattern), \(literal("")))"
+            let count = "(OCTET_LENGTH(\(text)) - OCTET_LENGTH(\(rest))) / \(name.utf8.count + 2)"
+            let found = "JSON_EXTRACT(\(document(column)), \(literal("$**.\"\(name)\"")))"
+            return "\(count) > COALESCE(JSON_LENGTH(\(found)), 0)"
+        }
+        guard !names.isEmpty else { return "FALSE" }
+        let isLost = "JSON_VALID(\(column)) AND (\(names.joined(separator: " OR ")))"
+        let holds =
+            switch target {
+            case .unlike: "TRUE"
+            case .value(let value): "LOCATE(\(bytes(value)), \(bytes(column))) > 0"
+            case .valueInAnyCase(let value):
+                "LOCATE(\(bytes(lowered(value))), \(bytes(lowered(column)))) > 0"
+            }
+        return "COALESCE(\(isLost) AND \(holds), FALSE)"
+    }
+
+    /// A name with a backslash in it: outside of texts there is none.
+    private static let escapedName = #""[^"\\]*+(?:\\.[^"\\]*+)++"\s*+:"#
+
+    private static func chain(
+        _ path: JSONPath,
+        _ document: String,
+        _ target: JSONTarget,
+        byName: Bool
+    ) -> String {
+        var (value, tables) = (document, [String]())
+        for (index, step) in path.steps.enumerated() {
+            let (kind, none, next) =
+                switch step {
+                case .elements: ("ARRAY", "[]", "$[*]")
+                case .member where !byName: ("OBJECT", "{}", "$.*")
+                case .member(let name):
+                    ("OBJECT", "{}", "$.\"\(name.replacing("'", with: "''"))\"")
+                }
+            tables.append(
+                "JSON_TABLE(IF(JSON_TYPE(\(value)) = '\(kind)', \(value), '\(none)'), '\(next)'"
+                    + " COLUMNS (v JSON PATH '$')) AS expunged_w\(index)"
+            )
+            value = "expunged_w\(index).v"
+        }
+        return "EXISTS (SELECT 1 FROM \(tables.joined(separator: ", "))"
+            + " WHERE \(condition(value, target)))"
+    }
+
+    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String? {
+        "(\(column) IS NOT NULL AND NOT JSON_VALID(\(column)) AND TRIM(\(column)) <> '')"
+    }
+
     private static func alias(_ index: Int) -> String { "expunged_e\(index)" }
 
     /// A path as the server reads it, with the numbers of elements from the tables.
@@ -68,6 +148,10 @@ extension MySQLDialect {
         let type = "JSON_TYPE(\(found))"
         let unquoted = bytes("JSON_UNQUOTE(\(found))")
         switch target {
+        case .valueInAnyCase(let text):
+            return "CASE \(type) WHEN 'STRING'"
+                + " THEN \(bytes(lowered("JSON_UNQUOTE(\(found))"))) = \(bytes(lowered(text)))"
+                + " ELSE \(condition(found, .value(text))) END"
         case .value(let text):
             let id = bytes(text)
             // 42.0 is 42.
@@ -163,7 +247,8 @@ extension MySQLDialect {
         let quoted = { (text: String) in
             "REPLACE(\(text), \(literal("\\E")), \(literal("\\E\\\\E\\Q")))"
         }
-        let begin = "(?-i)" + (needle.beginsWord ? "(?<!\(word))" : "") + "\\Q"
+        let option = needle.foldsCase ? "(?i)" : "(?-i)"
+        let begin = option + (needle.beginsWord ? "(?<!\(word))" : "") + "\\Q"
         let end = "\\E" + (needle.endsWord ? "(?!\(word)|[.-]\(word))" : "")
         let text = joined([literal(needle.before), value, literal(needle.after)])
         return joined([literal(begin), quoted(text), literal(end)])

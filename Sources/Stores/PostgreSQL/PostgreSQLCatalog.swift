@@ -67,7 +67,7 @@ struct PostgreSQLCatalog {
                     holdsText: Self.idTypes[type] == [.text],
                     comparison: isEqual
                         ? "takes different texts for equal"
-                        : isPadded ? "ignores blanks at the end" : nil,
+                        : isPadded ? ColumnShape.ignoresBlanks : nil,
                     lengthMax: Int(row[4]),
                     isNotNull: row[5] == "t",
                     isGenerated: row[6] == "t",

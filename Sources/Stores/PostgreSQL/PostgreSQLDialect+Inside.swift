@@ -4,6 +4,11 @@ import Lifecycle
 extension PostgreSQLDialect {
     static func userText(_ type: IDType) -> String { "\(user)::text" }
 
+    /// A subquery, so that its collation gives way to others.
+    static func lowered(_ text: String) -> String {
+        "(SELECT pg_catalog.lower((\(text))::text COLLATE pg_catalog.\"default\"))"
+    }
+
     static func problem(of inside: InsideValue, _ column: ColumnShape, _ type: IDType) -> String? {
         switch inside {
         case .json where column.type != "json" && column.type != "jsonb":
@@ -27,7 +32,7 @@ extension PostgreSQLDialect {
         for target: JSONTarget
     ) -> JSONSearch {
         var (value, names, tables) = ("\(column)::jsonb", [String](), [String]())
-        if case .value = target, shape?.type == "json" {
+        if shape?.type == "json" {
             value = "(CASE WHEN \(isUnreadable(column)) THEN NULL ELSE \(value) END)"
         }
         let inner = { (value: String, names: [String]) in
@@ -54,6 +59,38 @@ extension PostgreSQLDialect {
         )
     }
 
+    /// Member by member, with all that are equal: `jsonb` has only the last of them.
+    static func walk(
+        _ path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?,
+        for target: JSONTarget
+    ) -> String? {
+        guard shape?.type == "json" else { return nil }
+        var (value, tables, conditions) = (repaired(column), [String](), [String]())
+        for (index, step) in path.steps.enumerated() {
+            let name = "expunged_w\(index)"
+            let (function, kind, none, columns) =
+                switch step {
+                case .member: ("json_each", "object", "{}", "k, v")
+                case .elements: ("json_array_elements", "array", "[]", "v")
+                }
+            tables.append(
+                "\(function)(CASE WHEN json_typeof(\(value)) = '\(kind)' THEN \(value)"
+                    + " ELSE '\(none)'::json END) AS \(name)(\(columns))"
+            )
+            if case .member(let member) = step {
+                conditions.append("\(name).k = \(literal(member))")
+            }
+            value = "\(name).v"
+        }
+        conditions.append("(\(condition("\(value)::jsonb", target)))")
+        return "EXISTS (SELECT 1 FROM \(tables.joined(separator: ", "))"
+            + " WHERE \(conditions.joined(separator: " AND ")))"
+    }
+
+    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String? { nil }
+
     private static func alias(_ index: Int) -> String { "expunged_e\(index)" }
 
     private static func place(_ path: JSONPath) -> String {
@@ -71,6 +108,10 @@ extension PostgreSQLDialect {
 
     private static func condition(_ value: String, _ target: JSONTarget) -> String {
         switch target {
+        case .valueInAnyCase(let text):
+            return "CASE jsonb_typeof(\(value)) WHEN 'string'"
+                + " THEN \(lowered("\(value) #>> '{}'")) = \(lowered(text))"
+                + " ELSE \(condition(value, .value(text))) END"
         case .value(let text):
             // 42.0 is 42, however many zeros it has.
             let same = { (found: String) in "(\(found)) COLLATE pg_catalog.\"C\" = \(text)" }
@@ -100,14 +141,35 @@ extension PostgreSQLDialect {
             case .integer(let number): set("to_jsonb(\(number))")
             case .remove, .hash, .random, .truncate: "(\(column)::jsonb #- \(place))"
             }
-        return "coalesce(\(changed)::\(shape?.type ?? "jsonb"), \(column))"
+        let done = "coalesce(\(changed)::\(shape?.type ?? "jsonb"), \(column))"
+        guard shape?.type == "json" else { return done }
+        return "CASE WHEN \(isUnreadable(column)) THEN \(column) ELSE \(done) END"
     }
 
-    /// `json` holds what `jsonb` refuses with an error: the character NUL, and huge exponents.
+    private static let nul = "\\u0000"
+    private static let hugeNumber = "(^|[:,[[:space:]])-?[0-9]+([.][0-9]+)?[eE][+-]?[0-9]{5,}"
+    /// Half of a pair.
+    private static let surrogate =
+        #"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"#
+        + #"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"#
+
+    /// `json` holds what `jsonb` refuses with an error: the character NUL, half characters, and
+    /// huge exponents (PostgreSQL 15, 8.14.1).
     private static func isUnreadable(_ column: String) -> String {
         let text = plain("\(column)::text")
-        let number = literal("(^|[:,[[:space:]])-?[0-9]+([.][0-9]+)?[eE][+-]?[0-9]{5,}")
-        return "(strpos(\(text), \(literal("\\u0000"))) > 0 OR \(text) ~ \(number))"
+        return "(strpos(\(text), \(literal(nul))) > 0 OR \(text) ~ \(literal(surrogate))"
+            + " OR \(text) ~ \(literal(hugeNumber)))"
+    }
+
+    /// The same with other characters and numbers there, to search in.
+    private static func repaired(_ column: String) -> String {
+        let other = literal(#"\ufffd"#)
+        let text = "replace(\(plain("\(column)::text")), \(literal(nul)), \(other))"
+        let whole =
+            "regexp_replace(\(text), \(literal(surrogate)), \(literal(#"\\ufffd"#)), 'g')"
+        let small =
+            "regexp_replace(\(whole), \(literal(hugeNumber)), \(literal(#"\1 0"#)), 'g')"
+        return "(CASE WHEN \(isUnreadable(column)) THEN \(small)::json ELSE \(column) END)"
     }
 
     static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String? {
@@ -122,6 +184,11 @@ extension PostgreSQLDialect {
         "(\(text)) COLLATE pg_catalog.\"C\""
     }
 
+    /// Only the collation of the database knows the cases of all letters.
+    private static func plain(_ text: String, _ needle: Needle) -> String {
+        needle.foldsCase ? "(\(text)) COLLATE pg_catalog.\"default\"" : plain(text)
+    }
+
     static func listHolds(_ separator: String, _ column: String, _ value: String) -> String {
         let end = literal(separator)
         return "coalesce(strpos(\(plain("\(end) || \(column)::text || \(end)")),"
@@ -131,7 +198,7 @@ extension PostgreSQLDialect {
     static func listHoldsLoosely(_ separator: String, _ column: String, _ value: String) -> String {
         let end = literal(separator.replacing(" ", with: ""))
         let (list, element) = (
-            "replace(\(column)::text, ' ', '')", "replace(\(value), ' ', '')"
+            "replace(\(plain("\(column)::text")), ' ', '')", "replace(\(plain(value)), ' ', '')"
         )
         return "coalesce(strpos(\(plain("\(end) || \(list) || \(end)")),"
             + " \(end) || \(element) || \(end)) > 0, false)"
@@ -170,6 +237,20 @@ extension PostgreSQLDialect {
         return "coalesce(\(list) = ANY (\(column)::\(element.list)[]), false)"
     }
 
+    static func arrayHoldsInAnyCase(
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String
+    ) -> String {
+        guard Self.elements[shape?.type ?? ""]?.idType == .text else { return "false" }
+        return "EXISTS (SELECT 1 FROM unnest(\(column)::text[]) AS expunged_w0(v)"
+            + " WHERE \(lowered("expunged_w0.v")) = \(lowered(value)))"
+    }
+
+    static func isNested(_ column: String) -> String? {
+        "coalesce(array_ndims(\(column)) > 1, false)"
+    }
+
     static func array(
         _ column: String,
         _ shape: ColumnShape?,
@@ -201,14 +282,14 @@ extension PostgreSQLDialect {
     private static func pattern(_ needle: Needle, _ value: String) -> String {
         let text = "\(literal(needle.before)) || \(value) || \(literal(needle.after))"
         let escaped =
-            "regexp_replace(\(plain(text)), '([]!-/:-@[\\\\^_`{-~])', '\\\\\\1', 'g')"
-        let begin = needle.beginsWord ? "(?<!\(word))" : ""
+            "regexp_replace(\(plain(text, needle)), '([]!-/:-@[\\\\^_`{-~])', '\\\\\\1', 'g')"
+        let begin = (needle.foldsCase ? "(?i)" : "") + (needle.beginsWord ? "(?<!\(word))" : "")
         let end = needle.endsWord ? "(?!\(word)|[.-]\(word))" : ""
         return "\(literal(begin)) || \(escaped) || \(literal(end))"
     }
 
     static func textHolds(_ needle: Needle, _ column: String, _ value: String) -> String {
-        "coalesce(\(plain("\(column)::text")) ~ (\(pattern(needle, value))), false)"
+        "coalesce(\(plain("\(column)::text", needle)) ~ (\(pattern(needle, value))), false)"
     }
 
     static func text(
@@ -219,7 +300,7 @@ extension PostgreSQLDialect {
         _ replacement: String
     ) -> String {
         let kept = literal(replacement.replacing("\\", with: "\\\\"))
-        let text = plain("\(column)::text")
+        let text = plain("\(column)::text", needle)
         return "regexp_replace(\(text), \(pattern(needle, value)), \(kept), 'g')"
     }
 }

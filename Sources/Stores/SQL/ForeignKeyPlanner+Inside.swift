@@ -15,7 +15,8 @@ extension ForeignKeyPlanner {
         let value = Dialect.userText(rule.idType)
         switch root {
         case .match, .check: return isFound(rule, inside, name, found, value)
-        case .nonCanonical: return isFoundOtherwise(rule, inside, name, found, value)
+        case .nonCanonical:
+            return isFoundOtherwise(rule, inside, name, found, value)
         case .literal: return nil
         }
     }
@@ -27,11 +28,21 @@ extension ForeignKeyPlanner {
         _ found: ColumnShape?,
         _ value: String
     ) -> String {
-        let holds = Dialect.holds(inside, name, found, value)
-        return unlike(rule, inside, value).map { "(\(holds) AND NOT \($0))" } ?? holds
+        let not = [unlike(rule, inside, value), isUnremovable(rule, name)].compactMap(\.self)
+        let holds = Dialect.holds(inside, name, found, value, foldsCase: foldsCase(rule))
+        return not.isEmpty ? holds : "(\(holds) AND NOT \(anyOf(not)))"
     }
 
-    /// True where a value stands that is not found, or that what replaces it would hold again.
+    /// True for an array that no element can be taken out of; `nil` where there is none.
+    private func isUnremovable(_ rule: TableRule, _ name: String) -> String? {
+        guard rule.inside == .array, case .anonymize(let masks) = rule.action,
+            masks.contains(where: { rule.changesPart($0) && $0.strategy == .remove })
+        else { return nil }
+        return Dialect.isNested(name)
+    }
+
+    /// True where a value stands that is not found, cannot be taken out, or that what replaces it
+    /// would hold again.
     private func isFoundOtherwise(
         _ rule: TableRule,
         _ inside: InsideValue,
@@ -39,10 +50,11 @@ extension ForeignKeyPlanner {
         _ found: ColumnShape?,
         _ value: String
     ) -> String? {
-        let again = unlike(rule, inside, value).map {
-            "(\(Dialect.holds(inside, name, found, value)) AND \($0))"
-        }
-        let terms = [Dialect.holdsOtherwise(inside, name, found, value), again].compactMap(\.self)
+        let foldsCase = foldsCase(rule)
+        let holds = Dialect.holds(inside, name, found, value, foldsCase: foldsCase)
+        let otherwise = Dialect.holdsOtherwise(inside, name, found, value, foldsCase: foldsCase)
+        let stays = [unlike(rule, inside, value), isUnremovable(rule, name)].compactMap(\.self)
+        let terms = [otherwise].compactMap(\.self) + stays.map { "(\(holds) AND \($0))" }
         return terms.isEmpty ? nil : anyOf(terms)
     }
 
@@ -55,21 +67,13 @@ extension ForeignKeyPlanner {
         _ root: Root,
         _ depth: Int
     ) -> String? {
-        guard let inside = rule.inside, let isInside = isInside(rule, table, parent) else {
-            return nil
-        }
+        guard let isInside = isInside(rule, table, parent) else { return nil }
         var terms: [String] = []
         let found = followed(via.table).compactMap { search($0, in: parent, root, depth + 1) }
         if !found.isEmpty { terms.append("\(anyOf(found)) AND \(isInside)") }
         if case .nonCanonical = root {
             let own = followed(via.table).map { match($0, in: parent, depth + 1) }
-            let otherwise = isFoundOtherwise(
-                rule,
-                inside,
-                Dialect.column(rule.column, of: table.reference),
-                Dialect.shape(rule.column, in: table),
-                Dialect.text(Dialect.column(via.column, of: parent.reference))
-            )
+            let otherwise = isInsideOtherwise(rule, table, parent)
             if let otherwise, !own.isEmpty { terms.append("\(anyOf(own)) AND \(otherwise)") }
         }
         return terms.isEmpty ? nil : exists(parent, where: anyOf(terms))
@@ -87,6 +91,50 @@ extension ForeignKeyPlanner {
             Dialect.shape(rule.column, in: table),
             value
         )
+    }
+
+    /// True where it holds that value in a way that ``isInside(_:_:_:)`` does not find.
+    func isInsideOtherwise(
+        _ rule: TableRule,
+        _ table: TableShape,
+        _ parent: TableShape
+    ) -> String? {
+        guard let inside = rule.inside, let via = rule.via else { return nil }
+        return isFoundOtherwise(
+            rule,
+            inside,
+            Dialect.column(rule.column, of: table.reference),
+            Dialect.shape(rule.column, in: table),
+            Dialect.text(Dialect.column(via.column, of: parent.reference))
+        )
+    }
+
+    /// The column of the value takes texts for equal that differ by their case.
+    ///
+    /// It is unique, so they name one user.
+    private func foldsCase(_ rule: TableRule) -> Bool {
+        rule.via.flatMap { Dialect.shape($0.column, in: shape($0.table)) }?.foldsCase ?? false
+    }
+
+    /// Where a mask of a part of JSON passes over places, by the columns.
+    func unclearParts(
+        of rule: TableRule,
+        in table: TableShape
+    ) -> [(column: String, condition: String)] {
+        guard case .anonymize(let masks) = rule.action else { return [] }
+        return masks.compactMap { mask in
+            guard let path = mask.path, !rule.changesPart(mask) else { return nil }
+            let (name, found) = (
+                Dialect.column(mask.column, of: table.reference),
+                Dialect.shape(mask.column, in: table)
+            )
+            let terms = [
+                Dialect.isNoJSON(name, found),
+                Dialect.isHidden(path, name, found, for: .unlike(mask.strategy)),
+            ].compactMap(\.self)
+            guard !terms.isEmpty else { return nil }
+            return (column: mask.column, condition: anyOf(terms))
+        }
     }
 
     func exists(_ alias: TableShape, where condition: String) -> String {
@@ -111,10 +159,14 @@ extension ForeignKeyPlanner {
         }
         let terms = texts.map { text in
             let literal = Dialect.literal(text)
+            let foldsCase = foldsCase(rule)
             guard case .text(let before, let after) = inside else {
-                return "coalesce(\(value) = \(literal), 1 = 0)"
+                return foldsCase
+                    ? "coalesce(\(Dialect.lowered(value)) = \(Dialect.lowered(literal)), 1 = 0)"
+                    : "coalesce(\(value) = \(literal), 1 = 0)"
             }
-            return Dialect.textHolds(Needle(before: before, after: after), literal, value)
+            let needle = Needle(before: before, after: after, foldsCase: foldsCase)
+            return Dialect.textHolds(needle, literal, value)
         }
         return terms.isEmpty ? nil : anyOf(terms)
     }
@@ -131,7 +183,9 @@ extension ForeignKeyPlanner {
         )
         if let rule, let inside = rule.inside, rule.changesPart(mask) {
             let value = value(of: rule, in: table)
-            return (value: Dialect.changed(inside, name, found, value, mask), test: "1 = 0")
+            let foldsCase = foldsCase(rule)
+            let changed = Dialect.changed(inside, name, found, value, mask, foldsCase: foldsCase)
+            return (value: changed, test: "1 = 0")
         }
         if let path = mask.path { return Dialect.masked(mask, at: path, name, found) }
         return Dialect.mask(mask, in: table, computed: &computed)

@@ -218,8 +218,12 @@ extension ForeignKeyPlanner {
                 return nil
             }
             let child = shape(follower.table).named("child")
+            // What is found in another way can be judged by this row only.
+            let insides = [
+                isInside(follower, child, table), isInsideOtherwise(follower, child, table),
+            ].compactMap(\.self)
             var terms = [
-                isInside(follower, child, table) ?? join(follower, child, table).isEqual
+                insides.isEmpty ? join(follower, child, table).isEqual : anyOf(insides)
             ]
             terms += follower.conditions.map { $0.sql(in: child, Dialect.self) }
             if case .anonymize(let masks) = follower.action, !follower.changesPart {

@@ -93,7 +93,13 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
                 Dialect.column(column, of: alias), Dialect.column(parent, of: reference)
             )
             return key.inside.map {
-                Dialect.holds($0, one, Dialect.shape(column, in: child), Dialect.text(other))
+                Dialect.holds(
+                    $0,
+                    one,
+                    Dialect.shape(column, in: child),
+                    Dialect.text(other),
+                    foldsCase: Dialect.shape(parent, in: shape(key.parent))?.foldsCase ?? false
+                )
             } ?? "\(one) = \(other)"
         }
         return "EXISTS (SELECT 1 FROM \(child.reference) AS \(alias) WHERE "

@@ -5,6 +5,9 @@ import Lifecycle
 /// `column` is the column in SQL and `shape` what it is; `value` is a text in SQL, which may be
 /// NULL or empty and is then found nowhere.
 protocol InsideDialect: SendableMetatype {
+    /// A value as a text in lower case.
+    static func lowered(_ text: String) -> String
+
     /// The user id of parameter 1 as a text.
     static func userText(_ type: IDType) -> String
 
@@ -17,6 +20,19 @@ protocol InsideDialect: SendableMetatype {
         _ shape: ColumnShape?,
         for target: JSONTarget
     ) -> JSONSearch
+
+    /// True where there is such a place by any reading of the names on the way, whatever escapes
+    /// they are written with and however often an object has them; `nil` where
+    /// ``search(_:_:_:for:)`` has all of them. Never NULL.
+    static func walk(
+        _ path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?,
+        for target: JSONTarget
+    ) -> String?
+
+    /// True for a value that is no JSON and not blank; `nil` where there can be none. Never NULL.
+    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String?
 
     /// The column with something else at a place in its JSON.
     static func json(
@@ -47,6 +63,10 @@ protocol InsideDialect: SendableMetatype {
     /// True where the needle stands in the text; never NULL.
     static func textHolds(_ needle: Needle, _ column: String, _ value: String) -> String
 
+    /// True where the needle stands in a text that cannot be changed, as it is none in the
+    /// database's set of characters; `nil` where there can be none. Never NULL.
+    static func isGarbled(_ needle: Needle, _ column: String, _ value: String) -> String?
+
     /// The text with something else in place of each needle.
     static func text(
         _ needle: Needle,
@@ -58,18 +78,31 @@ protocol InsideDialect: SendableMetatype {
 
     static func arrayHolds(_ column: String, _ shape: ColumnShape?, _ value: String) -> String
 
+    /// True where an element is a text that differs by its case at most; never NULL.
+    static func arrayHoldsInAnyCase(
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String
+    ) -> String
+
     static func array(
         _ column: String,
         _ shape: ColumnShape?,
         without value: String,
         _ replacement: String?
     ) -> String
+
+    /// True for an array of arrays, of which no element can be taken out; `nil` where there can be
+    /// none. Never NULL.
+    static func isNested(_ column: String) -> String?
 }
 
 /// A value with its texts around it.
 struct Needle {
     let before: String
     let after: String
+    /// `@Ann` is `@ann`.
+    var foldsCase = false
 
     /// No letter or digit may stand in front of it: `@ann` is not in `joe@ann.example`.
     var beginsWord: Bool { before.first.map { $0 == "@" || Mentions.isWord($0) } ?? true }
@@ -78,6 +111,16 @@ struct Needle {
 }
 
 extension InsideDialect {
+    static func isGarbled(_ needle: Needle, _ column: String, _ value: String) -> String? { nil }
+
+    static func isNested(_ column: String) -> String? { nil }
+
+    static func arrayHoldsInAnyCase(
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String
+    ) -> String { "1 = 0" }
+
     static func arrayHolds(_ column: String, _ shape: ColumnShape?, _ value: String) -> String {
         "1 = 0"
     }
@@ -89,22 +132,33 @@ extension InsideDialect {
         _ replacement: String?
     ) -> String { column }
 
-    /// True where a value stands inside a column; never NULL.
+    /// True where a value stands inside a column, of JSON and texts maybe in another case; never
+    /// NULL.
     static func holds(
         _ inside: InsideValue,
         _ column: String,
         _ shape: ColumnShape?,
-        _ value: String
+        _ value: String,
+        foldsCase: Bool
     ) -> String {
         let found =
             switch inside {
-            case .json(let path): search(path, column, shape, for: .value(value)).isFound
+            case .json(let path):
+                search(path, column, shape, for: target(value, foldsCase)).isFound
             case .array: arrayHolds(column, shape, value)
             case .list(let separator): listHolds(separator, column, value)
             case .text(let before, let after):
-                textHolds(Needle(before: before, after: after), column, value)
+                textHolds(
+                    Needle(before: before, after: after, foldsCase: foldsCase),
+                    column,
+                    value
+                )
             }
         return "(\(found) AND coalesce(\(value) <> '', 1 = 0))"
+    }
+
+    private static func target(_ value: String, _ foldsCase: Bool) -> JSONTarget {
+        foldsCase ? .valueInAnyCase(value) : .value(value)
     }
 
     /// True where a value may well stand there, but is not found; `nil` where it cannot.
@@ -112,14 +166,41 @@ extension InsideDialect {
         _ inside: InsideValue,
         _ column: String,
         _ shape: ColumnShape?,
-        _ value: String
+        _ value: String,
+        foldsCase: Bool
     ) -> String? {
+        let (texts, text) = foldsCase ? (lowered(column), lowered(value)) : (column, value)
         switch inside {
-        case .json: isBroken(column, shape, value)
+        case .json(let path):
+            let terms = [
+                isBroken(column, shape, value),
+                isHidden(path, column, shape, for: target(value, foldsCase)),
+            ]
+            let found = terms.compactMap(\.self)
+            return found.isEmpty ? nil : "(\(found.joined(separator: " OR ")))"
         case .list(let separator):
-            "(\(listHoldsLoosely(separator, column, value))"
+            let end = foldsCase ? separator.lowercased() : separator
+            return "(\(listHoldsLoosely(end, texts, text))"
                 + " AND NOT \(listHolds(separator, column, value)))"
-        case .array, .text: nil
+        case .text(let before, let after):
+            let needle = Needle(before: before, after: after, foldsCase: foldsCase)
+            return isGarbled(needle, column, value)
+        case .array:
+            guard foldsCase else { return nil }
+            return "(\(arrayHoldsInAnyCase(column, shape, value))"
+                + " AND NOT \(arrayHolds(column, shape, value)))"
+        }
+    }
+
+    /// True where a place is passed over for the way its names are written; `nil` where none is.
+    static func isHidden(
+        _ path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?,
+        for target: JSONTarget
+    ) -> String? {
+        walk(path, column, shape, for: target).map {
+            "(\($0) AND NOT \(search(path, column, shape, for: target).isFound))"
         }
     }
 
@@ -129,7 +210,8 @@ extension InsideDialect {
         _ column: String,
         _ shape: ColumnShape?,
         _ value: String,
-        _ mask: ColumnMask
+        _ mask: ColumnMask,
+        foldsCase: Bool
     ) -> String {
         let replacement: String? =
             switch mask.strategy {
@@ -139,13 +221,13 @@ extension InsideDialect {
             }
         switch inside {
         case .json(let path):
-            let found = search(path, column, shape, for: .value(value))
+            let found = search(path, column, shape, for: target(value, foldsCase))
             return json(column, shape, at: found.last(mask.path ?? path), mask.strategy)
         case .array: return array(column, shape, without: value, replacement)
         case .list(let separator):
             return list(separator, column, shape, without: value, replacement)
         case .text(let before, let after):
-            let needle = Needle(before: before, after: after)
+            let needle = Needle(before: before, after: after, foldsCase: foldsCase)
             return text(needle, column, shape, without: value, replacement ?? "")
         }
     }

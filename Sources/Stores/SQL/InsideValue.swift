@@ -108,6 +108,8 @@ struct InsidePattern: Hashable {
 enum JSONTarget {
     /// A text or number that is written like this value, in SQL.
     case value(String)
+    /// The same, or a text that differs from it by the case.
+    case valueInAnyCase(String)
     /// Anything that a mask has to change.
     case unlike(MaskStrategy)
 }

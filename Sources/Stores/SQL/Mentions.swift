@@ -17,22 +17,27 @@ enum Mentions {
         words.contains { $0.contains(scalar.value) }
     }
 
-    /// The text with each needle replaced; `nil` when there is none.
+    /// The text with each needle replaced, maybe in any case of ASCII letters, as `NOCASE` compares;
+    /// `nil` when there is none.
     static func replace(
         _ needle: String,
         in text: String,
         by replacement: String,
         beginsWord: Bool,
-        endsWord: Bool
+        endsWord: Bool,
+        foldsCase: Bool = false
     ) -> String? {
         let (needle, scalars) = (Array(needle.unicodeScalars), Array(text.unicodeScalars))
         guard !needle.isEmpty, scalars.count >= needle.count else { return nil }
+        let isSame = { (one: Unicode.Scalar, other: Unicode.Scalar) in
+            one == other || foldsCase && lower(one) == lower(other)
+        }
         var kept = String.UnicodeScalarView()
         var (index, isFound) = (0, false)
         while index < scalars.count {
             let end = index + needle.count
-            if end <= scalars.count, scalars[index] == needle[0],
-                scalars[index..<end].elementsEqual(needle),
+            if end <= scalars.count, isSame(scalars[index], needle[0]),
+                scalars[index..<end].elementsEqual(needle, by: isSame),
                 !(beginsWord && index > 0 && isWord(scalars[index - 1])),
                 !(endsWord && goesOn(scalars[end...]))
             {
@@ -44,6 +49,10 @@ enum Mentions {
             }
         }
         return isFound ? String(kept) : nil
+    }
+
+    private static func lower(_ scalar: Unicode.Scalar) -> UInt32 {
+        (0x41...0x5a).contains(scalar.value) ? scalar.value + 0x20 : scalar.value
     }
 
     /// A word goes on with a letter or digit, or with one behind a dot or dash.

@@ -66,14 +66,17 @@ extension SQLConnection {
     ) throws(SQLError) -> VerifyAnswer {
         var remaining = 0
         var obstacle: Obstacle?
+        var isCause = false
         for table in plan.tables {
             if let sql = table.remainingSQL, let user = table.root.key(for: order.user) {
                 remaining += try count(sql, .of(user, time: order.cutoff))
             }
             guard obstacle == nil else { continue }
             obstacle = try self.obstacle(order, table, at: now)
+            // The row whose value stands there waits for it.
+            isCause = obstacle != nil && table.rule.inside != nil && table.rule.via != nil
         }
-        guard remaining == 0 else { return .remaining(remaining) }
+        guard remaining == 0 || isCause else { return .remaining(remaining) }
         return obstacle.map { .failure(.blocked($0)) } ?? .clean
     }
 
@@ -83,21 +86,25 @@ extension SQLConnection {
         _ table: TablePlan<Dialect>,
         at now: WallTime
     ) throws(SQLError) -> Obstacle? {
-        let user = table.rule.idType.key(for: order.user)
+        let user = table.root.key(for: order.user)
         if let sql = table.nonCanonicalSQL, let user,
-            try count(sql, SQLParameters(user: user, time: order.cutoff)) > 0
+            try count(sql, .of(user, time: order.cutoff)) > 0
         {
             return table.rule.nonCanonical
         }
-        if let sql = table.literalSQL {
-            let text = BoundValue.text(Array(order.user.exposeText().utf8))
-            if try count(sql, SQLParameters(user: text, time: order.cutoff)) > 0 {
-                return table.rule.nonCanonical
-            }
+        if let sql = table.literalSQL, let text = table.root.submitted(order.user),
+            try count(sql, .of(text, time: order.cutoff)) > 0
+        {
+            return table.rule.nonCanonical
         }
-        guard let sql = table.futureSQL, let user else { return nil }
+        guard let user else { return nil }
+        for part in table.unclearParts {
+            let found = try count(part.sql, .of(user, time: order.cutoff))
+            if found > 0 { return Obstacle(.spelling, at: table.table, name: part.column) }
+        }
+        guard let sql = table.futureSQL else { return nil }
         let datesUpTo = min(order.datesUpTo ?? now, now)
-        let found = try count(sql, SQLParameters(user: user, time: datesUpTo))
+        let found = try count(sql, .of(user, time: datesUpTo))
         return found > 0 ? table.rule.future : nil
     }
 

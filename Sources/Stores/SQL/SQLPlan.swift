@@ -133,6 +133,8 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     let nonCanonicalSQL: String?
     /// Rows with the id as it was submitted; `nil` where the work finds all.
     let literalSQL: String?
+    /// Rows in which a part of JSON cannot be judged, by its column.
+    let unclearParts: [(column: String, sql: String)]
     /// Rows dated later than the time; `nil` where nothing is dated or all are kept.
     let futureSQL: String?
     /// Rows that want work and stay under a hold; `nil` without one.
@@ -166,6 +168,12 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
             Dialect.count(in: shape, where: "\(rows.match)\(rows.unmasked)\(rows.open) AND \($0)")
         }
         work = Dialect.work(rows)
+        unclearParts = planner.unclearParts(of: rule, in: shape).map { part in
+            let held = hold.map { " AND NOT \($0)" } ?? ""
+            let condition = "\(rows.match) AND \(part.condition)\(held)\(rows.open)"
+            let sql = Dialect.count(in: shape, where: condition, limit: "1")
+            return (column: part.column, sql: sql)
+        }
         guard rule.action.changesRows else {
             (remainingSQL, nonCanonicalSQL, literalSQL, futureSQL) = (nil, nil, nil, nil)
             return
@@ -189,6 +197,7 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
         [countSQL, planSQL]
             + releases.map(\.deleteSQL)
             + [remainingSQL, nonCanonicalSQL, literalSQL, futureSQL, heldSQL].compactMap(\.self)
+            + unclearParts.map(\.sql)
             + Dialect.statements(of: work)
     }
 

@@ -86,6 +86,16 @@ struct ColumnShape: Sendable {
 
     /// Equal texts have equal bytes.
     var isExact: Bool { comparison == nil }
+
+    /// Texts that differ by their case may be equal.
+    var foldsCase: Bool {
+        guard let comparison else { return false }
+        return comparison != Self.ignoresBlanks && comparison.lowercased() != "compares as rtrim"
+            && !collation.contains("_cs")
+    }
+
+    /// The ``comparison`` of a type that is filled up with blanks.
+    static let ignoresBlanks = "ignores blanks at the end"
 }
 
 /// One foreign key of a child table.

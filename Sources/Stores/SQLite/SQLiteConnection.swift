@@ -117,18 +117,30 @@ enum SQLiteConnection {
     }
 
     /// `expunged_mention(text, needle, replacement, bounds)`.
+    ///
+    /// Bytes are a text, too, and stay bytes. What is no UTF-8 is only found, when it is asked for.
     private static func mention(_ values: [BoundValue?]) -> BoundValue? {
-        guard case .text(let text)? = values[0], case .text(let needle)? = values[1],
-            case .text(let replacement)? = values[2], case .integer(let bounds)? = values[3]
+        guard case .text(let needle)? = values[1], case .text(let replacement)? = values[2],
+            case .integer(let bounds)? = values[3]
         else { return nil }
+        let (bytes, isBlob): ([UInt8], Bool)
+        switch values[0] {
+        case .text(let text): (bytes, isBlob) = (text, false)
+        case .blob(let blob): (bytes, isBlob) = (blob, true)
+        case .integer, .real, nil: return nil
+        }
+        let text = String(validating: bytes, as: UTF8.self)
+        guard (text == nil) == (bounds & 4 != 0) else { return nil }
         let replaced = Mentions.replace(
             String(decoding: needle, as: UTF8.self),
-            in: String(decoding: text, as: UTF8.self),
+            in: text ?? String(decoding: bytes, as: UTF8.self),
             by: String(decoding: replacement, as: UTF8.self),
             beginsWord: bounds & 1 != 0,
-            endsWord: bounds & 2 != 0
+            endsWord: bounds & 2 != 0,
+            foldsCase: bounds & 8 != 0
         )
-        return replaced.map { .text(Array($0.utf8)) }
+        guard let replaced else { return nil }
+        return isBlob ? .blob(Array(replaced.utf8)) : .text(Array(replaced.utf8))
     }
 
     private static func hashed(_ value: BoundValue?) -> String? {

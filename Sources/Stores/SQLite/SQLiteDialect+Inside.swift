@@ -6,6 +6,8 @@ extension SQLiteDialect {
         type == .integer ? "CAST(\(user) AS TEXT)" : user
     }
 
+    static func lowered(_ text: String) -> String { "lower(CAST(\(text) AS TEXT))" }
+
     static func problem(of inside: InsideValue, _ column: ColumnShape, _ type: IDType) -> String? {
         switch inside {
         case .array: "is no array; use inside = \"json\" with path = \"$[*]\""
@@ -43,10 +45,48 @@ extension SQLiteDialect {
         let twice = "json_extract(\(document), \(place), \(place))"
         return JSONSearch(
             tables: tables,
-            condition: condition(type, value, twice, target),
+            condition: condition(type, value, target) {
+                "\(twice) = ('[' || \($0) || ',' || \($0) || ']') COLLATE BINARY"
+            },
             order: tables.indices.map { "\(alias($0)).key DESC" }.joined(separator: ", "),
             place: { self.place($0.steps[...]) }
         )
+    }
+
+    /// Member by member: `json_each` reads the escapes of names, and has each of those that are
+    /// equal, where a path takes the first (sqlite.org/json1.html, 4.4).
+    static func walk(
+        _ path: JSONPath,
+        _ column: String,
+        _ shape: ColumnShape?,
+        for target: JSONTarget
+    ) -> String? {
+        let document = document(column)
+        var (value, type) = (document, "json_type(\(document))")
+        var (tables, conditions) = ([String](), [String]())
+        for (index, step) in path.steps.enumerated() {
+            let name = "expunged_w\(index)"
+            let (kind, none) =
+                switch step {
+                case .member: ("object", "{}")
+                case .elements: ("array", "[]")
+                }
+            tables.append("json_each(iif(\(type) = '\(kind)', \(value), '\(none)')) AS \(name)")
+            if case .member(let member) = step {
+                conditions.append("\(name).key = \(literal(member)) COLLATE BINARY")
+            }
+            (value, type) = ("\(name).value", "\(name).type")
+        }
+        let found = condition(type, value, target) {
+            "\(value) = CAST(\($0) AS REAL) AND instr(\(document), \($0)) > 0"
+        }
+        conditions.append("(\(found))")
+        return "EXISTS (SELECT 1 FROM \(tables.joined(separator: ", "))"
+            + " WHERE \(conditions.joined(separator: " AND ")))"
+    }
+
+    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String? {
+        "(\(column) IS NOT NULL AND NOT json_valid(\(column)) AND trim(\(column)) <> '')"
     }
 
     private static func alias(_ index: Int) -> String { "expunged_e\(index)" }
@@ -66,17 +106,22 @@ extension SQLiteDialect {
         return "(" + (parts + [literal(text)]).joined(separator: " || ") + ")"
     }
 
+    /// `digits` is true where a number that SQLite has no integer for is a text.
     private static func condition(
         _ type: String,
         _ value: String,
-        _ twice: String,
-        _ target: JSONTarget
+        _ target: JSONTarget,
+        digits: (String) -> String
     ) -> String {
         switch target {
+        case .valueInAnyCase(let text):
+            return "CASE \(type) WHEN 'text'"
+                + " THEN \(lowered(value)) = \(lowered(text)) COLLATE BINARY"
+                + " ELSE \(condition(type, value, .value(text), digits: digits)) END"
         case .value(let text):
             return "CASE \(type) WHEN 'text' THEN \(value) = \(text) COLLATE BINARY"
                 + " WHEN 'integer' THEN CASE WHEN typeof(\(value)) = 'real'"
-                + " THEN \(twice) = ('[' || \(text) || ',' || \(text) || ']') COLLATE BINARY"
+                + " THEN \(digits(text))"
                 + " ELSE CAST(\(value) AS TEXT) = \(text) COLLATE BINARY END"
                 + " WHEN 'real' THEN CAST(CAST(\(value) AS INTEGER) AS TEXT) = \(text)"
                 + " COLLATE BINARY AND CAST(\(value) AS INTEGER) = \(value) ELSE 0 END"
@@ -104,7 +149,13 @@ extension SQLiteDialect {
             case .remove, .hash, .random, .truncate: "json_remove(\(document), \(place))"
             }
         // There may be no such place, or no JSON at all.
-        return "iif(json_valid(\(column)), coalesce(\(changed), \(column)), \(column))"
+        let kept = kept(changed, as: column)
+        return "iif(json_valid(\(column)), coalesce(\(kept), \(column)), \(column))"
+    }
+
+    /// A text that was stored as bytes stays so.
+    private static func kept(_ text: String, as column: String) -> String {
+        "iif(typeof(\(column)) = 'blob', CAST(\(text) AS BLOB), \(text))"
     }
 
     static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String? {
@@ -152,9 +203,12 @@ extension SQLiteDialect {
         let rest = replacement.map { literal(separator + $0 + separator) } ?? "''"
         let list = "\(end) || replace(CAST(\(column) AS TEXT), \(end), \(twice)) || \(end)"
         let left = "replace(\(list), \(end) || \(value) || \(end), \(rest))"
-        let kept = "replace(\(left), \(twice), \(end))"
+        let elements = "replace(\(left), \(twice), \(end))"
         let size = separator.unicodeScalars.count
-        return "substr(\(kept), \(size + 1), max(length(\(kept)) - \(2 * size), 0))"
+        return kept(
+            "substr(\(elements), \(size + 1), max(length(\(elements)) - \(2 * size), 0))",
+            as: column
+        )
     }
 
     // MARK: Texts
@@ -163,15 +217,21 @@ extension SQLiteDialect {
         _ needle: Needle,
         _ column: String,
         _ value: String,
-        _ replacement: String
+        _ replacement: String,
+        inGarbled: Bool = false
     ) -> String {
         let text = "\(literal(needle.before)) || \(value) || \(literal(needle.after))"
-        let bounds = (needle.beginsWord ? 1 : 0) + (needle.endsWord ? 2 : 0)
+        let flags = [needle.beginsWord, needle.endsWord, inGarbled, needle.foldsCase]
+        let bounds = flags.reversed().reduce(0) { $0 * 2 + ($1 ? 1 : 0) }
         return "\(Function.mention)(\(column), \(text), \(literal(replacement)), \(bounds))"
     }
 
     static func textHolds(_ needle: Needle, _ column: String, _ value: String) -> String {
         "(\(call(needle, column, value, "")) IS NOT NULL)"
+    }
+
+    static func isGarbled(_ needle: Needle, _ column: String, _ value: String) -> String? {
+        "(\(call(needle, column, value, "", inGarbled: true)) IS NOT NULL)"
     }
 
     static func text(

@@ -172,7 +172,7 @@ extension InsideShape {
     )
 
     private static let users = """
-        CREATE TABLE users(id TEXT PRIMARY KEY, name VARCHAR(50) UNIQUE);
+        CREATE TABLE users(id TEXT PRIMARY KEY, name TEXT UNIQUE);
         CREATE TABLE t(id INTEGER PRIMARY KEY, d VARCHAR(90));
         """
 
@@ -209,7 +209,7 @@ extension InsideShape {
     static let known = InsideShape(
         name: "another value of the user in JSON",
         sql: """
-            CREATE TABLE users(id TEXT PRIMARY KEY, mail VARCHAR(50) UNIQUE);
+            CREATE TABLE users(id TEXT PRIMARY KEY, mail TEXT UNIQUE);
             CREATE TABLE t(id INTEGER PRIMARY KEY, d JSON);
             INSERT INTO users VALUES ('1', 'a@x'), ('2', 'b@x'), ('3', NULL);
             INSERT INTO t VALUES (1, '{"to":["a@x","b@x"]}'), (2, '{"to":["b@x",null,""]}'),

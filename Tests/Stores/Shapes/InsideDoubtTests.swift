@@ -1,0 +1,222 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+/// Values in which a rule cannot see, or cannot change, what is the user's.
+struct InsideDoubt: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// The type of the column `d`, and its value as SQL.
+    let type: String
+    let value: String
+    let rule: TableRule
+    let user: String
+    var kinds: [ShapeKind] = [.sqlite, .mysql]
+
+    var testDescription: String { name }
+
+    func sql(_ kind: ShapeKind) -> String {
+        let value = kind == .mysql ? value.replacing("\\", with: "\\\\") : value
+        return "CREATE TABLE t(id INTEGER PRIMARY KEY, u VARCHAR(50), d \(type));"
+            + "INSERT INTO t VALUES (1, 'owner', \(value))"
+    }
+
+    private static func found(
+        _ name: String,
+        _ value: String,
+        at path: String = "$.user",
+        by user: String,
+        in kinds: [ShapeKind] = [.sqlite, .mysql],
+        _ strategy: MaskStrategy = .remove
+    ) -> InsideDoubt {
+        let rule = InsideShape.rule("d", InsideShape.json(path), strategy)
+        return InsideDoubt(
+            name: name,
+            type: "JSON",
+            value: "'\(value)'",
+            rule: rule,
+            user: user,
+            kinds: kinds
+        )
+    }
+
+    /// A part of the owner's own row.
+    private static func own(
+        _ name: String,
+        _ value: String,
+        _ strategy: MaskStrategy = .remove,
+        type: String = "JSON",
+        in kinds: [ShapeKind] = [.sqlite, .mysql]
+    ) -> InsideDoubt {
+        InsideDoubt(
+            name: name,
+            type: type,
+            value: "'\(value)'",
+            rule: InsideShape.rule("u", nil, strategy, at: "$.ip", of: "d"),
+            user: "owner",
+            kinds: kinds
+        )
+    }
+
+    static let all = [
+        found("a name with an escape", #"{"\u0075ser":5,"x":[6]}"#, by: "5"),
+        found("an escape in a name below", #"{"list":[{},{"\u0069d":"5"}]}"#, at: path, by: "5"),
+        found("an escape in a name above", #"{"l\u0069st":[{"id":5.0}]}"#, at: path, by: "5"),
+        found("escapes in name and value", #"{"\u0075ser":"\u0061nn"}"#, by: "ann"),
+        found("a doubled name", #"{"user":5,"user":7,"user":6}"#, by: "7", in: ShapeKind.allCases),
+        found(
+            "a doubled name below",
+            #"{"list":[{"id":1}],"list":[],"list":[{"id":2},{"id":3,"id":5,"id":4}],"list":7}"#,
+            at: path,
+            by: "5",
+            in: ShapeKind.allCases
+        ),
+        found("a NUL", #"{"user":"\u0061nn","x":"\u0000"}"#, by: "ann", in: postgreSQL),
+        found("half a character", #"{"user":"ann","x":"\ud800"}"#, by: "ann", in: postgreSQL),
+        found("its other half", #"{"x":"\udc00.","user":"\u0061nn"}"#, by: "ann", in: postgreSQL),
+        found("a huge number", #"{"x":[1e99999],"user":"\u0061nn"}"#, by: "ann", in: postgreSQL),
+        InsideDoubt(
+            name: "arrays in an array",
+            type: "INTEGER[]",
+            value: "'{{1,2},{3,4}}'",
+            rule: InsideShape.rule("d", .array, type: .integer),
+            user: "1",
+            kinds: [.postgresql]
+        ),
+        own("an own part by a name with an escape", #"{"\u0069p":"9"}"#),
+        own("an own part that is no JSON", #"{"ip":"9""#, type: "TEXT"),
+        own(
+            "an own part with two names",
+            #"{"ip":"9","ip":"?"}"#,
+            .text("?"),
+            in: [.postgresql]
+        ),
+        own("an own part beside a NUL", #"{"ip":"9","x":"\u0000"}"#, in: [.postgresql]),
+    ]
+
+    private static let path = "$.list[*].id"
+    private static let postgreSQL = [ShapeKind.postgresql]
+}
+
+@Suite("What no rule can judge inside a value", .serialized) struct InsideDoubtTests {
+    @Test(
+        "is left as it is, and never called erased",
+        arguments: InsideDoubt.all,
+        ShapeKind.allCases
+    )
+    func doubts(doubt: InsideDoubt, kind: ShapeKind) async throws {
+        guard doubt.kinds.contains(kind) else { return }
+        let app = try kind.open(doubt.sql(kind))
+        let before = try app.dump("t")
+        let target = app.target([doubt.rule])
+        #expect(await target.diagnose() == [])
+        let answers = await target.purge([order(doubt.user)])
+        guard case .done? = answers.first else {
+            Issue.record("not done: \(answers)")
+            return
+        }
+        #expect(try app.dump("t") == before)
+        let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
+        #expect(await target.verify([order(doubt.user)]) == [.failure(blocked)])
+        #expect(await target.verify([order("88")]) == [.clean])
+    }
+
+    /// How a name stands elsewhere whose column takes `Ann` and `ann` for equal, and what a purge
+    /// leaves of it; `nil` where it cannot be changed.
+    static let names: [(type: String, value: String, inside: InsideValue?, left: String?)] = [
+        ("JSON", #"'["ANN","anna","Ann"]'"#, InsideShape.json("$[*]"), "1|[anna]"),
+        ("JSON", #"'{"by":"ann"}'"#, InsideShape.json("$.by"), "1|{}"),
+        ("VARCHAR(50)", "'(@aNN) @annA'", .text(before: "@", after: ""), "1|() @annA"),
+        ("VARCHAR(50)", "'bob,ann'", .list(separator: ","), nil),
+    ]
+
+    private static func users(_ kind: ShapeKind) -> String {
+        let type =
+            switch kind {
+            case .sqlite: "TEXT COLLATE NOCASE"
+            case .postgresql: "public.citext"
+            case .mysql: "VARCHAR(50) COLLATE utf8mb4_general_ci"
+            }
+        return "CREATE TABLE users(id INTEGER PRIMARY KEY, name \(type) UNIQUE);"
+            + "INSERT INTO users VALUES (1, 'Ann'), (2, 'bo');"
+    }
+
+    @Test(
+        "a name in another case is found, or stops the request",
+        arguments: names,
+        ShapeKind.allCases
+    )
+    func otherCase(
+        shape: (type: String, value: String, inside: InsideValue?, left: String?),
+        kind: ShapeKind
+    ) async throws {
+        let app = try kind.open(
+            Self.users(kind) + "CREATE TABLE t(id INTEGER PRIMARY KEY, d \(shape.type));"
+                + "INSERT INTO t VALUES (1, \(shape.value))"
+        )
+        let user = TableRule(table: "users", column: "id", idType: .integer, action: .delete)
+        let rule = InsideShape.rule("d", shape.inside, via: "users.name")
+        let target = app.target([user, rule])
+        #expect(await target.diagnose() == [])
+        let before = try app.dump("t")
+        _ = await target.purge([order("2")])
+        #expect(await target.verify([order("2")]) == [.clean])
+        #expect(try app.dump("t") == before)
+        if shape.left == nil {
+            let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
+            for _ in 1...2 {
+                _ = await target.purge([order("1")])
+                // The row that says what to look for stays.
+                #expect(try app.dump("users").count == 1)
+                #expect(await target.verify([order("1")]) == [.failure(blocked)])
+            }
+            try app.run("DELETE FROM t")
+        }
+        _ = await target.purge([order("1")])
+        #expect(await target.verify([order("1")]) == [.clean])
+        let left = try app.dump("t").map { $0.replacing("\\", with: "").replacing("\"", with: "") }
+        #expect(left == [shape.left].compactMap(\.self))
+        #expect(try app.dump("users") == [])
+    }
+
+    @Test("a value stays bytes where it was bytes")
+    func bytes() async throws {
+        let app = try AppDatabase(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, j BLOB, l BLOB, x BLOB); INSERT INTO t VALUES"
+                + " (1, CAST('[\"u\",2]' AS BLOB), CAST('u,v' AS BLOB), CAST('a @u b' AS BLOB)),"
+                + " (2, '[\"u\",2]', 'u,v', 'a @u b')"
+        )
+        let rules = [
+            InsideShape.rule("j", InsideShape.json("$[*]")),
+            InsideShape.rule("l", .list(separator: ",")),
+            InsideShape.rule("x", .text(before: "@", after: ""), .text("?")),
+        ]
+        let target = app.target(rules)
+        _ = await target.purge([order("u")])
+        #expect(await target.verify([order("u")]) == [.clean])
+        let columns = "CAST(j AS TEXT), CAST(l AS TEXT), CAST(x AS TEXT)"
+        let rows = try app.texts("SELECT typeof(j), typeof(l), typeof(x), \(columns) FROM t")
+        let values = "\"[2]\"|\"v\"|\"a ? b\""
+        #expect(
+            rows == [
+                "\"blob\"|\"blob\"|\"blob\"|" + values, "\"text\"|\"text\"|\"text\"|" + values,
+            ]
+        )
+    }
+
+    @Test("bytes that are no text are left as they are, and never called erased")
+    func garbled() async throws {
+        let app = try AppDatabase(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, d BLOB);"
+                + "INSERT INTO t VALUES (1, x'ff2040752e'), (2, x'ff20407576')"
+        )
+        let rule = InsideShape.rule("d", .text(before: "@", after: ""), .text("?"))
+        let target = app.target(rule)
+        let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
+        _ = await target.purge([order("u")])
+        #expect(await target.verify([order("u")]) == [.failure(blocked)])
+        #expect(await target.verify([order("w")]) == [.clean])
+        #expect(try app.texts("SELECT hex(d) FROM t") == ["\"FF2040752E\"", "\"FF20407576\""])
+    }
+}
