@@ -90,6 +90,28 @@ final class ServiceSetupTests {
         #expect(second.contains(id))
     }
 
+    @Test("the next commands have the paths of the command line, where they are not the unit's")
+    func paths() throws {
+        let said = try setup.run(uid: 0)
+        let words = "--config \(setup.configuration) --credentials-directory \(setup.credentials)"
+        #expect(said.contains("check it: sudo expunged --check \(words)\n"), "\(said)")
+        #expect(said.contains("have these paths (systemctl edit expunged), then: sudo systemctl"))
+        let spaced = ServiceSetup(
+            configuration: place + "/it's new/a.toml",
+            credentials: ServiceFolders.credentialsOfUnit
+        )
+        #expect { try spaced.run(uid: 1000) } throws: { error in
+            "\(error)".contains(#"sudo expunged setup --config '\#(place)/it'\''s new/a.toml'"#)
+        }
+        let usual = ServiceSetup(
+            configuration: DaemonOptions.configurationOfUnit,
+            credentials: ServiceFolders.credentialsOfUnit
+        )
+        #expect { try usual.run(uid: 1000) } throws: { error in
+            "\(error)".hasSuffix("sudo expunged setup")
+        }
+    }
+
     @Test("an existing configuration is kept, and names the key")
     func existingConfiguration() throws {
         let text = "[vault]\nkey_credential = \"own-key\"\n"

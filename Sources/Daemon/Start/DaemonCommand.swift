@@ -48,7 +48,7 @@ package enum DaemonCommand {
         case .setup:
             let setup = ServiceSetup(
                 configuration: options.configurationPath,
-                credentials: options.credentialsDirectory ?? "/etc/expunged/credentials"
+                credentials: options.credentialsDirectory ?? ServiceFolders.credentialsOfUnit
             )
             say(try setup.run(uid: geteuid()))
         case .backup(let file):

@@ -19,8 +19,10 @@ package struct DaemonOptions: Sendable, Hashable {
         case help
     }
 
+    static let configurationOfUnit = "/etc/expunged/expunged.toml"
+
     package var verb = Verb.run
-    package var configurationPath = "/etc/expunged/expunged.toml"
+    package var configurationPath = Self.configurationOfUnit
     package var stateDirectory: String?
     package var runtimeDirectory: String?
     package var credentialsDirectory: String?

@@ -30,7 +30,8 @@ struct ServiceSetup {
     ///   ``Settings/ConfigurationError`` for a bad configuration, before anything is created.
     func run(uid: uid_t) throws -> String {
         guard uid == 0 else {
-            throw DaemonError(.usage, ["only root may set the service up: sudo expunged setup"])
+            let command = "sudo expunged setup\(paths)"
+            throw DaemonError(.usage, ["only root may set the service up: \(command)"])
         }
         let existing =
             exists(configuration) ? try DaemonConfiguration.load(path: configuration) : nil
@@ -54,13 +55,36 @@ struct ServiceSetup {
         return lines.joined(separator: "\n")
     }
 
+    /// The paths that are not those of the unit, as further words of a command line.
+    private var paths: String {
+        let words = [
+            configuration == DaemonOptions.configurationOfUnit
+                ? [] : ["--config", Self.quoted(configuration)],
+            hasCredentialsOfUnit ? [] : ["--credentials-directory", Self.quoted(credentials)],
+        ]
+        return words.flatMap(\.self).map { " \($0)" }.joined()
+    }
+
+    private var hasCredentialsOfUnit: Bool { credentials == ServiceFolders.credentialsOfUnit }
+
+    /// As one word of a shell.
+    private static func quoted(_ path: String) -> String {
+        let isPlain = path.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%,".contains($0) }
+        return isPlain ? path : "'\(path.replacing("'", with: #"'\''"#))'"
+    }
+
     private func next(newKey: String?, isComplete: Bool) -> [String] {
+        let verb = newKey == nil ? "start" : "restart"
+        // The unit's sandbox has the credentials of the unit.
+        let sandbox = hasCredentialsOfUnit ? " --as-service" : ""
+        let unit =
+            paths.isEmpty ? "" : "let the unit have these paths (systemctl edit expunged), then: "
         let steps = [
             newKey.map { "copy \($0) to where no backup of this machine goes" },
             isComplete ? nil : "add providers and stores to \(configuration): expunged.conf(5)",
-            "check it: sudo expunged --check --as-service",
+            "check it: sudo expunged --check\(sandbox)\(paths)",
             // A service that runs gets a new key by a restart only.
-            "sudo systemctl \(newKey == nil ? "start" : "restart") expunged",
+            "\(unit)sudo systemctl \(verb) expunged",
         ].compactMap { $0 }
         return ["", "Next:"] + steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
     }
