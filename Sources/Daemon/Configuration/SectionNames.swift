@@ -20,9 +20,8 @@ struct SectionNames {
         (self.old, self.new) = names(tables, columns)
     }
 
-    /// - Parameters:
-    ///   - tables: Names that more than one section would have, so that the column is needed.
-    ///   - columns: The same of names with a column, so that only the place is left.
+    /// `tables` are names that several sections would have, so that the column is needed, and
+    /// `columns` the same of names with a column, so that only the place is left.
     private static func names(
         _ sections: [SettingsSection],
         _ tables: Set<String>,
