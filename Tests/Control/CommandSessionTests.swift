@@ -70,6 +70,8 @@ extension ControlSuite {
 
             """
 
+        private static let masks = "name: null, zip: truncate"
+
         private static func planReport(_ facts: [String]) -> String {
             facts.joined(separator: "\n") + """
 
@@ -77,14 +79,18 @@ extension ControlSuite {
                 REVOKE AT  CLIENT           IDENTITY
                 apple      com.example.app  \(identity)
 
-                TARGET  ITEM   ACTION  COUNT       NEWER  UNDATED         KEPT BECAUSE
-                app-db  posts  delete  12 or more  0      2               -
-                app-db  bills  keep    3           1      0               tax
-                app-db  likes  delete  4           0      all, no cutoff  -
-                cache   -      -       unknown     -      -               -
+                TARGET  ITEM    ACTION     COUNT       NEWER  UNDATED         KEPT BECAUSE  COLUMNS
+                app-db  posts   delete     12 or more  0      2               -             -
+                app-db  bills   keep       3           1      0               tax           -
+                app-db  likes   delete     4           0      all, no cutoff  -             -
+                app-db  orders  anonymize  2           0      0               tax           \(masks)
+                cache   -       -          unknown     -      -               -             -
 
-                TARGET  RULE                     SETTINGS
-                app-db  table posts (author_id)  action = "delete"
+                TARGET  RULE                                SETTINGS
+                app-db  table posts (author_id)             action = "delete"
+                app-db  table shop.Orders (buyer)           action = "anonymize"
+                app-db  table shop.Orders (buyer) set name  strategy = "null"
+                app-db  table shop.Orders (buyer) set zip   strategy = "truncate", length = 2
 
                 """
         }

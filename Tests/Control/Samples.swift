@@ -210,12 +210,13 @@ enum Samples {
         )
         let bills = PlanItem(name: "bills", action: .keep, reason: "tax", count: 3, newerCount: 1)
         let likes = PlanItem(name: "likes", action: .delete, count: 4, hasNoTimestamps: true)
+        let orders = PlanItem(name: "orders", action: .anonymize, reason: "tax", count: 2)
         plan.targets = [
             WirePlanTarget(
                 name: "app-db",
                 isKnown: true,
-                items: [WirePlanItem(posts), WirePlanItem(bills), WirePlanItem(likes)],
-                rules: [WirePlanRule(rule("delete"))]
+                items: [posts, bills, likes, orders].map(WirePlanItem.init),
+                rules: ([rule("delete")] + masks).map(WirePlanRule.init)
             ),
             WirePlanTarget(name: "cache", isKnown: false),
         ]
@@ -246,6 +247,15 @@ enum Samples {
     private static func rule(_ action: String) -> PurgePlan.Rule {
         PurgePlan.Rule(key: "table posts (author_id)", value: "action = \"\(action)\"")
     }
+
+    private static let masks = [
+        PurgePlan.Rule(key: "table shop.Orders (buyer)", value: "action = \"anonymize\""),
+        PurgePlan.Rule(key: "table shop.Orders (buyer) set name", value: "strategy = \"null\""),
+        PurgePlan.Rule(
+            key: "table shop.Orders (buyer) set zip",
+            value: "strategy = \"truncate\", length = 2"
+        ),
+    ]
 
     static var ledger: WireLedger {
         var ledger = WireLedger(key: "expunged-01234567+89abcdef+AQ==", state: .sound, entries: 12)

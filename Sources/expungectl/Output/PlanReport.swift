@@ -35,21 +35,45 @@ enum PlanReport {
 
     private static func targets(_ plan: WirePlan) -> String {
         guard !plan.targets.isEmpty else { return "no target is configured: nothing to erase" }
-        var table = Table([
-            "TARGET", "ITEM", "ACTION", "COUNT", "NEWER", "UNDATED", "KEPT BECAUSE",
-        ])
+        let masks = plan.targets.flatMap { target in target.items.map { columns($0, target) } }
+        let hasMasks = masks.contains { $0 != nil }
+        var table = Table(
+            ["TARGET", "ITEM", "ACTION", "COUNT", "NEWER", "UNDATED", "KEPT BECAUSE"]
+                + (hasMasks ? ["COLUMNS"] : [])
+        )
         for target in plan.targets {
-            if !target.isKnown { table.add(target.name, nil, nil, "unknown", nil, nil, nil) }
+            if !target.isKnown {
+                let cells: [String?] = [target.name, nil, nil, "unknown", nil, nil, nil]
+                table.add(cells + (hasMasks ? [nil] : []))
+            }
             for item in target.items {
-                table.add([
+                let cells: [String?] = [
                     target.name, item.name, item.action,
                     item.isBounded ? "\(item.count) or more" : "\(item.count)",
                     "\(item.newer)", item.hasNoTimestamps ? "all, no cutoff" : "\(item.undated)",
                     item.reason,
-                ])
+                ]
+                table.add(cells + (hasMasks ? [columns(item, target)] : []))
             }
         }
         return table.text
+    }
+
+    /// What is set in an anonymized table, such as `email: hash, name: null`.
+    private static func columns(_ item: WirePlanItem, _ target: WirePlanTarget) -> String? {
+        guard item.action == PlanItem.Action.anonymize.rawValue else { return nil }
+        let name = item.name.lowercased()
+        let columns = target.rules.compactMap { rule -> String? in
+            // Such as `table users (id) set email`.
+            guard rule.key.hasPrefix("table "), let set = rule.key.firstRange(of: ") set "),
+                let column = rule.key[..<set.lowerBound].firstRange(of: " (")
+            else { return nil }
+            let table = rule.key[..<column.lowerBound].dropFirst("table ".count).lowercased()
+            guard table == name || table.hasSuffix("." + name) else { return nil }
+            let words = rule.value.split(separator: "\"", omittingEmptySubsequences: false)
+            return "\(rule.key[set.upperBound...]): \(words.count > 1 ? words[1] : "")"
+        }
+        return columns.isEmpty ? nil : columns.joined(separator: ", ")
     }
 
     /// What is done there, in the words of the configuration.
