@@ -82,8 +82,8 @@ extension ControlSuite {
                 for text in [
                     "state     parked (needs_reauthentication)", "deadline  2026-12-21",
                     "apple: unlink \"it\" https://example.com/unlink",
-                    "revoke apple  done   2      proven   2026-11-21 08:00:00 UTC  1000 ms"
-                        + "  2026-11-21 08:00:00 UTC  unreachable",
+                    "revoke apple  done   2      proven   2026-11-21 08:00:00 UTC  1 s"
+                        + "   2026-11-21 08:00:00 UTC  unreachable",
                     "next      2026-11-21 08:01:00 UTC (",
                     "code: apple: that of 2026-11-21 08:00:00 UTC expired: 3 exchange(s) did not",
                     "waits since: 2026-11-21 08:00:00 UTC (",

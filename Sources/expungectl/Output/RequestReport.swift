@@ -87,7 +87,8 @@ enum RequestReport {
         for step in steps {
             table.add([
                 step.name, step.state.description, "\(step.attempts)", step.verdict,
-                step.startedAt.map(LocalTime.full), step.durationMilliseconds.map { "\($0) ms" },
+                step.startedAt.map(LocalTime.full),
+                step.durationMilliseconds.map { ReportText.duration($0) },
                 step.retryAt.map(LocalTime.full),
                 step.lastError.map { code in step.obstacle.map { "\(code): \($0)" } ?? code },
             ])
