@@ -188,7 +188,7 @@ _expungectl_delete-account() {
     repeating_flags=()
     non_repeating_flags=(--wait --json --version -h --help)
     repeating_options=(--option)
-    non_repeating_options=(--idempotency-key --socket)
+    non_repeating_options=(--idempotency-key --timeout --socket)
     __expungectl_offer_flags_options 1
 
     # Offer option value completions
@@ -197,6 +197,9 @@ _expungectl_delete-account() {
         return
         ;;
     '--idempotency-key')
+        return
+        ;;
+    '--timeout')
         return
         ;;
     '--socket')
@@ -210,7 +213,7 @@ _expungectl_revoke-tokens() {
     repeating_flags=()
     non_repeating_flags=(--wait --json --version -h --help)
     repeating_options=(--provider --option)
-    non_repeating_options=(--idempotency-key --socket)
+    non_repeating_options=(--idempotency-key --timeout --socket)
     __expungectl_offer_flags_options 1
 
     # Offer option value completions
@@ -223,6 +226,9 @@ _expungectl_revoke-tokens() {
         return
         ;;
     '--idempotency-key')
+        return
+        ;;
+    '--timeout')
         return
         ;;
     '--socket')
@@ -574,11 +580,14 @@ _expungectl_wait() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--socket)
+    non_repeating_options=(--timeout --socket)
     __expungectl_offer_flags_options -1
 
     # Offer option value completions
     case "${prev}" in
+    '--timeout')
+        return
+        ;;
     '--socket')
         __expungectl_add_completions -f
         return

@@ -23,9 +23,9 @@ function __expungectl_parse_tokens -S
         __expungectl_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'delete-account'
-            __expungectl_parse_subcommand 1 'option=+' 'idempotency-key=' 'wait' 'socket=' 'json' 'version' 'h/help'
+            __expungectl_parse_subcommand 1 'option=+' 'idempotency-key=' 'wait' 'timeout=' 'socket=' 'json' 'version' 'h/help'
         case 'revoke-tokens'
-            __expungectl_parse_subcommand 1 'provider=+' 'option=+' 'idempotency-key=' 'wait' 'socket=' 'json' 'version' 'h/help'
+            __expungectl_parse_subcommand 1 'provider=+' 'option=+' 'idempotency-key=' 'wait' 'timeout=' 'socket=' 'json' 'version' 'h/help'
         case 'list'
             __expungectl_parse_subcommand 0 'state=' 'provider=' 'user=' 'limit=' 'cursor=' 'socket=' 'json' 'version' 'h/help'
         case 'show'
@@ -49,7 +49,7 @@ function __expungectl_parse_tokens -S
         case 'receipt'
             __expungectl_parse_subcommand 1 'html' 'language=' 'time-zone=' 'socket=' 'json' 'version' 'h/help'
         case 'wait'
-            __expungectl_parse_subcommand -r 1 'socket=' 'json' 'version' 'h/help'
+            __expungectl_parse_subcommand -r 1 'timeout=' 'socket=' 'json' 'version' 'h/help'
         case 'events'
             __expungectl_parse_subcommand 1 'socket=' 'json' 'version' 'h/help'
         case 'identities'
@@ -248,6 +248,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account"' -l 'option' -d 'An option of the request: grace_s, reason or account_created_at.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" idempotency-key' -l 'idempotency-key' -d 'The same key finds the same request again (default: a new one).' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" wait' -l 'wait' -d 'Wait for the end of the request; exit with its status.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" timeout' -l 'timeout' -d 'Seconds to wait at most, 1 to 86400.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl delete-account" version' -l 'version' -d 'Show the version.'
@@ -256,6 +257,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens"' -l 'option' -d 'An option of the request: grace_s, reason or account_created_at.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" idempotency-key' -l 'idempotency-key' -d 'The same key finds the same request again (default: a new one).' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" wait' -l 'wait' -d 'Wait for the end of the request; exit with its status.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" timeout' -l 'timeout' -d 'Seconds to wait at most, 1 to 86400.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl revoke-tokens" version' -l 'version' -d 'Show the version.'
@@ -341,6 +343,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl receipt" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl wait" -ge 1' -fka '(__expungectl_custom_completion ---completion wait -- positional@0 (count (__expungectl_tokens -pc)) (__expungectl_tokens -tC))'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl wait" timeout' -l 'timeout' -d 'Seconds to wait at most, 1 to 86400.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl wait" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl wait" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl wait" version' -l 'version' -d 'Show the version.'

@@ -18,6 +18,7 @@ enum EndCode: Int32, Error, CaseIterable {
     case cancelled = 12
     case damaged = 13
     case uncovered = 14
+    case timedOut = 15
 
     var summary: String {
         switch self {
@@ -32,6 +33,7 @@ enum EndCode: Int32, Error, CaseIterable {
         case .cancelled: "with --wait: the request was cancelled"
         case .damaged: "the ledger does not match its checkpoints"
         case .uncovered: "a target holds unmapped data"
+        case .timedOut: "with --timeout: the request has not ended in time and continues"
         }
     }
 

@@ -27,8 +27,16 @@ struct SubmitOptions: ParsableArguments {
     @Flag(name: .long, help: "Wait for the end of the request; exit with its status.")
     var wait = false
 
+    @OptionGroup var limit: WaitLimit
+
     /// How long a waiting client looks for a daemon that is restarting.
     static let waitReconnectTimeout = Duration.seconds(120)
+
+    func validate() throws {
+        guard wait || limit.seconds == nil else {
+            throw ValidationError("--timeout needs --wait")
+        }
+    }
 
     /// Hands the request in, prints it, and waits if asked to.
     func submit(
@@ -53,15 +61,15 @@ struct SubmitOptions: ParsableArguments {
         let request = try await global.withClient(reconnectTimeout: timeout) { client in
             let request = try await client.call(.submit(submission, idempotencyKey: key))
             guard wait else { return request }
-            return try await client.waitForEnd(request.id, onChange: Self.narrate(global))
+            return try await limit.wait(for: [request.id], client, json: global.json)[0]
         }
         try global.print(request, wait ? RequestReport.full(request) : request.id.description)
         if wait, let code = Self.endCode(request) { throw code }
     }
 
     /// Says once what a request waits for and what to do, and on a terminal each new state.
-    static func narrate(_ global: GlobalOptions) -> (WireRequest) -> Void {
-        let isLive = Console.isTerminal && !global.json
+    static func narrate(json: Bool) -> (WireRequest) -> Void {
+        let isLive = Console.isTerminal && !json
         var told: (state: String?, reasons: [String]) = (nil, [])
         return { request in
             let state = RequestReport.state(request)
@@ -83,7 +91,7 @@ struct SubmitOptions: ParsableArguments {
         case .rejected: .rejected
         case .cancelled: .cancelled
         case .completed: nil
-        case .submitted, .accepted, .scheduled, .revoking, .purging, .verifying, nil: .failure
+        case .submitted, .accepted, .scheduled, .revoking, .purging, .verifying, nil: .timedOut
         }
     }
 

@@ -133,6 +133,38 @@ extension ControlSuite {
             }
         }
 
+        @Test(arguments: [["wait", id], ["delete-account", "alice", "--wait"]])
+        func `who waits for a limited time is told that the request continues`(
+            words: [String]
+        ) async throws {
+            let backend = FakeBackend(
+                expecting: [.submitRequest, .watchRequest, .showRequest],
+                shown: [Samples.request(.revoking)]
+            )
+            try await TestServer.run(backend) { server in
+                let limited = try await ProgramRun.run(
+                    words + ["--timeout", "1"],
+                    socket: server.controlPath
+                )
+                #expect(limited.code == 15)
+                #expect(limited.out.contains("revoking"), "\(limited.out)")
+                #expect(limited.err.hasPrefix("not ended in time; to wait on: expungectl wait 0"))
+                for wrong in ["0", "soon", "86401"] {
+                    let refused = try await ProgramRun.run(
+                        words + ["--timeout", wrong],
+                        socket: server.controlPath
+                    )
+                    #expect(refused.code == 2, "\(wrong)")
+                }
+            }
+        }
+
+        @Test func `a limit of time needs the wait`() async throws {
+            let words = ["delete-account", "alice", "--timeout", "1"]
+            let outcome = try await ProgramRun.run(words, socket: "/nowhere")
+            #expect(outcome.code == 2 && outcome.err.contains("--timeout needs --wait"))
+        }
+
         @Test func `a waiting client does not show the user id in its command line`() async throws {
             let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
             let backend = FakeBackend(

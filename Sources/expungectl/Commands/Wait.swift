@@ -8,11 +8,12 @@ struct Wait: AsyncParsableCommand {
         abstract: "Wait for the end of requests, and exit as --wait does.",
         discussion: """
             The exit status is 0 if all completed, else that of the first in the list that did \
-            not. A parked request counts as ended.
+            not. A parked request counts as ended. A request that has not ended in time continues.
             """
     )
 
     @Argument(help: RequestReference.help) var ids: [RequestReference]
+    @OptionGroup var limit: WaitLimit
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -20,16 +21,7 @@ struct Wait: AsyncParsableCommand {
         for reference in self.ids { ids.append(try await global.resolve(reference)) }
         let requests = try await global.withClient(
             reconnectTimeout: SubmitOptions.waitReconnectTimeout
-        ) { client in
-            var requests: [WireRequest] = []
-            // One after the other: the end of the last is the end of all.
-            for id in ids {
-                requests.append(
-                    try await client.waitForEnd(id, onChange: SubmitOptions.narrate(global))
-                )
-            }
-            return requests
-        }
+        ) { try await limit.wait(for: ids, $0, json: global.json) }
         let text = RequestReport.list(requests)
         if requests.count == 1, let only = requests.first {
             try global.print(only, text)
