@@ -106,9 +106,9 @@ struct KeyReplayTests {
         let world = try await Self.world()
         try await world.bench.keeper(world.clock).checkpoint()
         try await world.bench.state.writer.perform {
-            try $0.execute(
-                sql: "DELETE FROM tombstones; DELETE FROM found_keys; DELETE FROM requests"
-            )
+            for table in ["tombstones", "found_keys", "requests"] {
+                try $0.run("DELETE FROM \(table)")
+            }
         }
         for path in ["crm/c1.json", "crm/c2.json", "spaces/w"] { try world.write(path) }
         let replay = try await world.replay()
@@ -196,7 +196,7 @@ struct KeyReplayTests {
         _ = try await state.holdUser(user, by: 1000, at: Bench.start)
         if !isKnown {
             // As after a restore of the machine, with the tombstones of the checkpoint file.
-            try await state.writer.perform { try $0.execute(sql: "DELETE FROM requests") }
+            try await state.writer.perform { _ = try $0.run("DELETE FROM requests") }
         }
         let held = try await world.replay()
         #expect(held.targets.map(\.error) == [nil, nil, "on_hold"])
@@ -284,7 +284,7 @@ struct KeyReplayTests {
         try world.write("crm/c1.json")
         try await world.sample()
         // As an earlier version left it.
-        try await world.bench.state.writer.perform { try $0.execute(sql: "DELETE FROM found_keys") }
+        try await world.bench.state.writer.perform { _ = try $0.run("DELETE FROM found_keys") }
         try await world.look(after: KeyWorld.day * 20)
         let found = try await Self.looks(world).last?.found.map(\.target.rawValue)
         #expect(found?.contains("crm") == true)

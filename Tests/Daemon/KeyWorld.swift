@@ -284,7 +284,7 @@ final class KeyWorld: Sendable {
 
     func rows(_ table: String = "found_keys") async throws -> Int {
         try await bench.state.writer.perform { database in
-            try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? -1
+            try database.int("SELECT count(*) FROM \(table)")
         }
     }
 

@@ -422,7 +422,7 @@ struct ReplayTests {
         try await stores.bench.keeper(JumpingClock()).checkpoint()
         try stores.copy(".backup", "")
         try await stores.bench.state.writer.perform {
-            try $0.execute(sql: "DELETE FROM tombstones")
+            _ = try $0.run("DELETE FROM tombstones")
         }
         let replay = try await stores.replay(Self.afterRestoration)
         #expect(replay.tombstones == 5)

@@ -168,11 +168,11 @@ final class StateFixture: Sendable {
 
     /// Runs SQL on the writing connection, past every rule of the code.
     func execute(_ sql: String) async throws {
-        try await database.writer.perform { try $0.execute(sql: sql) }
+        try await database.writer.run(sql)
     }
 
     func int(_ sql: String) async throws -> Int {
-        try await database.read { try Int.fetchOne($0, sql: sql) ?? -1 }
+        try await database.read { try $0.int(sql) }
     }
 
     /// Where a text occurs in the files of the database.
@@ -219,5 +219,12 @@ extension Request {
         done.endedAt = StateFixture.start
         done.dueAt = nil
         return done
+    }
+}
+
+extension StateWriter {
+    /// A mutation of one statement.
+    func run(_ sql: String, _ values: [SQLValue] = []) async throws {
+        try await perform { _ = try $0.run(sql, values) }
     }
 }

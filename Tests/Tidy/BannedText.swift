@@ -137,5 +137,20 @@ struct BannedText: Sendable {
             scope: ["Sources/", "Config/"],
             isRaw: true
         ),
+        BannedText(
+            name: "sqlite-only",
+            needles: [
+                "ifnull(", "iif(", " OR IGNORE ", " OR REPLACE ", "ON CONFLICT DO UPDATE", " IS ?",
+                " IS NOT ?",
+            ],
+            replacement: "what PostgreSQL understands, too: coalesce, CASE, ON CONFLICT (key) DO, "
+                + "IS NOT DISTINCT FROM",
+            scope: ["Sources/Storage/"],
+            // The spool is a file of SQLite, and each database has a schema of its own.
+            exempt: [
+                "Sources/Storage/Spool/Spool", "Sources/Storage/Queue/", "Sources/Storage/Schema/",
+            ],
+            isRaw: true
+        ),
     ]
 }

@@ -250,6 +250,11 @@ extension RuleTests {
             good: SourceFile("Makefile", "cp .build/release/expunged $@\n")
         ),
         RuleSample(
+            "sqlite-only",
+            bad: SourceFile("Sources/Storage/A.swift", "\"SELECT ifnull(max(id), 0) FROM a\"\n"),
+            good: SourceFile("Sources/Storage/A.swift", "\"SELECT coalesce(max(id), 0) FROM a\"\n")
+        ),
+        RuleSample(
             "place",
             bad: SourceFile("docs/a.md", "look in /root/expunged\n"),
             good: SourceFile("docs/a.md", "look in /var/lib/expunged\n")

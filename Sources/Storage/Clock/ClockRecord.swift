@@ -1,6 +1,5 @@
 import Encoding
 package import Engine
-import GRDB
 package import Lifecycle
 
 /// What outlives a restart about the clock, as a note.

@@ -1,9 +1,8 @@
-import GRDB
 package import Lifecycle
 
 /// Corrects stored times after a jump of the clock, and brings implausible ones back.
 struct ClockWriter {
-    let database: Database
+    let database: any StateConnection
 
     /// Does in the store what ``Lifecycle/Request/reclock(_:at:)`` does in memory, for every open
     /// request, and for what else is due at a time.
@@ -21,7 +20,7 @@ struct ClockWriter {
             UPDATE requests SET not_before = not_before + ?3, deadline_at = deadline_at + ?3,
               accepted_at = min(accepted_at + ?3, ?4),
               created_at = min(min(created_at, accepted_at) + ?3, ?4),
-              due_at = iif(park_reason IS NULL AND due_at IS NOT NULL, ?4, due_at)
+              due_at = CASE WHEN park_reason IS NULL AND due_at IS NOT NULL THEN ?4 ELSE due_at END
             WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2
             """,
             [from, to, by, .time(now)]
@@ -79,7 +78,7 @@ struct ClockWriter {
         try database.run(
             """
             UPDATE credentials SET expires_at = expires_at + ?3
-            WHERE max(created_at, ifnull(last_live_at, 0)) BETWEEN ?1 AND ?2
+            WHERE max(created_at, coalesce(last_live_at, 0)) BETWEEN ?1 AND ?2
             """,
             [from, to, by]
         )
@@ -114,7 +113,7 @@ struct ClockWriter {
         guard isForward else {
             try database.run(
                 """
-                UPDATE purges SET restored_at = max(ifnull(restored_at, 0), r.cutoff)
+                UPDATE purges SET restored_at = max(coalesce(restored_at, 0), r.cutoff)
                 FROM (SELECT id, min(created_at, accepted_at) AS cutoff FROM requests
                   WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2) AS r
                 WHERE purges.request_id = r.id
@@ -150,8 +149,9 @@ struct ClockWriter {
     private func moveRenewals(behind from: SQLValue, _ by: SQLValue, _ now: SQLValue) throws {
         try database.run(
             """
-            UPDATE renewals SET due_at = iif(due_at > ?1, max(?3, due_at + ?2), due_at),
-              warn_at = iif(warn_at > ?1, max(?3, warn_at + ?2), warn_at)
+            UPDATE renewals SET
+              due_at = CASE WHEN due_at > ?1 THEN max(?3, due_at + ?2) ELSE due_at END,
+              warn_at = CASE WHEN warn_at > ?1 THEN max(?3, warn_at + ?2) ELSE warn_at END
             WHERE due_at > ?1 OR warn_at > ?1
             """,
             [from, by, now]
@@ -181,7 +181,7 @@ struct ClockWriter {
             """
             INSERT INTO purge_log SELECT ?1, sum(count) FROM purge_log WHERE second > ?1
               HAVING sum(count) > 0
-            ON CONFLICT DO UPDATE SET count = count + excluded.count
+            ON CONFLICT (second) DO UPDATE SET count = purge_log.count + excluded.count
             """,
             [second]
         )

@@ -1,4 +1,3 @@
-import GRDB
 import Lifecycle
 
 /// Keeps the credentials of one identity within their bounds.
@@ -6,7 +5,7 @@ import Lifecycle
 /// Where one revocation ends the whole grant, older tokens go. Elsewhere every token is kept until
 /// it is revoked or refused: one that the service dropped would live on.
 struct CredentialRoom {
-    let database: Database
+    let database: any StateConnection
     let identity: IdentityID
     /// ``ProviderTraits/revokesWholeGrant`` of the identity's provider.
     let isWholeGrant: Bool

@@ -1,18 +1,17 @@
 import Engine
-import GRDB
 import Lifecycle
 
 /// Writes phases of exchanges, and the tokens that exchanges and refreshes bring.
 struct ExchangeWriter {
-    let database: Database
+    let database: any StateConnection
 
     /// A final phase destroys the code, and returns what is known about the identity.
     func save(_ exchange: CodeExchange, at time: WallTime) throws -> IdentityUpdate? {
         try database.run(
             """
             UPDATE credentials SET code_phase = ?1, code_failures = ?2, code_is_in_doubt = ?5,
-              sealed_secret = iif(?3, NULL, sealed_secret),
-              sealed_code_verifier = iif(?3, NULL, sealed_code_verifier)
+              sealed_secret = CASE ?3 WHEN 1 THEN NULL ELSE sealed_secret END,
+              sealed_code_verifier = CASE ?3 WHEN 1 THEN NULL ELSE sealed_code_verifier END
             WHERE id = ?4 AND code_phase IN ('pending', 'exchanging')
             """,
             [
@@ -50,8 +49,8 @@ struct ExchangeWriter {
         for token in tokens {
             try database.run(
                 CredentialColumn.insertion + """
-                     ON CONFLICT DO UPDATE SET last_live_at = excluded.last_live_at,
-                      expires_at = excluded.expires_at
+                     ON CONFLICT (identity_id, fingerprint) DO UPDATE SET
+                      last_live_at = excluded.last_live_at, expires_at = excluded.expires_at
                     """,
                 CredentialColumn.row([
                     .identityID: .id(exchange.identity), .kind: .text(token.kind.rawValue),
@@ -85,13 +84,14 @@ struct ExchangeWriter {
         guard let identity, let userHash = try owner(of: identity) else { return nil }
         try database.run(
             """
-            UPDATE OR IGNORE credentials SET row_nonce = ?1, sealed_secret = ?2, fingerprint = ?3,
+            UPDATE credentials SET row_nonce = ?1, sealed_secret = ?2, fingerprint = ?3,
               expires_at = ?4, last_live_at = ?5, last_refresh_at = ?5
-            WHERE id = ?6
+            WHERE id = ?6 AND NOT EXISTS
+              (SELECT 1 FROM credentials WHERE identity_id = ?7 AND fingerprint = ?3 AND id <> ?6)
             """,
             [
                 .blob(token.rowNonce), .blob(token.sealedSecret), .blob(token.fingerprint),
-                .time(token.expiresAt), .time(time), .id(credential),
+                .time(token.expiresAt), .time(time), .id(credential), .id(identity),
             ]
         )
         return try IdentityUpdate.tell(identity, of: userHash, at: time, database)
@@ -101,9 +101,9 @@ struct ExchangeWriter {
         try database.run(
             """
             UPDATE identities SET
-              subject_nonce = iif(subject_hash IS NULL, ?2, subject_nonce),
-              sealed_subject = iif(subject_hash IS NULL, ?3, sealed_subject),
-              subject_hash = ifnull(subject_hash, ?1), updated_at = ?4
+              subject_nonce = CASE WHEN subject_hash IS NULL THEN ?2 ELSE subject_nonce END,
+              sealed_subject = CASE WHEN subject_hash IS NULL THEN ?3 ELSE sealed_subject END,
+              subject_hash = coalesce(subject_hash, ?1), updated_at = ?4
             WHERE id = ?5
             """,
             [
@@ -154,7 +154,8 @@ extension CodeExchange {
 
 extension LoadedExchange {
     /// A code that is not final; `nil` for any other credential.
-    static func find(_ id: CredentialID, _ database: Database) throws -> LoadedExchange? {
+    static func find(_ id: CredentialID, _ database: any StateConnection) throws -> LoadedExchange?
+    {
         let found = try database.first(
             """
             SELECT c.identity_id, c.created_at, c.code_phase, c.code_is_in_doubt, c.code_failures,

@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 import Lifecycle
 
 /// Keeps the list of tokens that die unless they are used: enrols, warns, and records refreshes.
@@ -14,7 +13,7 @@ struct RenewalWriter {
     /// A token that an open request works on is checked again after this.
     private static let pauseForRequest = Duration.seconds(86_400)
 
-    let database: Database
+    let database: any StateConnection
 
     /// Enrols a page of new credentials, and counts tokens that will die soon, by provider.
     ///
@@ -72,8 +71,8 @@ struct RenewalWriter {
         try database.run(
             """
             INSERT INTO renewals (credential_id, provider, due_at, warn_at) VALUES (?, ?, ?, ?)
-            ON CONFLICT DO UPDATE SET due_at = excluded.due_at, warn_at = excluded.warn_at,
-              warned_at = NULL
+            ON CONFLICT (credential_id) DO UPDATE SET due_at = excluded.due_at,
+              warn_at = excluded.warn_at, warned_at = NULL
             """,
             [
                 .id(candidate.id), .text(candidate.provider.rawValue), .time(dueAt),
@@ -180,8 +179,9 @@ extension RenewalWriter {
         try database.run(
             """
             UPDATE credentials SET last_refresh_at = ?1, refresh_begun_at =
-              iif(?2 AND (refresh_begun_at IS NULL OR refresh_begun_at <= ifnull(last_live_at, 0)),
-                ?1, refresh_begun_at)
+              CASE WHEN ?2 = 1 AND
+                (refresh_begun_at IS NULL OR refresh_begun_at <= coalesce(last_live_at, 0))
+                THEN ?1 ELSE refresh_begun_at END
             WHERE id = ?3
             """,
             [.time(now), .bool(policy.mayRotate), .id(id)]
@@ -197,7 +197,7 @@ extension RenewalWriter {
             try database.run(
                 """
                 UPDATE credentials SET refresh_begun_at = NULL,
-                  last_live_at = max(ifnull(last_live_at, 0), ?) WHERE id = ?
+                  last_live_at = max(coalesce(last_live_at, 0), ?) WHERE id = ?
                 """,
                 [.time(now), .id(id)]
             )

@@ -1,5 +1,4 @@
 package import Engine
-import GRDB
 package import Lifecycle
 import Synchronization
 
@@ -35,7 +34,7 @@ extension StateDatabase {
 }
 
 private struct CredentialWriter {
-    let database: Database
+    let database: any StateConnection
     let now: WallTime
     let wholeGrants: Set<ProviderName>
     let newID: @Sendable () -> IdentityID
@@ -46,7 +45,8 @@ private struct CredentialWriter {
         let subjectHash: [UInt8]?
     }
 
-    static func userKey(_ userHash: [UInt8], _ database: Database) throws -> WrappedKey? {
+    static func userKey(_ userHash: [UInt8], _ database: any StateConnection) throws -> WrappedKey?
+    {
         try database.first(
             "SELECT wrapped_key, key_id FROM users WHERE user_hash = ?",
             [.blob(userHash)]
@@ -215,8 +215,8 @@ private struct CredentialWriter {
     private func insertIdentity(_ new: NewCredential) throws -> Identity {
         let isNewUser = try database.run(
             """
-            INSERT OR IGNORE INTO users (user_hash, wrapped_key, key_id, id_nonce, sealed_id)
-            VALUES (?, ?, ?, ?, ?)
+            INSERT INTO users (user_hash, wrapped_key, key_id, id_nonce, sealed_id)
+            VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
             [
                 .blob(new.userHash), .blob(new.userKey.bytes), .text(new.userKey.keyID),
@@ -261,8 +261,8 @@ private struct CredentialWriter {
 
     private func insert(_ new: NewCredential, into identity: IdentityID) throws -> CredentialID {
         let isCode = new.kind == .authorizationCode
-        try database.run(
-            CredentialColumn.insertion,
+        let id = try database.first(
+            CredentialColumn.insertion + " RETURNING id",
             CredentialColumn.row([
                 .identityID: .id(identity), .kind: .text(new.kind.rawValue),
                 .rowNonce: .blob(new.rowNonce), .sealedSecret: .blob(new.sealedSecret),
@@ -271,13 +271,13 @@ private struct CredentialWriter {
                 .createdAt: .time(min(new.createdAt, now)), .expiresAt: .time(new.expiresAt),
                 .codePhase: isCode ? .text(CodeExchange.Phase.pending.rawValue) : .null,
             ])
-        )
-        let id = CredentialID(rowID: database.lastInsertedRowID)
+        ) { $0.credentialID() }
+        guard let id else { throw StorageError.malformed("credential") }
         // A cut that the clock has not reached was before what arrives now: the clock is behind.
         try database.run(
             """
             UPDATE identities SET updated_at = ?1,
-              link_cut_at = iif(link_cut_at > ?1, NULL, link_cut_at)
+              link_cut_at = CASE WHEN link_cut_at > ?1 THEN NULL ELSE link_cut_at END
             WHERE id = ?2
             """,
             [.time(now), .id(identity)]

@@ -1,5 +1,4 @@
 import Encoding
-import GRDB
 package import Lifecycle
 
 /// An identity that an operator had forgotten: nothing can be revoked for it any more.

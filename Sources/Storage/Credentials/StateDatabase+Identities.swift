@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 package import Lifecycle
 
 /// One identity of a user, without anything secret or personal.

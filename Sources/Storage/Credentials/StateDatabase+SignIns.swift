@@ -1,5 +1,4 @@
 package import Engine
-import GRDB
 import Lifecycle
 
 extension StateDatabase {
@@ -14,7 +13,7 @@ extension StateDatabase {
     static func record(
         _ signIn: ProvenSignIn,
         at now: WallTime,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> SignInOutcome {
         let subjects = try database.all(
             """
@@ -30,7 +29,7 @@ extension StateDatabase {
         }
         try database.run(
             """
-            UPDATE users SET signed_in_at = max(ifnull(signed_in_at, 0), ?) WHERE user_hash = ?
+            UPDATE users SET signed_in_at = max(coalesce(signed_in_at, 0), ?) WHERE user_hash = ?
             """,
             [.time(min(signIn.signedInAt, now)), .blob(signIn.userHash)]
         )
@@ -42,12 +41,12 @@ extension StateDatabase {
         _ fingerprint: [UInt8],
         until expiresAt: WallTime,
         at now: WallTime,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> Bool {
         let yesterday = now - .seconds(86_400)
         try database.run("DELETE FROM sign_ins WHERE expires_at < ?", [.time(yesterday)])
         return try database.run(
-            "INSERT OR IGNORE INTO sign_ins VALUES (?, ?)",
+            "INSERT INTO sign_ins VALUES (?, ?) ON CONFLICT DO NOTHING",
             [.blob(fingerprint), .time(expiresAt)]
         ) > 0
     }

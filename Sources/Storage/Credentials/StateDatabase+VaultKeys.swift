@@ -1,5 +1,4 @@
 package import Engine
-import GRDB
 
 /// One user's data key where it is stored.
 package struct StoredUserKey: Hashable, Sendable {
@@ -104,11 +103,11 @@ extension StateDatabase {
     }
 
     /// Counts what a vault key wrapped, in the transaction that stores it.
-    static func countWraps(_ count: Int, by keyID: String, _ database: Database) throws {
+    static func countWraps(_ count: Int, by keyID: String, _ database: any StateConnection) throws {
         try database.run(
             """
             INSERT INTO meta VALUES ('wrap_count.' || ?1, CAST(?2 AS TEXT))
-            ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + ?2 AS TEXT)
+            ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + ?2 AS TEXT)
             """,
             [.text(keyID), .int(count)]
         )

@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 import Lifecycle
 
 /// One identity of a user with its sealed credentials, as the vault's tables have it now.
@@ -19,19 +18,20 @@ struct VaultIdentity {
 
         static let selection = makeSelection([
             .identityID: "i.id", .credentialID: "c.id", .createdAt: "c.created_at",
-            .isInDoubt: "ifnull(c.refresh_begun_at > ifnull(c.last_live_at, 0), 0)",
+            .isInDoubt: "coalesce(c.refresh_begun_at > coalesce(c.last_live_at, 0), 0)",
         ])
     }
 
     /// All identities of a user, the oldest first.
-    static func all(of userHash: [UInt8], _ database: Database) throws -> [VaultIdentity] {
+    static func all(of userHash: [UInt8], _ database: any StateConnection) throws -> [VaultIdentity]
+    {
         try all("", [.blob(userHash)], of: userHash, database)
     }
 
     static func find(
         _ id: IdentityID,
         of userHash: [UInt8],
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> VaultIdentity? {
         try all("AND i.id = ?", [.blob(userHash), .id(id)], of: userHash, database).first
     }
@@ -40,7 +40,7 @@ struct VaultIdentity {
         _ condition: String,
         _ values: [SQLValue],
         of userHash: [UInt8],
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [VaultIdentity] {
         let rows = try database.all(
             Column.self,
@@ -63,7 +63,7 @@ struct VaultIdentity {
     private static func assemble(
         _ rows: [Entry],
         userHash: [UInt8],
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [VaultIdentity] {
         let groups = Dictionary(grouping: rows, by: \.identity)
         return try groups.sorted { $0.key.value < $1.key.value }.map { identity, rows in
@@ -109,7 +109,7 @@ struct VaultIdentity {
         _ provider: ProviderName,
         subjectHash: [UInt8],
         userHash: [UInt8],
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> Bool {
         try database.has(
             """
@@ -220,7 +220,7 @@ extension IdentityUpdate {
         _ identity: IdentityID,
         of userHash: [UInt8],
         at now: WallTime,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> IdentityUpdate? {
         guard let found = try VaultIdentity.find(identity, of: userHash, database) else {
             return nil

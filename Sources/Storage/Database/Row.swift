@@ -1,5 +1,3 @@
-import GRDBSQLite
-import Glibc
 import Lifecycle
 
 /// How a row finds a column.
@@ -8,7 +6,7 @@ protocol ColumnKey: Sendable {
     static var only: Self { get }
 
     /// The place of the column in the result, from 0.
-    func index(in statement: OpaquePointer) -> Int32
+    func index(in values: RowValues) -> Int32
 }
 
 /// A column by its name or alias, for queries that are not on the path of requests.
@@ -20,17 +18,14 @@ enum ColumnName: ColumnKey, ExpressibleByStringLiteral {
 
     init(stringLiteral name: StaticString) { self = .named(name) }
 
-    func index(in statement: OpaquePointer) -> Int32 {
+    func index(in values: RowValues) -> Int32 {
         switch self {
         case .at(let index): return index
         case .named(let name):
-            for index in 0..<(unsafe sqlite3_column_count(statement)) {
-                let found = unsafe sqlite3_column_name(statement, index)
-                if let found = unsafe found, unsafe strcmp(found, name.utf8Start) == 0 {
-                    return index
-                }
+            guard let index = values.index(of: name) else {
+                preconditionFailure("the query has no column \(name)")
             }
-            preconditionFailure("the query has no column \(name)")
+            return index
         }
     }
 }
@@ -48,7 +43,7 @@ where AllCases == [Self] {
 extension Columns {
     static var only: Self { allCases[allCases.startIndex] }
 
-    func index(in statement: OpaquePointer) -> Int32 { rawValue }
+    func index(in values: RowValues) -> Int32 { rawValue }
 
     var name: String {
         var result = ""
@@ -107,36 +102,28 @@ extension Columns {
 typealias SQLRow = Row<ColumnName>
 
 /// The current row of a statement; valid within one step only.
-@safe struct Row<Key: ColumnKey> {
-    private let statement: OpaquePointer
+struct Row<Key: ColumnKey> {
+    private let values: RowValues
 
-    init(_ statement: OpaquePointer) { unsafe self.statement = statement }
+    init(_ values: RowValues) { self.values = values }
 
-    private func place(_ column: Key) -> Int32 { unsafe column.index(in: statement) }
-
-    private func byteCount(_ place: Int32) -> Int {
-        Int(unsafe sqlite3_column_bytes(statement, place))
-    }
-
-    private func isNull(at place: Int32) -> Bool {
-        unsafe sqlite3_column_type(statement, place) == SQLITE_NULL
-    }
+    private func place(_ column: Key) -> Int32 { column.index(in: values) }
 
     /// A column that is looked up by its name is looked up once.
     private func unlessNull<Value>(_ column: Key, _ read: (Int32) -> Value) -> Value? {
         let place = place(column)
-        return isNull(at: place) ? nil : read(place)
+        return values.isNull(at: place) ? nil : read(place)
     }
 
-    func isNull(_ column: Key = .only) -> Bool { isNull(at: place(column)) }
+    func isNull(_ column: Key = .only) -> Bool { values.isNull(at: place(column)) }
 
-    private func int64(at place: Int32) -> Int64 { unsafe sqlite3_column_int64(statement, place) }
-
-    func int64(_ column: Key = .only) -> Int64 { int64(at: place(column)) }
+    func int64(_ column: Key = .only) -> Int64 { values.int64(at: place(column)) }
 
     func int(_ column: Key = .only) -> Int { Int(int64(column)) }
 
-    func intOrNil(_ column: Key = .only) -> Int? { unlessNull(column) { Int(int64(at: $0)) } }
+    func intOrNil(_ column: Key = .only) -> Int? {
+        unlessNull(column) { Int(values.int64(at: $0)) }
+    }
 
     func uid(_ column: Key = .only) -> UInt32 { UInt32(truncatingIfNeeded: int64(column)) }
 
@@ -145,54 +132,29 @@ typealias SQLRow = Row<ColumnName>
     func time(_ column: Key = .only) -> WallTime { WallTime(unixMilliseconds: int64(column)) }
 
     func timeOrNil(_ column: Key = .only) -> WallTime? {
-        unlessNull(column) { WallTime(unixMilliseconds: int64(at: $0)) }
+        unlessNull(column) { WallTime(unixMilliseconds: values.int64(at: $0)) }
     }
 
-    private func text(at place: Int32) -> String {
-        guard let start = unsafe sqlite3_column_text(statement, place) else { return "" }
-        let bytes = unsafe UnsafeBufferPointer(start: start, count: byteCount(place))
-        return unsafe String(decoding: bytes, as: UTF8.self)
-    }
+    func text(_ column: Key = .only) -> String { values.text(at: place(column)) }
 
-    func text(_ column: Key = .only) -> String { text(at: place(column)) }
-
-    func textOrNil(_ column: Key = .only) -> String? { unlessNull(column) { text(at: $0) } }
+    func textOrNil(_ column: Key = .only) -> String? { unlessNull(column) { values.text(at: $0) } }
 
     /// `nil` when it is not UTF-8.
-    func validText(_ column: Key) -> String? {
-        let place = place(column)
-        guard let start = unsafe sqlite3_column_text(statement, place) else { return nil }
-        let bytes = unsafe UnsafeBufferPointer(start: start, count: byteCount(place))
-        return unsafe String(validating: bytes, as: UTF8.self)
-    }
+    func validText(_ column: Key) -> String? { values.validText(at: place(column)) }
 
     /// What `typeof()` says of the stored value, before it is read; `nil` for NULL.
-    func typeName(_ column: Key) -> String? {
-        switch unsafe sqlite3_column_type(statement, place(column)) {
-        case SQLITE_NULL: nil
-        case SQLITE_INTEGER: "integer"
-        case SQLITE_FLOAT: "real"
-        case SQLITE_TEXT: "text"
-        default: "blob"
-        }
-    }
+    func typeName(_ column: Key) -> String? { values.typeName(at: place(column)) }
 
-    func blob(_ column: Key = .only) -> [UInt8] {
-        let place = place(column)
-        guard let start = unsafe sqlite3_column_blob(statement, place) else { return [] }
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: byteCount(place)))
-    }
+    func blob(_ column: Key = .only) -> [UInt8] { values.blob(at: place(column)) }
 
     func blobOrNil(_ column: Key = .only) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
     /// - Throws: ``StorageError`` of kind `malformed`.
     func id(_ column: Key = .only) throws -> TimeOrderedID {
-        let place = place(column)
-        guard byteCount(place) == 16, let start = unsafe sqlite3_column_blob(statement, place)
-        else { throw StorageError.malformed("identifier") }
-        let high = unsafe start.loadUnaligned(as: UInt64.self)
-        let low = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-        return TimeOrderedID(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
+        guard let id = values.id(at: place(column)) else {
+            throw StorageError.malformed("identifier")
+        }
+        return id
     }
 
     func requestID(_ column: Key = .only) throws -> RequestID { RequestID(try id(column)) }

@@ -1,7 +1,8 @@
 import GRDBSQLite
-import Lifecycle
+package import Lifecycle
 
-enum SQLValue: Sendable {
+/// A parameter of a statement.
+package enum SQLValue: Sendable {
     case null
     case int(Int64)
     case text(String)

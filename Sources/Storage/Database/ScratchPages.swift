@@ -1,5 +1,3 @@
-import GRDB
-
 /// Writes zeros over the two pages of scratch memory that a connection of SQLite keeps.
 ///
 /// They hold the cell written last and the page put in order last (btree.c, `fillInCell` and
@@ -19,7 +17,7 @@ struct ScratchPages {
         "DELETE FROM scratch",
     ]
 
-    let database: Database
+    let database: any StateConnection
 
     /// Costs one page in the WAL.
     func overwrite() throws {

@@ -54,7 +54,7 @@ extension StateDatabase {
             try database.run(
                 """
                 INSERT INTO scrubs SELECT ?1, ?2
-                WHERE ?1 > ifnull((SELECT max(through) FROM scrubs), 0)
+                WHERE ?1 > coalesce((SELECT max(through) FROM scrubs), 0)
                 """,
                 [.int(ended), .time(at)]
             )

@@ -126,9 +126,11 @@ package final class StateDatabase: Sendable {
     }
 
     /// Reads in one snapshot; keep it short, since a scrub waits for it up to ``busyTimeout``.
-    func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+    func read<T: Sendable>(
+        _ body: @escaping @Sendable (any StateConnection) throws -> T
+    ) async throws -> T {
         do {
-            return try await readers.read(body)
+            return try await readers.read { try body($0) }
         } catch let error as DatabaseError {
             throw StorageError(error, "read the state", at: path)
         }
@@ -152,7 +154,7 @@ package final class StateDatabase: Sendable {
 
     /// Writes in the next commit, with entries of the ledger.
     func write<T: Sendable>(
-        _ body: @escaping @Sendable (Database, LedgerAppender) throws -> T
+        _ body: @escaping @Sendable (any StateConnection, LedgerAppender) throws -> T
     ) async throws -> T {
         let appender = appender
         return try await writer.perform { try body($0, appender) }
@@ -245,7 +247,7 @@ extension StateDatabase {
         try database.int("SELECT first + count FROM ledger ORDER BY first DESC LIMIT 1")
     }
 
-    private static func markStop(_ database: Database, isClean: Bool) throws {
+    private static func markStop(_ database: any StateConnection, isClean: Bool) throws {
         try database.setFact("clean_stop", to: isClean ? "1" : "0")
     }
 

@@ -1,4 +1,4 @@
-package import GRDB
+import GRDB
 import Synchronization
 
 /// The only writer of `state.db`: commits whatever mutations wait together (group commit).
@@ -67,9 +67,9 @@ package final class StateWriter: Sendable {
     /// - Throws: What `body` threw, or ``StorageError``: `overloaded`, `closed`, `diskFull`
     ///   (nothing happened), `commitFailed` (the process must end).
     package func perform<T: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> T
+        _ body: @escaping @Sendable (any StateConnection) throws -> T
     ) async throws -> T {
-        try await enqueue(isAlone: false, body)
+        try await enqueue(isAlone: false) { try body($0) }
     }
 
     func performAlone<T: Sendable>(

@@ -1,4 +1,3 @@
-import GRDB
 import Ledger
 
 /// Hashes of subtrees within one snapshot: stored ones, and small ones from their leaves.
@@ -6,10 +5,10 @@ final class LeafHashes {
     /// Roots of complete subtrees are stored from here up, so that a proof reads few leaves.
     static let storedLevel = 8
 
-    private let database: Database
+    private let database: any StateConnection
     private var blocks: [Int: [[UInt8]]] = [:]
 
-    init(_ database: Database) { self.database = database }
+    init(_ database: any StateConnection) { self.database = database }
 
     /// The root of a complete subtree (``Ledger/MerkleProof/SubtreeHash``).
     ///
@@ -33,7 +32,11 @@ final class LeafHashes {
     }
 
     /// A stored root.
-    static func node(_ level: Int, _ position: Int, _ database: Database) throws -> [UInt8]? {
+    static func node(
+        _ level: Int,
+        _ position: Int,
+        _ database: any StateConnection
+    ) throws -> [UInt8]? {
         try database.first(
             "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
             [.int(level), .int(position)]

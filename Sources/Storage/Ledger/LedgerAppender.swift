@@ -1,4 +1,3 @@
-import GRDB
 import Ledger
 import Lifecycle
 import Synchronization
@@ -88,7 +87,7 @@ package final class LedgerAppender: Sendable {
     }
 
     /// Writes the row, as the last statement of the commit.
-    func flush(_ database: Database) throws {
+    func flush(_ database: any StateConnection) throws {
         let (first, count, text) = page.withLock { ($0.first, $0.count, $0.text) }
         guard count > 0 else { return }
         try database.run(

@@ -1,4 +1,3 @@
-import GRDB
 package import Ledger
 package import Lifecycle
 
@@ -60,7 +59,7 @@ extension StateDatabase {
     /// Reads rows from the one that holds leaf `index` until `body` returns `false`.
     static func eachLedgerRow(
         from index: Int,
-        _ database: Database,
+        _ database: any StateConnection,
         body: (LedgerRow) throws -> Bool
     ) throws {
         var next = index
@@ -69,7 +68,7 @@ extension StateDatabase {
             let row = try database.first(
                 """
                 SELECT first, count, leaves FROM ledger
-                WHERE first >= ifnull((SELECT max(first) FROM ledger WHERE first <= ?1), ?1)
+                WHERE first >= coalesce((SELECT max(first) FROM ledger WHERE first <= ?1), ?1)
                   AND first + count > ?1 ORDER BY first LIMIT 1
                 """,
                 [.int(next)]
@@ -83,7 +82,7 @@ extension StateDatabase {
     package func storedFrontier() async throws -> MerkleFrontier {
         try await read { database in
             let blocks = try database.int(
-                "SELECT ifnull(max(position) + 1, 0) FROM ledger_nodes WHERE level = ?",
+                "SELECT coalesce(max(position) + 1, 0) FROM ledger_nodes WHERE level = ?",
                 [.int(LeafHashes.storedLevel)]
             )
             var roots: [[UInt8]] = []
@@ -113,7 +112,7 @@ extension StateDatabase {
         try await writer.perform { database in
             for node in nodes {
                 try database.run(
-                    "INSERT OR IGNORE INTO ledger_nodes VALUES (?, ?, ?)",
+                    "INSERT INTO ledger_nodes VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                     [.int(node.level), .int(node.index), .blob(node.hash)]
                 )
             }
@@ -194,7 +193,10 @@ extension StateDatabase {
         try await read { (try Self.leafIndexes(of: id, $0).max() ?? -1) + 1 }
     }
 
-    private static func leafIndexes(of id: RequestID, _ database: Database) throws -> [Int] {
+    private static func leafIndexes(
+        of id: RequestID,
+        _ database: any StateConnection
+    ) throws -> [Int] {
         let text = try database.first(
             "SELECT leaves FROM requests WHERE id = ?",
             [.id(id.value)]

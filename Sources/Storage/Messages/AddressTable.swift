@@ -1,5 +1,4 @@
 package import Engine
-import GRDB
 package import Lifecycle
 
 /// Where users get their confirmations.
@@ -14,7 +13,7 @@ struct AddressTable {
         static let insertion = insertion(of: allCases, into: "addresses")
     }
 
-    let database: Database
+    let database: any StateConnection
 
     func insert(_ address: SealedAddress, of request: RequestID) throws {
         try database.run(

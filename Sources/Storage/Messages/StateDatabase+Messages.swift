@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 package import Lifecycle
 
 extension StateDatabase {
@@ -21,7 +20,7 @@ extension StateDatabase {
                 try database.run(
                     """
                     INSERT INTO subscribers (name, wants_requests, wants_alarms) VALUES (?, ?, ?)
-                    ON CONFLICT DO UPDATE SET wants_requests = excluded.wants_requests,
+                    ON CONFLICT (name) DO UPDATE SET wants_requests = excluded.wants_requests,
                       wants_alarms = excluded.wants_alarms
                     """,
                     [
@@ -117,7 +116,7 @@ extension StateDatabase {
         let count = try await writer.perform { database in
             try database.run(
                 """
-                UPDATE messages SET due_at = NULL, last_failure = ifnull(last_failure, 'lost')
+                UPDATE messages SET due_at = NULL, last_failure = coalesce(last_failure, 'lost')
                 WHERE sequence IN
                   (SELECT sequence FROM messages INDEXED BY messages_due
                    WHERE subscriber = ? AND due_at IS NOT NULL AND begun_at < ? LIMIT ?)
@@ -133,7 +132,7 @@ extension StateDatabase {
     package func wakeMessages() { messageSignal.yield() }
 
     /// Some of the oldest ended messages.
-    private static func forgetEnded(_ database: Database, now: WallTime) throws {
+    private static func forgetEnded(_ database: any StateConnection, now: WallTime) throws {
         try database.run(
             """
             DELETE FROM messages WHERE sequence IN
@@ -157,12 +156,12 @@ extension StateDatabase {
         messageSignal.yield()
     }
 
-    private static func queue(_ alarm: AlarmMessage, _ database: Database) throws {
+    private static func queue(_ alarm: AlarmMessage, _ database: any StateConnection) throws {
         let most = SQLValue.int(StateSchema.waitingMessagesMax)
         try database.run(
             """
             UPDATE subscribers SET dropped = dropped + 1
-              WHERE wants_alarms = 1 AND waiting >= ?1 AND name IS NOT ?2
+              WHERE wants_alarms = 1 AND waiting >= ?1 AND name IS DISTINCT FROM ?2
             """,
             [most, .text(alarm.exempt?.rawValue)]
         )
@@ -171,7 +170,7 @@ extension StateDatabase {
             INSERT INTO messages (subscriber, topic, kind, subject, detail, request_id,
                 occurred_at, due_at, begun_at)
               SELECT name, 'alarm', ?1, ?2, ?3, ?4, ?5, ?5, ?5 FROM subscribers
-              WHERE wants_alarms = 1 AND waiting < ?6 AND name IS NOT ?7
+              WHERE wants_alarms = 1 AND waiting < ?6 AND name IS DISTINCT FROM ?7
             """,
             [
                 .text(alarm.severity), .text(alarm.event), .text(alarm.text), .id(alarm.request),

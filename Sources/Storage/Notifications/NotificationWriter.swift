@@ -1,10 +1,9 @@
 import Engine
-import GRDB
 import Lifecycle
 
 /// Records and weighs notifications of providers inside one transaction.
 struct NotificationWriter {
-    let database: Database
+    let database: any StateConnection
     let appender: LedgerAppender
 
     /// How far the provider's clock may be ahead of ours.
@@ -77,7 +76,7 @@ struct NotificationWriter {
         for link in links {
             try database.run(
                 """
-                UPDATE identities SET link_cut_at = max(ifnull(link_cut_at, ?1), ?1) WHERE id = ?2
+                UPDATE identities SET link_cut_at = max(coalesce(link_cut_at, ?1), ?1) WHERE id = ?2
                 """,
                 [.time(notification.occurredAt), .id(link.identity)]
             )
@@ -88,7 +87,7 @@ struct NotificationWriter {
         let all = try database.all(
             """
             SELECT i.id, u.user_hash, i.created_at,
-              (SELECT max(max(c.created_at, ifnull(c.last_live_at, 0))) FROM credentials c
+              (SELECT max(max(c.created_at, coalesce(c.last_live_at, 0))) FROM credentials c
                 WHERE c.identity_id = i.id
                   AND (c.sealed_secret IS NOT NULL OR c.code_phase = 'unknown')) AS fresh_at,
               u.wrapped_key, u.key_id, u.id_nonce, u.sealed_id, i.client_id

@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 package import Lifecycle
 
 extension StateDatabase {

@@ -1,5 +1,4 @@
 import Encoding
-import GRDB
 import Ledger
 package import Lifecycle
 
@@ -35,7 +34,7 @@ extension StateDatabase {
         try await write { database, appender in
             let isNew =
                 try database.run(
-                    "INSERT OR IGNORE INTO user_holds VALUES (?, ?)",
+                    "INSERT INTO user_holds VALUES (?, ?) ON CONFLICT DO NOTHING",
                     [.blob(userHash), .time(now)]
                 ) > 0
             if isNew { appender.write("user_held", [(.user, .hash(userHash))], by: uid, at: now) }
@@ -139,7 +138,10 @@ extension StateDatabase {
         }
     }
 
-    private static func hold(_ userHash: [UInt8], _ database: Database) throws -> UserHold {
+    private static func hold(
+        _ userHash: [UInt8],
+        _ database: any StateConnection
+    ) throws -> UserHold {
         UserHold(
             since: try database.time(
                 "SELECT since FROM user_holds WHERE user_hash = ?",
@@ -153,7 +155,7 @@ extension StateDatabase {
     private static func openRequests(
         of userHash: [UInt8],
         where condition: String = "",
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [RequestID] {
         try database.requestIDs(
             """
@@ -207,7 +209,11 @@ extension StateDatabase {
     }
 
     /// Spending more of the override in force than is left spends it all.
-    static func useGuardOverride(purges: Int, at now: WallTime, _ database: Database) throws {
+    static func useGuardOverride(
+        purges: Int,
+        at now: WallTime,
+        _ database: any StateConnection
+    ) throws {
         try database.run(
             """
             UPDATE guard_overrides SET used = min(allowed, used + ?1) WHERE id =

@@ -1,10 +1,9 @@
 import Encoding
-import GRDB
 import Lifecycle
 
 /// Stops on targets, as rows of `target_holds`.
 struct TargetHoldTable {
-    let database: Database
+    let database: any StateConnection
 
     /// - Throws: `DatabaseError`; a constraint when the name is taken.
     func insert(_ hold: TargetHold) throws {

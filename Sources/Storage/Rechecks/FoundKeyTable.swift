@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 import Lifecycle
 
 /// Ids that were found for other stores, sealed, as rows of `found_keys`.
@@ -7,7 +6,7 @@ import Lifecycle
 /// Deleting a row destroys its key: with the request's recheck record, with its end when there are
 /// no rechecks, or (`is_late`) when the replay that added it has used it.
 struct FoundKeyTable {
-    let database: Database
+    let database: any StateConnection
 
     /// `isLate` is `nil` where the end of the request decides; a request that is not known here, as
     /// after a restore of a machine, has ended.

@@ -1,4 +1,3 @@
-import GRDB
 import Ledger
 import Lifecycle
 
@@ -8,7 +7,7 @@ struct KeyTombstoneWriter {
     static let leafHashesMax = 64
     private static let hashByteCount = 32
 
-    let database: Database
+    let database: any StateConnection
     let appender: LedgerAppender
 
     /// Of what was found before the end of a request, or late, by a replay.
@@ -41,7 +40,7 @@ struct KeyTombstoneWriter {
     static func isKnown(
         _ hash: [UInt8],
         of request: RequestID,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> Bool {
         try database.has(
             """

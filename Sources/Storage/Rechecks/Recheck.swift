@@ -1,5 +1,4 @@
 import Encoding
-import GRDB
 package import Lifecycle
 
 /// The next recheck of a completed deletion.
@@ -8,7 +7,7 @@ package struct RecheckOutlook: Hashable, Sendable {
     /// Since when data is known to be in a store again.
     package let returnedAt: WallTime?
 
-    static func find(_ id: RequestID, _ database: Database) throws -> RecheckOutlook? {
+    static func find(_ id: RequestID, _ database: any StateConnection) throws -> RecheckOutlook? {
         try database.first(
             "SELECT due_at, returned_at FROM rechecks WHERE request_id = ?",
             [.id(id)]

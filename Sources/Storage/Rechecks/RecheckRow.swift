@@ -1,4 +1,3 @@
-import GRDB
 import Lifecycle
 
 /// The columns of `rechecks`.
@@ -20,7 +19,7 @@ struct RecheckRow {
     let isReopened: Bool
     let isNameless: Bool
 
-    static func find(_ id: RequestID, _ database: Database) throws -> RecheckRow? {
+    static func find(_ id: RequestID, _ database: any StateConnection) throws -> RecheckRow? {
         try database.first(
             RecheckColumn.self,
             "FROM rechecks WHERE request_id = ?",

@@ -1,14 +1,13 @@
 import Engine
-import GRDB
 import Ledger
 import Lifecycle
 
 /// Writes recheck records: opens, changes and closes them.
 struct RecheckWriter {
-    let database: Database
+    let database: any StateConnection
     let appender: LedgerAppender
 
-    static func open(_ opened: OpenedRecheck, _ database: Database) throws {
+    static func open(_ opened: OpenedRecheck, _ database: any StateConnection) throws {
         try database.run(
             RecheckColumn.insertion,
             RecheckColumn.row([
@@ -35,7 +34,7 @@ struct RecheckWriter {
             changed = try database.run(
                 """
                 UPDATE rechecks SET due_at = ?3, stage = ?4, opened_at = ?5,
-                  returned_at = CASE ?6 WHEN 'returned' THEN ifnull(returned_at, ?7)
+                  returned_at = CASE ?6 WHEN 'returned' THEN coalesce(returned_at, ?7)
                     WHEN 'clean' THEN NULL ELSE returned_at END
                 WHERE request_id = ?1 AND due_at = ?2
                 """,
@@ -82,7 +81,7 @@ struct RecheckWriter {
             try Self.open(opened, database)
             try database.run(
                 """
-                UPDATE rechecks SET returned_at = ifnull(returned_at, ?2), is_reopened = 1,
+                UPDATE rechecks SET returned_at = coalesce(returned_at, ?2), is_reopened = 1,
                   is_nameless = ?3, stage = 0, opened_at = ?4, due_at = ?5
                 WHERE request_id = ?1
                 """,

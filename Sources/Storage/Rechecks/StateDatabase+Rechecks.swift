@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 import Ledger
 package import Lifecycle
 
@@ -48,7 +47,7 @@ extension StateDatabase {
         under keyID: String,
         at now: WallTime,
         limit: Int,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [DueRecheck] {
         guard limit > 0 else { return [] }
         let ids = try database.requestIDs(

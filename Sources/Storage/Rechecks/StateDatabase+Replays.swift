@@ -1,4 +1,3 @@
-import GRDB
 import Ledger
 package import Lifecycle
 

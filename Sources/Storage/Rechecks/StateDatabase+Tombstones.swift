@@ -1,4 +1,3 @@
-import GRDB
 import Ledger
 package import Lifecycle
 
@@ -77,7 +76,7 @@ extension StateDatabase {
 }
 
 extension Tombstone {
-    func insert(_ database: Database) throws {
+    func insert(_ database: any StateConnection) throws {
         try database.run(
             """
             INSERT INTO tombstones (user_hash, generation, erased_at, request_id)

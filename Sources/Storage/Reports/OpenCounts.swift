@@ -1,4 +1,3 @@
-import GRDB
 package import Lifecycle
 
 /// An open request that needs attention: it is parked, or past its deadline.
@@ -84,7 +83,7 @@ private struct OpenPage: Sendable {
         _ id: SQLValue,
         _ end: WallTime,
         _ now: WallTime,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> OpenPage {
         var page = OpenPage()
         try database.each(

@@ -1,4 +1,3 @@
-import GRDB
 package import Lifecycle
 
 /// How many requests began and ended within a time.
@@ -43,13 +42,14 @@ extension PeriodTotals {
     /// Without GROUP BY, for which SQLite would sort a copy of all rows.
     fileprivate static func read(
         _ period: Range<WallTime>,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [RequestKind: PeriodTotals] {
         let span: [SQLValue] = [.time(period.lowerBound), .time(period.upperBound)]
         var (deletions, revocations) = (PeriodTotals(), PeriodTotals())
         try database.each(
             """
-            SELECT count(*) AS count, ifnull(sum(kind = 'delete_account'), 0) AS deletions
+            SELECT count(*) AS count,
+              count(*) FILTER (WHERE kind = 'delete_account') AS deletions
             FROM requests INDEXED BY requests_accepted WHERE accepted_at >= ? AND accepted_at < ?
             """,
             span
@@ -61,10 +61,10 @@ extension PeriodTotals {
         let isCompleted = "phase = 'completed'"
         try database.each(
             """
-            SELECT count(*) AS count, ifnull(sum(\(isDeletion)), 0) AS deletions,
-              ifnull(sum(\(isCompleted)), 0) AS completed,
-              ifnull(sum(\(isDeletion) AND \(isCompleted)), 0) AS erased,
-              ifnull(sum(end_detail IS '\(Request.merged)'), 0) AS merged
+            SELECT count(*) AS count, count(*) FILTER (WHERE \(isDeletion)) AS deletions,
+              count(*) FILTER (WHERE \(isCompleted)) AS completed,
+              count(*) FILTER (WHERE \(isDeletion) AND \(isCompleted)) AS erased,
+              count(*) FILTER (WHERE end_detail = '\(Request.merged)') AS merged
             FROM requests INDEXED BY requests_ended WHERE ended_at >= ? AND ended_at < ?
             """,
             span

@@ -1,4 +1,3 @@
-import GRDB
 package import Lifecycle
 
 /// What this state no longer has, or never had, of a time.
@@ -82,19 +81,19 @@ private struct KeptEnds {
 
     var hasAllEnds: Bool { count >= all }
 
-    init(_ database: Database) throws {
+    init(_ database: any StateConnection) throws {
         all = try database.int("SELECT completed + cancelled FROM totals")
         try database.each(
             """
             SELECT count(*) AS count,
-              ifnull(sum(kind = 'delete_account' AND phase = 'completed'), 0) AS erasures
+              count(*) FILTER (WHERE kind = 'delete_account' AND phase = 'completed') AS erasures
             FROM requests INDEXED BY requests_ended WHERE ended_at IS NOT NULL
             """
         ) { row in (count, erasures) = (row.int("count"), row.int("erasures")) }
     }
 
     /// Each tombstone has the place after the last one; two short reads.
-    func hasAllErasures(_ database: Database) throws -> Bool {
+    func hasAllErasures(_ database: any StateConnection) throws -> Bool {
         let places = try database.int("SELECT max(sequence) FROM tombstones")
         let keys = try database.int(
             "SELECT count(*) FROM tombstones INDEXED BY tombstones_keys WHERE is_key = 1"
@@ -103,16 +102,16 @@ private struct KeptEnds {
     }
 }
 
-extension Database {
-    /// Ends of one commit are in the order of their numbers, and nearly in that of their times.
-    private static let disorderMax = 1000
+/// Ends of one commit are in the order of their numbers, and nearly in that of their times.
+private let disorderMax = 1000
 
+extension StateConnection {
     fileprivate func missingEnds(in period: Range<WallTime>, _ kept: KeptEnds) throws -> Int {
         let before = try int(
             """
             SELECT max(end_sequence) FROM (
               SELECT end_sequence FROM requests INDEXED BY requests_ended
-              WHERE ended_at < ? ORDER BY ended_at DESC LIMIT \(Self.disorderMax))
+              WHERE ended_at < ? ORDER BY ended_at DESC LIMIT \(disorderMax))
             """,
             [.time(period.lowerBound)]
         )
@@ -120,7 +119,7 @@ extension Database {
             """
             SELECT min(end_sequence) FROM (
               SELECT end_sequence FROM requests INDEXED BY requests_ended
-              WHERE ended_at >= ? ORDER BY ended_at LIMIT \(Self.disorderMax))
+              WHERE ended_at >= ? ORDER BY ended_at LIMIT \(disorderMax))
             """,
             [.time(period.upperBound)]
         ) { $0.intOrNil() }

@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 package import Lifecycle
 
 extension StateDatabase {
@@ -80,7 +79,7 @@ private struct EndPage: Sendable {
     static func read(
         after first: EndPosition,
         before end: WallTime,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> EndPage? {
         var last: EndPosition?
         var durations: [Duration] = []
@@ -108,7 +107,7 @@ private struct EndPage: Sendable {
         return page
     }
 
-    private mutating func addWork(_ span: [SQLValue], _ database: Database) throws {
+    private mutating func addWork(_ span: [SQLValue], _ database: any StateConnection) throws {
         try database.each(
             "SELECT v.provider, v.verdict, count(*) AS count "
                 + Self.from("revocations v ON v.request_id = r.id")

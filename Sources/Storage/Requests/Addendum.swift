@@ -1,4 +1,3 @@
-import GRDB
 package import Lifecycle
 
 /// What became known of a verdict after it was final; the receipt shows it beside the verdict.
@@ -30,7 +29,8 @@ extension Addendum {
     private static let countMax = 32
 
     /// Adds it once: a second one of the same identity and event says nothing new.
-    func add(to request: RequestID, _ leaves: RequestLeaves, _ database: Database) throws {
+    func add(to request: RequestID, _ leaves: RequestLeaves, _ database: any StateConnection) throws
+    {
         let isKnown = try database.has(
             """
             SELECT 1 FROM addenda
@@ -55,7 +55,7 @@ extension Addendum {
         of identities: Set<IdentityID>,
         in id: RequestID,
         _ leaves: RequestLeaves,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> Int {
         guard let record = try RequestRecord.find(id, database) else { return 0 }
         let known = Set(record.addenda.filter { $0.verdict == .proven }.map(\.identity))
@@ -81,7 +81,7 @@ extension Addendum {
     private func insert(
         for request: RequestID,
         _ places: String,
-        _ database: Database
+        _ database: any StateConnection
     ) throws {
         try database.run(
             AddendumColumn.insertion,
@@ -99,7 +99,7 @@ extension Addendum {
     }
 
     /// The oldest first.
-    static func all(of request: RequestID, _ database: Database) throws -> [Addendum] {
+    static func all(of request: RequestID, _ database: any StateConnection) throws -> [Addendum] {
         try database.all(
             AddendumColumn.self,
             "FROM addenda WHERE request_id = ? ORDER BY recorded_at, identity_id, event",

@@ -1,4 +1,3 @@
-import GRDB
 import Lifecycle
 
 /// What the changes of one commit add up to; written once, at its end.
@@ -11,7 +10,7 @@ final class CommitCounter {
     private var purgeCounts: [Int64: Int] = [:]
 
     /// The place of the next end among all ends.
-    func nextEnd(_ database: Database) throws -> Int {
+    func nextEnd(_ database: any StateConnection) throws -> Int {
         let before =
             try endedBefore ?? database.int("SELECT completed + cancelled FROM totals")
         endedBefore = before
@@ -26,7 +25,7 @@ final class CommitCounter {
         purgeCounts[time.unixMilliseconds / 1000, default: 0] += 1
     }
 
-    func write(_ database: Database) throws {
+    func write(_ database: any StateConnection) throws {
         if completedCount + cancelledCount > 0 {
             try database.run(
                 """
@@ -40,7 +39,7 @@ final class CommitCounter {
             try database.run(
                 """
                 INSERT INTO purge_log VALUES (?1, ?2)
-                ON CONFLICT DO UPDATE SET count = count + ?2
+                ON CONFLICT (second) DO UPDATE SET count = purge_log.count + ?2
                 """,
                 [.int(second), .int(count)]
             )

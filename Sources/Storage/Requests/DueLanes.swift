@@ -1,16 +1,16 @@
-import GRDB
 import Lifecycle
 
 /// The index of due work, lane by lane; the lane of no provider is the empty text.
 enum DueLanes {
     /// The lanes that have open requests; a seek each, whatever the number of requests.
-    static func all(_ database: Database) throws -> [String] {
+    static func all(_ database: any StateConnection) throws -> [String] {
         var lanes: [String] = []
         while let lane = try next(after: lanes.last, database) { lanes.append(lane) }
         return lanes
     }
 
-    private static func next(after lane: String?, _ database: Database) throws -> String? {
+    private static func next(after lane: String?, _ database: any StateConnection) throws -> String?
+    {
         let condition = lane == nil ? "" : "AND lane > ?"
         return try database.first(
             """
@@ -46,7 +46,7 @@ enum DueLanes {
         at now: WallTime,
         limit: Int,
         excluding excluded: Set<RequestID>,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [Due] {
         let oldest = try longestDue(
             """
@@ -92,7 +92,7 @@ enum DueLanes {
         uid: Int? = nil,
         limit: Int,
         excluding excluded: Set<RequestID>,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [(id: RequestID, dueAt: WallTime)] {
         let values = bounds + [.int(limit + excluded.count)] + (uid.map { [.int($0)] } ?? [])
         let found = try database.all(sql, values) {
@@ -102,7 +102,8 @@ enum DueLanes {
     }
 
     /// Uids with open requests in a lane; a seek each.
-    private static func submitters(to lane: String, _ database: Database) throws -> [Int] {
+    private static func submitters(to lane: String, _ database: any StateConnection) throws -> [Int]
+    {
         var uids: [Int] = []
         while uids.count < uidCountMax {
             let next = try database.first(
@@ -123,7 +124,7 @@ enum DueLanes {
     static func next(
         _ lane: String,
         after now: WallTime,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> WallTime? {
         try database.time(
             """

@@ -1,4 +1,3 @@
-import GRDB
 import Lifecycle
 
 /// Where open requests stand: a phase, and why they are parked.
@@ -22,14 +21,19 @@ struct OpenKind {
         (phaseText, reasonText) = (row.text("phase"), row.textOrNil("park_reason"))
     }
 
+    /// Finds the requests of the kind; its ``values`` are the parameters from `first` on.
+    func condition(at first: Int) -> String {
+        "phase = ?\(first) AND park_reason IS NOT DISTINCT FROM ?\(first + 1)"
+    }
+
     /// Counts the requests of each kind in one pass over the index, and finds the oldest.
     static func count(
         _ kinds: [OpenKind],
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> (counts: [Int], oldest: RequestID?) {
         guard !kinds.isEmpty else { return ([], nil) }
         let sums = kinds.indices.map {
-            "sum(phase = ?\($0 * 2 + 1) AND park_reason IS ?\($0 * 2 + 2))"
+            "count(*) FILTER (WHERE \(kinds[$0].condition(at: $0 * 2 + 1)))"
         }
         let found = try database.all(
             """

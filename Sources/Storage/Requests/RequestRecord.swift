@@ -1,5 +1,4 @@
 package import Engine
-import GRDB
 package import Lifecycle
 
 /// All that is known about one request, open or ended.
@@ -32,7 +31,7 @@ package struct RequestRecord: Hashable, Sendable {
 
     /// The cutoff of request `r` as far as all its stores share it.
     static let cutoff = """
-        max(min(r.created_at, r.accepted_at), ifnull((SELECT min(ifnull(restored_at, 0)) \
+        max(min(r.created_at, r.accepted_at), coalesce((SELECT min(coalesce(restored_at, 0)) \
         FROM purges WHERE request_id = r.id), 0))
         """
 
@@ -94,7 +93,7 @@ package struct RequestRecord: Hashable, Sendable {
         }
     }
 
-    private mutating func loadWork(_ database: Database) throws {
+    private mutating func loadWork(_ database: any StateConnection) throws {
         request.revocations = try database.all(
             RevocationColumn.self,
             "FROM revocations WHERE request_id = ? ORDER BY position",
@@ -112,7 +111,7 @@ package struct RequestRecord: Hashable, Sendable {
 }
 
 extension RequestRecord {
-    static func find(_ id: RequestID, _ database: Database) throws -> RequestRecord? {
+    static func find(_ id: RequestID, _ database: any StateConnection) throws -> RequestRecord? {
         let found = try database.first(
             RequestColumn.self,
             "FROM requests WHERE id = ?",
@@ -135,7 +134,8 @@ extension RequestRecord {
     }
 
     /// `nil` when it has ended or never was.
-    static func loadOpen(_ id: RequestID, _ database: Database) throws -> LoadedRequest? {
+    static func loadOpen(_ id: RequestID, _ database: any StateConnection) throws -> LoadedRequest?
+    {
         let found = try database.first(
             RequestColumn.self,
             "FROM requests WHERE id = ? AND ended_at IS NULL",

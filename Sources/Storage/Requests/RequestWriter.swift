@@ -1,21 +1,20 @@
 import Engine
-import GRDB
 import Lifecycle
 
 /// Writes new requests, and of known ones what differs.
 struct RequestWriter {
-    let database: Database
+    let database: any StateConnection
     let appender: LedgerAppender
     private let counter = CommitCounter()
 
-    private init(_ database: Database, _ appender: LedgerAppender) {
+    private init(_ database: any StateConnection, _ appender: LedgerAppender) {
         self.database = database
         self.appender = appender
     }
 
     /// Makes the changes of one mutation and writes what they add up to.
     static func write<Value>(
-        _ database: Database,
+        _ database: any StateConnection,
         _ appender: LedgerAppender,
         _ body: (RequestWriter) throws -> Value
     ) throws -> Value {
@@ -115,8 +114,9 @@ struct RequestWriter {
             try database.run(
                 """
                 UPDATE credentials SET
-                  last_live_at = max(ifnull(?1, last_live_at), ifnull(last_live_at, ?1)),
-                  last_refresh_at = max(ifnull(?2, last_refresh_at), ifnull(last_refresh_at, ?2))
+                  last_live_at = max(coalesce(?1, last_live_at), coalesce(last_live_at, ?1)),
+                  last_refresh_at =
+                    max(coalesce(?2, last_refresh_at), coalesce(last_refresh_at, ?2))
                 WHERE id = ?3
                 """,
                 [
@@ -192,8 +192,10 @@ extension RequestWriter {
     ) throws {
         try database.run(
             """
-            INSERT OR REPLACE INTO erased_links SELECT subject_hash, id, provider, ?2, ?3
+            INSERT INTO erased_links SELECT subject_hash, id, provider, ?2, ?3
             FROM identities WHERE \(column) = ?1 AND subject_hash IS NOT NULL
+            ON CONFLICT (subject_hash, identity_id) DO UPDATE SET provider = excluded.provider,
+              request_id = excluded.request_id, ended_at = excluded.ended_at
             """,
             [value, .id(request.id), .time(time)]
         )

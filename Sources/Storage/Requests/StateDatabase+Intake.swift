@@ -1,5 +1,4 @@
 package import Engine
-import GRDB
 package import Lifecycle
 
 extension StateDatabase {
@@ -52,7 +51,7 @@ extension StateDatabase {
 }
 
 private struct Intake {
-    let database: Database
+    let database: any StateConnection
     let requests: RequestWriter
     let policy: IntakePolicy
     let now: WallTime
@@ -174,7 +173,7 @@ private struct Intake {
     private func insert(_ submission: Submission) throws -> LoadedRequest {
         let generation = try database.int(
             """
-            SELECT ifnull((SELECT max(generation) FROM requests INDEXED BY requests_user
+            SELECT coalesce((SELECT max(generation) FROM requests INDEXED BY requests_user
                 WHERE user_hash = ?1 AND kind = 'delete_account' AND phase = 'completed'), 0) + 1
             """,
             [.blob(submission.userHash)]

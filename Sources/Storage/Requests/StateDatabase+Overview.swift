@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 package import Lifecycle
 
 extension StateDatabase {
@@ -50,15 +49,16 @@ extension OpenKind {
     fileprivate static func groups(
         _ kinds: [OpenKind],
         _ bounds: [WallTime],
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [OpenOverview.Group] {
         guard !kinds.isEmpty else { return [] }
         let columns = kinds.indices.map { index in
-            let isKind = "phase = ?\(index * 2 + 1) AND park_reason IS ?\(index * 2 + 2)"
+            let isKind = kinds[index].condition(at: index * 2 + 1)
             let older = bounds.indices.map {
-                "sum(\(isKind) AND id < ?\(kinds.count * 2 + $0 + 1))"
+                "count(*) FILTER (WHERE \(isKind) AND id < ?\(kinds.count * 2 + $0 + 1))"
             }
-            return (["min(iif(\(isKind), id, NULL))", "sum(\(isKind))"] + older)
+            let ofKind = "FILTER (WHERE \(isKind))"
+            return (["min(id) \(ofKind)", "count(*) \(ofKind)"] + older)
                 .joined(separator: ", ")
         }
         let sql = """

@@ -1,5 +1,4 @@
 package import Engine
-import GRDB
 package import Lifecycle
 
 extension StateDatabase {

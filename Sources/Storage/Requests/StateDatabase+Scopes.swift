@@ -1,4 +1,3 @@
-import GRDB
 package import Lifecycle
 
 /// The scope that ended requests name, and what the ledger gets of their receipts.

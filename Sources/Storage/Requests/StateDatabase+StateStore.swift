@@ -1,5 +1,4 @@
 package import Engine
-import GRDB
 package import Lifecycle
 import Synchronization
 
@@ -127,7 +126,7 @@ extension StateDatabase: StateStore {
     private static func apply(
         _ change: StateChange,
         _ wholeGrants: Set<ProviderName>,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> ChangeUpdate? {
         switch change {
         case .save:
@@ -195,13 +194,13 @@ extension StateDatabase: StateStore {
         _ reason: String,
         isOwn: Bool,
         _ time: WallTime,
-        _ database: Database
+        _ database: any StateConnection
     ) throws {
         try database.run(
             """
             INSERT INTO pauses VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT DO UPDATE SET reason = excluded.reason
-              WHERE reason <> excluded.reason AND NOT ?5
+            ON CONFLICT (kind, name) DO UPDATE SET reason = excluded.reason
+              WHERE pauses.reason <> excluded.reason AND ?5 = 0
             """,
             [.text(kind), .text(name), .text(reason), .time(time), .bool(isOwn)]
         )
@@ -211,7 +210,7 @@ extension StateDatabase: StateStore {
         _ kind: String,
         _ name: String,
         isOwn: Bool,
-        _ database: Database
+        _ database: any StateConnection
     ) throws {
         try database.run(
             "DELETE FROM pauses WHERE kind = ? AND name = ? AND NOT (? AND reason = ?)",

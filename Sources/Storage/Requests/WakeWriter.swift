@@ -1,4 +1,3 @@
-import GRDB
 import Lifecycle
 
 /// Makes parked requests due, page by page, so that no commit grows with their number.
@@ -7,7 +6,7 @@ import Lifecycle
 struct WakeWriter {
     private static let prefix = "wake:"
 
-    let database: Database
+    let database: any StateConnection
 
     /// Wakes one page in the order of ids; returns the last request of a full page.
     ///
@@ -31,15 +30,16 @@ struct WakeWriter {
         return last
     }
 
-    static func makeDue(_ id: RequestID, at time: WallTime, _ database: Database) throws {
+    static func makeDue(_ id: RequestID, at time: WallTime, _ database: any StateConnection) throws
+    {
         try database.run(
-            "UPDATE requests SET due_at = min(ifnull(due_at, ?1), ?1) WHERE id = ?2",
+            "UPDATE requests SET due_at = min(coalesce(due_at, ?1), ?1) WHERE id = ?2",
             [.time(time), .id(id)]
         )
     }
 
     /// Wakes that a stop cut short, with the last request of each.
-    static func unfinished(_ database: Database) throws -> [ParkReason: RequestID] {
+    static func unfinished(_ database: any StateConnection) throws -> [ParkReason: RequestID] {
         var wakes: [ParkReason: RequestID] = [:]
         for reason in ParkReason.allCases {
             guard let text = try database.fact(prefix + reason.rawValue) else { continue }

@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 import Lifecycle
 
 /// What each row of each spool became; makes the import exactly once.
@@ -15,7 +14,7 @@ struct SpoolImports {
         case stored
     }
 
-    let database: Database
+    let database: any StateConnection
     let source: Source
 
     /// What is known of a place in a spool.

@@ -1,5 +1,4 @@
 package import Engine
-import GRDB
 package import Lifecycle
 
 /// What a row of the spool shows to its application.
@@ -35,7 +34,7 @@ extension StateDatabase: SpoolMirrorSource {
     private static func mirrorRows(
         limit: Int,
         _ sql: MirrorSQL,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [MirrorRow] {
         var rows = try rejectedRows(sql.rejected, limit: limit, database)
         rows += try changedRows(sql.shownElsewhere, limit: limit - rows.count, database)
@@ -49,7 +48,7 @@ extension StateDatabase: SpoolMirrorSource {
     private static func rejectedRows(
         _ sql: String,
         limit: Int,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [MirrorRow] {
         try database.all(sql, [.int(limit)]) { row in
             MirrorRow(
@@ -69,7 +68,7 @@ extension StateDatabase: SpoolMirrorSource {
     private static func changedRows(
         _ sql: String,
         limit: Int,
-        _ database: Database
+        _ database: any StateConnection
     ) throws -> [MirrorRow] {
         guard limit > 0 else { return [] }
         return try database.all(MirrorColumn.self, sql, [.int(limit)]) { row in

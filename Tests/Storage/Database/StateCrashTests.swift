@@ -29,7 +29,7 @@ struct StateCrashTests {
             #expect(found.map(\.request.id) == acknowledged)
             #expect(found.allSatisfy { !$0.userHash.isEmpty && !$0.request.purges.isEmpty })
             let check = try await database.read {
-                try String.fetchOne($0, sql: "PRAGMA integrity_check")
+                try $0.first("PRAGMA integrity_check") { $0.text() }
             }
             #expect(check == "ok")
             try await database.close()
@@ -76,7 +76,7 @@ struct StateCrashTests {
         try Self.leaveHotJournal(path)
         let database = try StateDatabase.open(path: path, now: { StateFixture.start })
         let half = try await database.read {
-            try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema WHERE name = 'half'")
+            try $0.int("SELECT count(*) FROM sqlite_schema WHERE name = 'half'")
         }
         #expect(half == 0)
         try await database.close()

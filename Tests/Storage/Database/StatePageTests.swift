@@ -40,7 +40,7 @@ struct StatePageTests {
         #expect(fixture.filesHolding(Self.canary).isEmpty, "seed \(seed)")
         #expect(
             try await fixture.database.read {
-                try String.fetchOne($0, sql: "PRAGMA integrity_check")
+                try $0.first("PRAGMA integrity_check") { $0.text() }
             } == "ok"
         )
     }

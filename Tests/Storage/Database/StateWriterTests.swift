@@ -37,7 +37,7 @@ struct StateWriterTests {
         let before = gate.commitCount
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2000 {
-                group.addTask { try await writer.perform { try $0.execute(sql: Self.insert) } }
+                group.addTask { try await writer.run(Self.insert) }
             }
             try await group.waitForAll()
         }
@@ -53,7 +53,7 @@ struct StateWriterTests {
                 group.addTask {
                     do {
                         try await writer.perform { database in
-                            try database.execute(sql: Self.insert)
+                            try database.run(Self.insert)
                             if index.isMultiple(of: 3) { throw Refusal() }
                         }
                         return false
@@ -75,7 +75,7 @@ struct StateWriterTests {
             for _ in 0..<200 {
                 group.addTask {
                     do {
-                        try await writer.perform { try $0.execute(sql: Self.insert) }
+                        try await writer.run(Self.insert)
                         return true
                     } catch {
                         return false
@@ -146,7 +146,7 @@ struct StateWriterTests {
         var failure: StorageError?
         while failure == nil, acknowledged < 10_000 {
             do {
-                try await database.writer.perform { try $0.execute(sql: insert) }
+                try await database.writer.run(insert)
                 acknowledged += 1
             } catch let error as StorageError {
                 failure = error
@@ -154,13 +154,13 @@ struct StateWriterTests {
         }
         #expect(failure?.kind == .diskFull)
         let count = try await database.read {
-            try Int.fetchOne($0, sql: "SELECT count(*) FROM idempotency")
+            try $0.int("SELECT count(*) FROM idempotency")
         }
         #expect(count == acknowledged)
         #expect(Tmpfs.resize(directory, byteCount: 8 << 20))
-        try await database.writer.perform { try $0.execute(sql: insert) }
+        try await database.writer.run(insert)
         let check = try await database.read {
-            try String.fetchOne($0, sql: "PRAGMA integrity_check")
+            try $0.first("PRAGMA integrity_check") { $0.text() }
         }
         #expect(check == "ok")
         try await database.close()

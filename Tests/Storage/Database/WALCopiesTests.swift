@@ -26,14 +26,9 @@ struct WALCopiesTests {
     func scrub() async throws {
         let fixture = try StateFixture()
         let state = fixture.database
-        try await state.writer.perform { try $0.execute(sql: "CREATE TABLE big (id, bytes)") }
+        try await state.writer.run("CREATE TABLE big (id, bytes)")
         func write(_ id: Int) async throws {
-            try await state.writer.perform {
-                try $0.execute(
-                    sql: "INSERT INTO big VALUES (?, randomblob(100000))",
-                    arguments: [id]
-                )
-            }
+            try await state.writer.run("INSERT INTO big VALUES (?, randomblob(100000))", [.int(id)])
         }
         for id in 0..<30 { try await write(id) }
         let walByteCount = WALFile.byteCount(ofDatabase: state.path)
@@ -52,8 +47,8 @@ struct WALCopiesTests {
         #expect(WALFile.byteCount(ofDatabase: state.path) < 100_000, "only the scrub's own note")
         let (count, answer) = try await state.read { database in
             (
-                try Int.fetchOne(database, sql: "SELECT count(DISTINCT id) FROM big"),
-                try String.fetchOne(database, sql: "PRAGMA integrity_check")
+                try database.int("SELECT count(DISTINCT id) FROM big"),
+                try database.first("PRAGMA integrity_check") { $0.text() }
             )
         }
         #expect(count == 60)

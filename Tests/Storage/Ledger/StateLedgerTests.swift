@@ -113,7 +113,7 @@ struct StateLedgerTests {
         // The others of its batch are tried again, each in a savepoint.
         async let failed: Void = writer.perform { database in
             appender.write(StateFixture.start, [(.event, .word("lost"))])
-            try database.execute(sql: "INSERT INTO requests (id) VALUES (1)")
+            try database.run("INSERT INTO requests (id) VALUES (1)")
         }
         async let saved: Void = fixture.save(tooEarly, was: opened)
         var hasFailed = false

@@ -74,7 +74,8 @@ struct ReportTests {
         }
     }
 
-    private static func insert(_ made: Made, sequence: Int?, _ database: Database) throws {
+    private static func insert(_ made: Made, sequence: Int?, _ database: any StateConnection) throws
+    {
         let isErasure = made.isCompleted && made.kind == .deleteAccount
         try database.run(
             """

@@ -80,7 +80,7 @@ struct StateEndTests {
         try #require(unsafe pipe(&ends) == 0)
         let (readEnd, writeEnd) = (ends[0], ends[1])
         async let reader: Void = fixture.database.read { database in
-            _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM requests")
+            _ = try database.int("SELECT count(*) FROM requests")
             enter.finish()
             var byte: UInt8 = 0
             _ = unsafe read(readEnd, &byte, 1)

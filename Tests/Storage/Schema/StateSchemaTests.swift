@@ -84,7 +84,7 @@ struct StateSchemaTests {
         defer { StateFixture.remove(directory) }
         let path = directory + "/state.db"
         let first = try StateDatabase.open(path: path, now: { StateFixture.start })
-        try await first.writer.perform { try $0.execute(sql: "PRAGMA user_version = \(version)") }
+        try await first.writer.run("PRAGMA user_version = \(version)")
         try await first.close()
         let error = #expect(throws: StorageError.self) {
             _ = try StateDatabase.open(path: path, now: { StateFixture.start })
