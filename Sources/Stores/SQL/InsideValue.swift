@@ -15,12 +15,15 @@ package enum InsideValue: Hashable, Sendable {
     }
 
     /// What of a value the rule is about, for the receipt.
-    var coverage: String {
+    var coverage: String { "only \(place)" }
+
+    /// Where in a value the id stands.
+    var place: String {
         switch self {
-        case .json(let path): "only at \(path.text)"
-        case .array: "only as an element"
-        case .list(let separator): "only between '\(separator)'"
-        case .text(let before, let after): "only as '\(before)…\(after)'"
+        case .json(let path): "at \(path.text)"
+        case .array: "as an element"
+        case .list(let separator): "between '\(separator)'"
+        case .text(let before, let after): "as '\(before)…\(after)'"
         }
     }
 }
@@ -78,6 +81,12 @@ package struct JSONPath: Hashable, Sendable {
     func leads(to other: JSONPath) -> Bool { other.steps.starts(with: steps) }
 
     var hasArrays: Bool { steps.contains(.elements) }
+
+    /// The object of which a plainly written path names a member; `nil` for the root.
+    var parent: JSONPath? {
+        guard case .member(let name)? = steps.last, text.hasSuffix("." + name) else { return nil }
+        return JSONPath(String(text.dropLast(name.count + 1)))
+    }
 }
 
 /// How a text names a user, such as `@{users.name}`.

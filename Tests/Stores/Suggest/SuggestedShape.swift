@@ -224,7 +224,7 @@ extension SuggestedShape {
         rules: ["settings.document: anonymize", "users.id: delete"],
         left: ["mails": ["1|Hello user-anna, bye", "2|Dear user-bert"]],
         words: [
-            "holds 'users.id' only at $.admins[*], of 2 sampled users",
+            "holds 'users.id' at $.admins[*], of 2 sampled users",
             "DECIDE: 'mails.body' holds 'users.id' inside longer values",
         ]
     )
@@ -239,7 +239,7 @@ extension SuggestedShape {
         rules: ["users.id: delete"],
         left: ["countries": ["1|Norway"]],
         words: [
-            "- countries: no key leads to a user, and none of 1 sampled rows",
+            "- countries: no key leads to a user, and its only sampled row holds no value that",
             "- visits: no key or name leads to a user, and it is empty; DECIDE: 'ip_address'",
         ]
     )

@@ -30,11 +30,21 @@ extension RuleSuggester {
             var seen: Set<String> = child.name == table ? [] : [table]
             guard needsRule(child, &seen) else {
                 note(child.name, cascadesFrom: table)
+                askAboutOthers(in: child, key, below: table)
                 return
             }
-            guard child.name == table || !leads(from: table, to: child.name) else { return }
+            guard child.name == table || !leads(from: table, to: child.name) else {
+                askAboutOthers(in: child, key, below: table)
+                return
+            }
             let rule = rule(child, column, via: via)
-            add(SuggestedRule(rule: rule, facts: [fact + " Its own rows need order."]))
+            add(
+                SuggestedRule(
+                    rule: rule,
+                    facts: [fact + " Its own rows need order."],
+                    decision: isOfUsers(child, besides: key.childColumns) ? Self.othersGo : nil
+                )
+            )
             return
         }
         guard key.restricts else { return }
@@ -50,13 +60,36 @@ extension RuleSuggester {
                 SuggestedRule(
                     rule: rule(child, column, via: via),
                     facts: [fact + " Its rows are parts of those there and go first."],
-                    decision: isOfOthers
-                        ? "rows of other users that refer to the user's go with them" : nil
+                    decision: isOfUsers(child, besides: key.childColumns) ? Self.othersGo : nil
                 )
             )
             return
         }
         addBack(child, column, via, fact, isNullable: isNullable)
+    }
+
+    private static let othersGo = "rows of other users that refer to the user's go with them"
+
+    /// Whether a row may be another user's than the one to which `columns` lead.
+    private func isOfUsers(_ child: TableShape, besides columns: [String]) -> Bool {
+        (rules[child.name] ?? []).contains { other in
+            !columns.contains(other.rule.column)
+                && (other.rule.via == nil || other.rule.via?.table == user.table)
+        }
+    }
+
+    /// What the database deletes along may be of other users, which no rule shows.
+    private mutating func askAboutOthers(
+        in child: TableShape,
+        _ key: ForeignKey,
+        below table: String
+    ) {
+        guard isOfUsers(child, besides: key.childColumns) else { return }
+        let rows =
+            child.name == table
+            ? "rows of '\(table)' that refer to the user's go with them"
+            : "rows of '\(child.name)' go with those of '\(table)'"
+        ask("\(rows) by ON DELETE CASCADE, also rows of other users", about: table)
     }
 
     /// A reference back to rows that go, from rows that stay.
@@ -146,7 +179,8 @@ extension RuleSuggester {
                 facts: [
                     "'\(typed.column)' refers to the table that '\(typed.typeColumn)' names: this"
                         + " value means '\(parent.name)'."
-                ]
+                ],
+                decision: isOfUsers(child, besides: [typed.column]) ? Self.othersGo : nil
             )
         )
     }

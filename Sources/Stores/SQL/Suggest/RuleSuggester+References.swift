@@ -34,7 +34,7 @@ extension RuleSuggester {
                         clears: clears
                     ),
                     facts: [reference.fact],
-                    decision: decision(reference, in: shape, clears: clears, references.count)
+                    decisions: decisions(reference, in: shape, clears: clears, among: references)
                 )
             )
         }
@@ -89,8 +89,8 @@ extension RuleSuggester {
         let count = sample.tables[shape.name]?.count(column.name) ?? TableSample.Count()
         let whole = count.whole[0] ?? 0
         let fact =
-            "'\(column.name)' is no foreign key; \(whole) of \(count.sampled) sampled values are"
-            + " ids of users."
+            "'\(column.name)' is no foreign key; \(whole) of \(count.sampled) sampled values"
+            + (whole == 1 ? " is the id of a user." : " are ids of users.")
         if whole > 0 {
             if sample.distinct.contains(0) { return UserReference(column: column.name, fact: fact) }
             let isMost = whole * 10 >= count.sampled * 9
@@ -149,12 +149,12 @@ extension RuleSuggester {
         return hasKeys && reference.column != owner
     }
 
-    private func decision(
+    private func decisions(
         _ reference: UserReference,
         in shape: TableShape,
         clears: Bool,
-        _ count: Int
-    ) -> String? {
+        among references: [UserReference]
+    ) -> [String] {
         var questions: [String] = []
         if reference.isByName { questions.append("is it a user id at all?") }
         let isAudit = PersonalNames.isAudit(reference.column)
@@ -172,16 +172,39 @@ extension RuleSuggester {
                 "the name says that the user only worked on the row, but it cannot be NULL: delete"
                     + " the row, or set the id of a placeholder account?"
             )
-        } else if count > 1, reference.key?.cascades != true {
-            questions.append("the row names \(count) users: does it go with this one?")
+        } else if let question = question(sharing: reference, in: shape, among: references) {
+            questions.append(question)
         }
-        return questions.isEmpty ? nil : questions.joined(separator: " ")
+        return questions
+    }
+
+    /// What to ask about a row that goes with one user and is of others, too.
+    private func question(
+        sharing reference: UserReference,
+        in shape: TableShape,
+        among references: [UserReference]
+    ) -> String? {
+        let cascades = reference.key?.cascades == true
+        // Where the schema says CASCADE, who worked on the row has no say.
+        let count =
+            cascades
+            ? references.count { !PersonalNames.isAudit($0.column) } : references.count
+        if count > 1 {
+            let cause = cascades ? ", as ON DELETE CASCADE says" : ""
+            return "the row names \(count) users: does it go with this one\(cause)?"
+        }
+        guard
+            PersonalNames.isSender(reference.column)
+                || PersonalNames.isTableOfMessages(names.bare(shape.name))
+        else { return nil }
+        return "a message is shared with those who received it: does it go with this user?"
     }
 
     // MARK: Types
 
     /// Rows of a polymorphic reference of which the type is that of users.
     private mutating func addTyped(_ shape: TableShape) {
+        noteUnknownTypes(shape)
         for typed in typed(shape) where typed.type.table == user.table {
             add(
                 SuggestedRule(
@@ -192,6 +215,25 @@ extension RuleSuggester {
                     ],
                     decision: nil
                 )
+            )
+        }
+    }
+}
+
+extension RuleSuggester {
+    /// Ids of users beside types of which none is known to mean the table of users.
+    private mutating func noteUnknownTypes(_ shape: TableShape) {
+        guard sample.distinct.contains(0), let sampled = sample.tables[shape.name] else { return }
+        let known = typed(shape).filter { $0.type.table == user.table }.map(\.column)
+        for column in shape.columns.map(\.name) where !known.contains(column) {
+            guard let type = shape.typeColumn(of: column) else { continue }
+            let isKeyed = shape.foreignKeys.contains { $0.childColumns.contains(column) }
+            let count = sampled.count(column)
+            guard !isKeyed, let found = count.whole[0], found > 0 else { continue }
+            note(
+                gap: "'\(shape.name).\(column)' holds ids of users"
+                    + " \(Self.share(found, of: count.sampled)), but no sampled value of"
+                    + " '\(type)' names '\(user.table)'. Write a rule with the value that does."
             )
         }
     }

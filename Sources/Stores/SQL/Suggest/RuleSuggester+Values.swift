@@ -65,8 +65,8 @@ extension RuleSuggester {
                         clears: clears
                     ),
                     facts: [
-                        "'\(column.name)' holds '\(user.table).\(parent)' in \(whole) of"
-                            + " \(count.sampled) sampled rows."
+                        "'\(column.name)' holds '\(user.table).\(parent)'"
+                            + " \(Self.share(whole, of: count.sampled))."
                     ],
                     decision: "is a row with such a value the user's?"
                 )
@@ -119,7 +119,7 @@ extension RuleSuggester {
                 return ValueHolder(
                     table: shape.name,
                     column: column.name,
-                    reason: "\(reason) in \(found) of \(count.sampled) sampled rows",
+                    reason: "\(reason) \(share(found, of: count.sampled))",
                     rows: rows
                 )
             }
@@ -152,19 +152,56 @@ extension RuleSuggester {
             .map(\.rule.column)
         guard !deleted.contains(shape.name) || !owners.isEmpty else { return }
         for column in shape.columns {
+            noteMentions(sampled, column, shape, owners)
             let count = sampled.count(column.name)
             let inside = count.inside.filter { value, _ in isSearched(inside: value) }
             guard let (value, rows) = inside.max(by: { $0.value < $1.value }),
                 !sampled.goes(column.name, with: owners)
             else { continue }
-            let name = value < user.columns.count ? user.columns[value] : user.column
-            if addPlaces(sampled, column, shape) { continue }
+            let place = "'\(shape.name).\(column.name)'"
+            if addPlaces(sampled, column, shape) {
+                guard hasOtherPlaces(sampled, column.name) else { continue }
+                note(
+                    gap: "\(place) holds values of users at further places, too. They are not"
+                        + " printed, since their names may be personal. Look at the values, and"
+                        + " write a rule for each such place."
+                )
+                continue
+            }
             note(
-                gap: "'\(shape.name).\(column.name)' holds '\(user.table).\(name)' inside longer"
-                    + " values, in \(rows) of \(count.sampled) sampled rows. Mask the column,"
-                    + " delete the rows by another rule, or keep them with a reason."
+                gap: "\(place) holds '\(user.table).\(user.columns[value])' inside longer values,"
+                    + " \(Self.share(rows, of: count.sampled)). Mask the column, delete the rows by"
+                    + " another rule, or keep them with a reason."
             )
         }
+    }
+
+    /// Notes texts that name users as `@anna`, unless the rows go with those.
+    private mutating func noteMentions(
+        _ sampled: TableSample,
+        _ column: ColumnShape,
+        _ shape: TableShape,
+        _ owners: [String]
+    ) {
+        let found = sampled.mentions(in: column.name, besides: owners)
+        for (value, rows) in found.sorted(by: { $0.key < $1.key })
+        where value < user.columns.count {
+            let name = value == 0 ? "user" : "\(user.table).\(user.columns[value])"
+            let count = sampled.count(column.name).sampled
+            note(
+                gap: "'\(shape.name).\(column.name)' mentions users as @{\(name)}"
+                    + " \(Self.share(rows, of: count)). If the mentions shall not stay, write a"
+                    + " rule with inside = \"text\" and pattern = \"@{\(name)}\"."
+            )
+        }
+    }
+
+    /// Whether values of users stand at places for which no rule is written.
+    private func hasOtherPlaces(_ sampled: TableSample, _ column: String) -> Bool {
+        let isRare = (sampled.places[column] ?? [:]).contains { place, users in
+            users.count < SuggestLimits.placeRows && isSearched(inside: place.value)
+        }
+        return isRare || (sampled.unnamed[column] ?? []).contains(where: isSearched)
     }
 
     /// Adds a rule for each place at which different users' values were found; false without one.
@@ -197,15 +234,24 @@ extension RuleSuggester {
                     rule: rule,
                     facts: [
                         "'\(column.name)' holds '\(user.table).\(user.columns[place.value])'"
-                            + " \(place.inside.coverage), of \(users.count) sampled users."
+                            + " \(place.inside.place), of \(users.count) sampled users."
                     ],
                     decision: isWhole
                         ? "is a row with such a text the user's?"
-                        : "is it enough to remove the value there?"
+                        : question(removing: place.inside, from: column.name)
                 )
             )
         }
         return !sorted.isEmpty
+    }
+
+    /// What may go besides the value: in JSON, the object that has it.
+    private func question(removing inside: InsideValue, from column: String) -> String {
+        let question = "is it enough to remove the value there?"
+        guard case .json(let path) = inside, let parent = path.parent else { return question }
+        let mask = "strategy = \"remove\", path = \"\(parent.text)\""
+        return "\(question) To remove all of \(parent.text), write"
+            + " set = { \(TableRule.key(column)) = { \(mask) } }"
     }
 
     /// How an id is compared inside a value: an array of UUIDs has these, a text their digits.

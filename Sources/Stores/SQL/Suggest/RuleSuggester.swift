@@ -70,9 +70,11 @@ struct RuleSuggester {
         made.uncovered = schema.tables.filter { $0.isOwn && rules[$0.name] == nil }
             .map { (table: $0.name, reason: reason(for: $0)) }
         let rows = sample.tables.values.map(\.rows.count).reduce(0, +)
+        let count = schema.tables.count { $0.isOwn }
         made.extent =
-            "Read: \(schema.tables.count) tables, \(rows) rows of \(sample.tables.count) tables,"
-            + " compared with \(sample.userCount) users"
+            "Read: \(Self.count(count, "table")), \(Self.count(rows, "row")) of"
+            + " \(Self.count(sample.tables.count, "table")), compared with"
+            + " \(Self.count(sample.userCount, "user"))"
             + (sample.hasMoreUsers ? ", not all of them." : ".")
         return made
     }
@@ -102,6 +104,22 @@ struct RuleSuggester {
 
     mutating func note(gap: String) {
         if !gaps.contains(gap) { gaps.append(gap) }
+    }
+
+    /// Adds a question to the rule by which rows of a table go: its own, or that of the table with
+    /// whose rows they go.
+    mutating func ask(_ question: String, about table: String) {
+        var table = table
+        var seen: Set<String> = []
+        while seen.insert(table).inserted {
+            if let index = rules[table]?.firstIndex(where: { $0.rule.action == .delete }) {
+                rules[table]?[index].ask(question)
+                return
+            }
+            guard let parent = cascaded[table] else { break }
+            table = parent
+        }
+        note(gap: question)
     }
 
     /// The polymorphic references of a table.
@@ -270,8 +288,14 @@ struct RuleSuggester {
                 decision: decision
             )
         )
-        for key in shape.foreignKeys where key.parent == user.table && key.restricts {
-            addSelf(shape, key)
+        for key in shape.foreignKeys where key.parent == user.table {
+            if key.restricts { addSelf(shape, key) }
+            guard key.cascades else { continue }
+            ask(
+                "users whose \(Self.list(key.childColumns)) refers to the user go, too, by ON"
+                    + " DELETE CASCADE",
+                about: user.table
+            )
         }
     }
 
@@ -308,19 +332,40 @@ struct RuleSuggester {
         let personal = table.columns.map(\.name).filter {
             PersonalNames.isPersonal(PersonalNames.canonical($0))
         }
-        let named = personal.isEmpty ? "" : "; DECIDE: \(Self.list(personal)) sounds personal"
+        let sound = personal.count == 1 ? "sounds" : "sound"
+        let named = personal.isEmpty ? "" : "; DECIDE: \(Self.list(personal)) \(sound) personal"
+        guard !gaps.contains(where: { $0.hasPrefix("'\(table.name).") }) else {
+            return "see the questions above" + named
+        }
         guard let sampled = sample.tables[table.name] else {
             return "no key leads to a user, and its values were not read in time" + named
         }
         guard !sampled.rows.isEmpty else {
             return "no key or name leads to a user, and it is empty" + named
         }
-        return "no key leads to a user, and none of \(sampled.rows.count) sampled rows holds a"
-            + " value of one" + named
+        let count = sampled.rows.count
+        let rows = count == 1 ? "only sampled row" : "\(count) sampled rows"
+        guard sample.distinct.contains(0) else {
+            return "no key or name leads to a user; the ids of users are too short to be told from"
+                + " other values, so that its \(rows) cannot show whether it refers to users"
+                + named
+        }
+        return "no key leads to a user, and its \(rows) \(count == 1 ? "holds" : "hold") no value"
+            + " that can only be a user's" + named
     }
 
     static func list(_ names: [String]) -> String {
         names.map { "'\($0)'" }.joined(separator: ", ")
+    }
+
+    /// Such as `1 table` and `2 tables`.
+    static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+
+    /// Such as `in 2 of 3 sampled rows`.
+    static func share(_ found: Int, of sampled: Int) -> String {
+        sampled == 1 ? "in the only sampled row" : "in \(found) of \(sampled) sampled rows"
     }
 }
 

@@ -1,4 +1,5 @@
 import Lifecycle
+import Settings
 
 /// Reads sampled rows, one statement of each table, and remembers whose values they hold.
 ///
@@ -103,16 +104,39 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         for (index, column) in columns.enumerated() {
             let values = rows.map { index < $0.count ? $0[index] : nil }
             if let unit = TimeGuess.unit(of: values, column) { sample.units[column.name] = unit }
-            let insides = zip(values, sample.rows).filter { $0.1[index].isInside }.map(\.0)
-            for (place, user) in insides.flatMap({ matcher.places(of: $0, in: column) })
-            where Dialect.problem(of: place.inside, column, idType(of: place)) == nil {
-                sample.places[column.name, default: [:]][place, default: []].insert(user)
+            for (number, value) in values.enumerated() where number < sample.rows.count {
+                note(value, of: column, at: (number, index), &sample)
             }
             guard table.columns.contains(where: { table.typeColumn(of: $0.name) == column.name })
             else { continue }
             sample.types[column.name] = values.map(typeName)
         }
         return sample
+    }
+
+    /// Notes where users' values stand inside a longer one.
+    private func note(
+        _ value: BoundValue?,
+        of column: ColumnShape,
+        at place: (row: Int, column: Int),
+        _ sample: inout TableSample
+    ) {
+        for (number, user) in matcher.mentions(in: value) {
+            sample.mentions[column.name, default: []].append(
+                TableSample.Mention(row: place.row, value: number, user: user)
+            )
+        }
+        guard case .inside(let first, _) = sample.rows[place.row][place.column] else { return }
+        let found = matcher.places(of: value, in: column)
+        if found.isEmpty { sample.unnamed[column.name, default: []].insert(first) }
+        for one in found {
+            let place = one.inside.map { TableSample.Place(value: one.value, inside: $0) }
+            if let place, Dialect.problem(of: place.inside, column, idType(of: place)) == nil {
+                sample.places[column.name, default: [:]][place, default: []].insert(one.user)
+            } else {
+                sample.unnamed[column.name, default: []].insert(one.value)
+            }
+        }
     }
 
     /// How a rule about the place compares.
@@ -125,9 +149,10 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         if let table = contentTypes[text], case .integer(let number)? = value {
             return TableSample.TypeName(value: .integer(number), table: table)
         }
-        return names.table(named: text).map {
-            TableSample.TypeName(value: .text(text), table: $0)
-        }
+        // A configuration holds no other value.
+        guard text.unicodeScalars.count <= 1024, TextRule.isPrintable(text) else { return nil }
+        let named = names.table(named: text) ?? names.table(ofUsers: user.table, named: text)
+        return named.map { TableSample.TypeName(value: .text(text), table: $0) }
     }
 
     private static func isContentTypes(_ table: TableShape) -> Bool {

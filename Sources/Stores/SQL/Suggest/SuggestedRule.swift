@@ -6,11 +6,20 @@ struct SuggestedRule: Sendable {
     var rule: TableRule
     /// Sentences: what was found, and why the rule follows.
     var facts: [String]
-    /// What the schema cannot tell; `nil` where the facts leave no choice.
-    var decision: String?
+    /// What the schema cannot tell; none where the facts leave no choice.
+    private(set) var decisions: [String]
 
     init(rule: TableRule, facts: [String], decision: String? = nil) {
-        (self.rule, self.facts, self.decision) = (rule, facts, decision)
+        self.init(rule: rule, facts: facts, decisions: decision.map { [$0] } ?? [])
+    }
+
+    init(rule: TableRule, facts: [String], decisions: [String]) {
+        (self.rule, self.facts, self.decisions) = (rule, facts, decisions)
+    }
+
+    /// Adds what a person must decide, once.
+    mutating func ask(_ question: String) {
+        if !decisions.contains(question) { decisions.append(question) }
     }
 }
 
@@ -36,6 +45,7 @@ struct RuleSuggestion: Sendable {
         _ dialect: Dialect.Type
     ) -> String {
         var made = RuleSuggester.suggestion(schema, user, sample)
+        made.leaveOutUnwritable()
         let rules = WorkRules(tables: made.rules.map(\.rule))
         var maker = SQLPlanMaker<Dialect>(rules, schema)
         _ = maker.make()
@@ -43,16 +53,31 @@ struct RuleSuggestion: Sendable {
         return made.toml
     }
 
+    /// Takes out the rules that a configuration cannot hold, and says so.
+    private mutating func leaveOutUnwritable() {
+        for rule in rules where !rule.rule.isWritable {
+            gaps.append(
+                "no rule about '\(rule.rule.table).\(rule.rule.column)', which has data of users: a"
+                    + " configuration cannot hold one of the names. Rename it, or delete the data"
+                    + " yourself."
+            )
+        }
+        rules.removeAll { !$0.rule.isWritable }
+    }
+
     /// The `[[target.table]]` sections, with comments.
     var toml: String {
         var lines: [String] = []
         lines += Self.comment("User table: '\(user.table)' by '\(user.column)'; \(user.reason).")
         if !extent.isEmpty { lines += Self.comment(extent) }
-        let decisions = rules.count { $0.decision != nil } + gaps.count
+        let decisions =
+            rules.map(\.decisions.count).reduce(0, +) + gaps.count
+            + uncovered.count { $0.reason.contains("DECIDE:") }
+        let times = decisions == 1 ? "once" : "\(decisions) times"
         lines += Self.comment(
             decisions == 0
                 ? "Nothing is left to decide. Review each rule all the same."
-                : "DECIDE stands \(decisions) times below, wherever the schema cannot tell."
+                : "DECIDE stands \(times) below, wherever the schema cannot tell."
         )
         for problem in problems {
             lines += Self.comment("PROBLEM, which the check refuses: \(problem).")
@@ -75,7 +100,12 @@ struct RuleSuggestion: Sendable {
     static func comment(_ text: String, indent: String = "") -> [String] {
         let plain = String(
             String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+                text.unicodeScalars.map { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator: " "
+                    default: scalar
+                    }
+                }
             )
         )
         var lines: [String] = []
@@ -94,7 +124,7 @@ struct RuleSuggestion: Sendable {
 extension SuggestedRule {
     fileprivate var lines: [String] {
         var lines = RuleSuggestion.comment(facts.joined(separator: " "))
-        if let decision { lines += RuleSuggestion.comment("DECIDE: \(decision)") }
+        for decision in decisions { lines += RuleSuggestion.comment("DECIDE: \(decision)") }
         return lines + ["[[target.table]]"] + rule.tomlLines
     }
 }
@@ -136,10 +166,29 @@ extension TableRule {
         return lines
     }
 
+    /// Whether a configuration can hold the rule as it is: the reader refuses some names, and takes
+    /// others apart elsewhere.
+    var isWritable: Bool {
+        var names = [table, column] + conditions.map(\.column)
+        if let creation { names.append(creation.column) }
+        names += idTemplate?.parts.map(\.column) ?? []
+        if case .anonymize(let masks) = action { names += masks.map(\.column) }
+        guard names.allSatisfy(TextRule.identifier.accepts) else { return false }
+        if let idTemplate, IDTemplate(idTemplate.text) != idTemplate { return false }
+        guard let via else { return true }
+        let parent = "\(via.table).\(via.column)"
+        guard TextRule.identifier.accepts(via.table), TextRule.identifier.accepts(via.column),
+            ParentColumn(parent) == via
+        else { return false }
+        guard case .text(let before, let after)? = inside else { return true }
+        return !parent.contains { "{}".contains($0) }
+            && "\(before){\(parent)}\(after)".unicodeScalars.count <= 128
+    }
+
     fileprivate static func quoted(_ text: String) -> String { SettingValue.quoted(text) }
 
     /// A bare key where it may be one (TOML 1.0.0, "Keys").
-    private static func key(_ name: String) -> String {
+    static func key(_ name: String) -> String {
         let isBare =
             !name.isEmpty
             && name.utf8.allSatisfy { byte in

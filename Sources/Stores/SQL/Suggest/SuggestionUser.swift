@@ -1,4 +1,5 @@
 import Lifecycle
+import Settings
 
 /// The table that has one row for each user.
 struct SuggestionUser: Sendable {
@@ -32,7 +33,7 @@ struct SuggestionUser: Sendable {
         if let text { return named(text, schema) }
         if let rule = ruled(rules, schema), let shape = schema.table(rule.table) {
             let reason = "a rule of the target is about it"
-            return .found(make(shape, rule.column, reason, schema, rule.idTemplate))
+            return choice(make(shape, rule.column, reason, schema, rule.idTemplate))
         }
         let found = schema.tables.filter { table in
             table.isOwn && table.problem == nil && isNamedOfUsers(table, schema)
@@ -47,7 +48,7 @@ struct SuggestionUser: Sendable {
                     + " --user-table TABLE.COLUMN"
             )
         }
-        return .found(make(first, column, "its name is that of a table of users", schema, nil))
+        return choice(make(first, column, "its name is that of a table of users", schema, nil))
     }
 
     private static func named(_ text: String, _ schema: SQLSchema) -> Choice {
@@ -69,7 +70,7 @@ struct SuggestionUser: Sendable {
         guard let column = shape.column(name, ignoringCase: true) else {
             return .refused("table '\(shape.name)' has no such column")
         }
-        return .found(make(shape, column.name, "--user-table names it", schema, nil))
+        return choice(make(shape, column.name, "--user-table names it", schema, nil))
     }
 
     /// The rule about a table of users: its column has a value of its own in each row.
@@ -102,6 +103,17 @@ struct SuggestionUser: Sendable {
     private static func primaryKey(of table: TableShape) -> String? {
         let columns = table.columns.filter(\.isPrimaryKey)
         return columns.count == 1 ? columns[0].name : nil
+    }
+
+    /// Without a rule about its users, a target has none.
+    private static func choice(_ user: SuggestionUser) -> Choice {
+        guard [user.table, user.column].allSatisfy(TextRule.identifier.accepts) else {
+            return .refused(
+                "the table of users, or its column with the id, has a name that a configuration"
+                    + " cannot hold"
+            )
+        }
+        return .found(user)
     }
 
     private static func make(

@@ -67,6 +67,19 @@ struct TableNames: Sendable {
         return Self.singulars(PersonalNames.canonical(last)).lazy.compactMap { tables[$0] }.first
     }
 
+    /// The table of users, where a value such as `App\Models\User` can mean no other: its name ends
+    /// so, as `auth_users` does, or the value is the usual word.
+    func table(ofUsers table: String, named value: String) -> String? {
+        let last = value.split { "\\./:".contains($0) }.last.map(String.init) ?? value
+        let words = Self.singulars(PersonalNames.canonical(last)).filter { $0.utf8.count >= 4 }
+        let own = Self.singulars(PersonalNames.canonical(bare(table)))
+        let isUser = words.contains { word in
+            word == "user" || own.contains { $0.hasSuffix(word) }
+                || word == "person" && own.contains { $0.hasSuffix("people") }
+        }
+        return isUser ? table : nil
+    }
+
     private static func bare(_ table: String, _ prefix: String) -> String {
         let name = table.split(separator: ".").last.map(String.init) ?? table
         return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
@@ -115,6 +128,20 @@ extension PersonalNames {
         return ["by", "byid", "byuser", "byuserid", "byaccountid"].contains { end in
             name.hasSuffix(end) && name != end
         }
+    }
+
+    /// Whether a column of that name says who sent a row to others.
+    static func isSender(_ column: String) -> Bool {
+        let name = canonical(column)
+        return ["sender", "senderid", "fromid", "fromuser", "fromuserid"].contains {
+            name.hasSuffix($0)
+        }
+    }
+
+    /// Whether a table of that name holds what users write to each other.
+    static func isTableOfMessages(_ table: String) -> Bool {
+        let name = canonical(table)
+        return name.hasSuffix("message") || name.hasSuffix("messages")
     }
 
     /// Whether a column of that name may well hold a user id, by its own words or those of the user

@@ -18,6 +18,15 @@ struct TableSample: Sendable {
         let inside: InsideValue
     }
 
+    /// A user whom a row names behind an `@`.
+    struct Mention: Sendable {
+        /// The number of the row.
+        let row: Int
+        /// The number of the user's column.
+        let value: Int
+        let user: Int
+    }
+
     /// A value that names a table, such as `User` in a column of types.
     struct TypeName: Hashable, Sendable {
         let value: ColumnCondition.Value
@@ -31,6 +40,10 @@ struct TableSample: Sendable {
     var types: [String: [TypeName?]] = [:]
     /// Where users' values stand inside longer ones, by column, with the users who do.
     var places: [String: [Place: Set<Int>]] = [:]
+    /// Numbers of users' columns of which values stand at places that are not printed, by column.
+    var unnamed: [String: Set<Int>] = [:]
+    /// Who is named behind an `@`, by column.
+    var mentions: [String: [Mention]] = [:]
     /// What columns of times hold.
     var units: [String: CreationColumn.Unit] = [:]
 
@@ -66,6 +79,18 @@ struct TableSample: Sendable {
             guard let user = row[index].user, let other = row[place].user else { return false }
             return user != other
         }
+    }
+
+    /// How many rows mention users who are in none of `owners`, by the number of the user's column.
+    func mentions(in column: String, besides owners: [String]) -> [Int: Int] {
+        let places = owners.compactMap { columns.firstIndex(of: $0) }
+        var found: [Int: Set<Int>] = [:]
+        for mention in mentions[column] ?? [] {
+            let row = rows[mention.row]
+            guard !places.contains(where: { row[$0].user == mention.user }) else { continue }
+            found[mention.value, default: []].insert(mention.row)
+        }
+        return found.mapValues(\.count)
     }
 
     /// What a column holds of users.

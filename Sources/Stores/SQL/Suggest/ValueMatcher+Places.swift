@@ -1,37 +1,55 @@
 import Encoding
 import Lifecycle
+import Settings
 
 /// Where a user's value stands inside a longer one: in JSON, in a list, in an array, or between
 /// texts that do not change.
 extension ValueMatcher {
-    /// - Returns: Each place with the number of the user; none where nothing is sure.
-    func places(
-        of value: BoundValue?,
-        in column: ColumnShape
-    ) -> [(place: TableSample.Place, user: Int)] {
+    /// A value of a user inside a longer one.
+    struct Found {
+        /// The number of the user's column.
+        let value: Int
+        let user: Int
+        /// `nil` for a place that cannot be printed.
+        let inside: InsideValue?
+    }
+
+    /// - Returns: Each place of a user's value; none where nothing is sure.
+    func places(of value: BoundValue?, in column: ColumnShape) -> [Found] {
         guard let text = value.flatMap(Self.text) else { return [] }
         if let json = Self.json(text) { return places(in: json, "$", depth: 0) }
         if column.type.hasPrefix("_"), text.hasPrefix("{"), text.hasSuffix("}") {
             let elements = text.dropFirst().dropLast().split(separator: ",").map { element in
                 String(element).replacing("\"", with: "")
             }
-            return elements.compactMap { place($0, .array) }
+            return elements.compactMap { find($0, .array) }
         }
-        for separator in [",", ";", "|"] {
-            let elements = text.split(separator: separator, omittingEmptySubsequences: false)
-            guard elements.count > 1 else { continue }
-            let found = elements.compactMap { place(String($0), .list(separator: separator)) }
+        for mark in [",", ";", "|"] {
+            guard let (separator, elements) = Self.list(text, mark) else { continue }
+            let found = elements.compactMap { find($0, .list(separator: separator)) }
             if !found.isEmpty { return found }
         }
         return affixes(text)
     }
 
-    private func place(
+    /// The elements between marks; a blank behind each mark belongs to the separator.
+    private static func list(
         _ text: String,
-        _ inside: InsideValue
-    ) -> (place: TableSample.Place, user: Int)? {
+        _ mark: String
+    ) -> (separator: String, elements: [String])? {
+        let elements = text.split(separator: mark, omittingEmptySubsequences: false)
+        guard elements.count > 1 else { return nil }
+        let isWide = elements.dropFirst().allSatisfy { $0.hasPrefix(" ") }
+        guard isWide else { return (mark, elements.map(String.init)) }
+        let texts = [String(elements[0])] + elements.dropFirst().map { String($0.dropFirst()) }
+        // Words in a sentence have commas and blanks between them, too.
+        guard !texts.contains(where: { $0.contains(" ") }) else { return nil }
+        return (mark + " ", texts)
+    }
+
+    private func find(_ text: String, _ inside: InsideValue?) -> Found? {
         guard Self.isDistinct(text), let (column, user) = known(text) else { return nil }
-        return (TableSample.Place(value: column, inside: inside), user)
+        return Found(value: column, user: user, inside: inside)
     }
 
     private static func json(_ text: String) -> JSONValue? {
@@ -44,29 +62,25 @@ extension ValueMatcher {
         }
     }
 
-    private func places(
-        in value: JSONValue,
-        _ path: String,
-        depth: Int
-    ) -> [(place: TableSample.Place, user: Int)] {
+    /// Below a member whose name is not printed, the path is `nil`.
+    private func places(in value: JSONValue, _ path: String?, depth: Int) -> [Found] {
         guard depth < 8 else { return [] }
         switch value {
         case .string(let text): return at(path, text)
         case .integer(let number): return at(path, "\(number)")
         case .array(let items):
-            return items.flatMap { places(in: $0, path + "[*]", depth: depth + 1) }
+            return items.flatMap { places(in: $0, path.map { $0 + "[*]" }, depth: depth + 1) }
         case .object(let members):
-            return members.flatMap { member -> [(place: TableSample.Place, user: Int)] in
-                guard isName(member.name) else { return [] }
-                return places(in: member.value, "\(path).\(member.name)", depth: depth + 1)
+            return members.flatMap { member -> [Found] in
+                let below = isName(member.name) ? path.map { "\($0).\(member.name)" } : nil
+                return at(nil, member.name) + places(in: member.value, below, depth: depth + 1)
             }
         case .null, .bool, .number: return []
         }
     }
 
-    private func at(_ path: String, _ text: String) -> [(place: TableSample.Place, user: Int)] {
-        guard let path = JSONPath(path), let found = place(text, .json(path)) else { return [] }
-        return [found]
+    private func at(_ path: String?, _ text: String) -> [Found] {
+        find(text, path.flatMap { JSONPath($0) }.map { .json($0) }).map { [$0] } ?? []
     }
 
     /// A member that a programmer named: the path is printed, and a key may be a person's name.
@@ -78,7 +92,7 @@ extension ValueMatcher {
     }
 
     /// The texts around the only user's value in a short text, such as `principals/users/`.
-    private func affixes(_ text: String) -> [(place: TableSample.Place, user: Int)] {
+    private func affixes(_ text: String) -> [Found] {
         guard text.utf8.count <= 200 else { return [] }
         let parts = text.split { !($0.isLetter || $0.isNumber || "@._-".contains($0)) }
         let words = text.split { !($0.isLetter || $0.isNumber || "@._:+-/".contains($0)) }
@@ -89,10 +103,9 @@ extension ValueMatcher {
         let before = String(text[..<found.startIndex])
         let after = String(text[found.endIndex...])
         let around = before + after
-        guard around.utf8.count <= 64, !around.contains(where: { "{}".contains($0) }) else {
-            return []
-        }
-        let place = TableSample.Place(value: column, inside: .text(before: before, after: after))
-        return [(place, user)]
+        guard around.utf8.count <= 64, !around.contains(where: { "{}".contains($0) }),
+            TextRule.isPrintable(around)
+        else { return [] }
+        return [Found(value: column, user: user, inside: .text(before: before, after: after))]
     }
 }

@@ -47,6 +47,19 @@ struct ValueMatcher: Sendable {
         return .other
     }
 
+    /// Values of users behind an `@`, such as sign-in names, also those that are short.
+    func mentions(in value: BoundValue?) -> [(value: Int, user: Int)] {
+        guard let text = value.flatMap(Self.text), text.contains("@") else { return [] }
+        return Self.tokens(of: text).compactMap { token in
+            guard token.hasPrefix("@"), known[token] == nil else { return nil }
+            let name = String(token.dropFirst())
+            guard let found = known[name], found.column > 0 || Self.isDistinct(name) else {
+                return nil
+            }
+            return (found.column, found.user)
+        }
+    }
+
     /// The column and the user of a whole value.
     func known(_ text: String) -> (column: Int, user: Int)? {
         known[text].map { ($0.column, $0.user) }
