@@ -186,12 +186,14 @@ class MySQL(Server):
             shutil.chown(directory, "nobody", "nogroup")
             os.chmod(os.path.dirname(directory), 0o711)
         data = os.path.join(directory, "data")
+        # A server that starts removes the temporary tables of any other in the same place.
+        env = {**os.environ, "TMPDIR": directory}
         subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db",
                         "--auth-root-authentication-method=normal"],
-                       check=True, capture_output=True, cwd=directory, **self.user)
+                       check=True, capture_output=True, cwd=directory, env=env, **self.user)
         self.launch("mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
                     f"--pid-file={directory}/pid", "--skip-networking", "--innodb-buffer-pool-size=64M",
-                    f"--innodb-flush-log-at-trx-commit={int(is_durable)}", cwd=directory, **self.user)
+                    f"--innodb-flush-log-at-trx-commit={int(is_durable)}", cwd=directory, env=env, **self.user)
         self.is_ready(lambda: self._client("", "mysql").returncode == 0)
         self._client("CREATE DATABASE app CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "mysql")
 

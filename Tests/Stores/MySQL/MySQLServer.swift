@@ -37,6 +37,8 @@ final class MySQLServer: Sendable {
             chown nobody "$dir"; as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
         fi
         cd "$dir"
+        # A server that starts removes the temporary tables of any other in the same place.
+        export TMPDIR="$dir"
         $as openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \\
             -subj /CN=localhost -addext subjectAltName=DNS:localhost \\
             -keyout server.key -out server.crt >log 2>&1
