@@ -45,8 +45,8 @@ class Machine:
 
     # Making and booting
 
-    def make(self):
-        """Unpacks the image, and makes it first when the cache has none."""
+    def image(self):
+        """The file of the image; made first when the cache has none."""
         os.makedirs(self.cache, exist_ok=True)
         # The name has what the content depends on: another list of packages is another image.
         tag = f"{self.release}-{abs(hash_text(PACKAGES)) % 10**8:08d}"
@@ -57,6 +57,11 @@ class Machine:
                 ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}",
                  self.release, fresh], check=True)
             os.rename(fresh, tarball)
+        return tarball
+
+    def make(self):
+        """Unpacks the image."""
+        tarball = self.image()
         self.root = tempfile.mkdtemp(prefix="machine-", dir=self.cache)
         os.chmod(self.root, 0o755)
         subprocess.run(["tar", "-xf", tarball, "-C", self.root, "--numeric-owner"], check=True)
