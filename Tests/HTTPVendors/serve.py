@@ -6,7 +6,7 @@ usage: serve.py CERTIFICATE KEY    prints its port; ends when its standard input
 
 Beside the vendors, for tests:
   GET  /_state/VENDOR         {"victim": things left, "others": digest of all else, "calls": [...]}
-  POST /_reset/VENDOR         begins anew; the body may have {"user": the victim's id}
+  POST /_reset/VENDOR         begins anew; the body may have {"user": the victim's id}; answers like _state
   POST /_fault/VENDOR         {"at": n, "kind": "500" | "429" | "cut" | "lost" | "html" | ...}
 """
 import hashlib, http.server, importlib, json, os, pathlib, re, ssl, sys, threading, time, urllib.parse
@@ -27,6 +27,8 @@ def reset(name, user="ann"):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body are two writes; the second would wait 40 ms for the first one's delayed acknowledgement.
+    disable_nagle_algorithm = True
 
     def log_message(self, *arguments):
         pass
@@ -87,7 +89,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif first == "_fault":
             faults[name] = {data["at"]: data["kind"]}
             calls[name] = []
-        elif first == "_state":
+        if first in ("_state", "_reset"):
             vendor = vendors[name]
             others = json.dumps(vendor.others(), sort_keys=True).encode()
             return self.say(200, {"victim": vendor.left(), "others": hashlib.sha256(others).hexdigest(),

@@ -52,9 +52,7 @@ final class WebhookServer: Sendable {
         client.arguments = ["-sS", "--cacert", folder + "/cert.pem", "https://localhost:\(port)/"]
         let output = Pipe()
         client.standardOutput = output
-        try client.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        client.waitUntilExit()
+        let data = try client.runToEnd(reading: output)
         guard let state = JSONValue(Array(data)) else { throw ServerFailure(text: "no state") }
         return state
     }

@@ -78,9 +78,7 @@ final class DynamoDBServer: Sendable {
         let output = Pipe()
         client.standardOutput = output
         client.standardError = output
-        try client.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        client.waitUntilExit()
+        let data = try client.runToEnd(reading: output)
         let text = String(decoding: data, as: UTF8.self)
         guard client.terminationStatus == 0, let json = JSONValue(Array(data)) else {
             throw ServerFailure(text: text)

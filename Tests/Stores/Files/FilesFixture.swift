@@ -21,8 +21,7 @@ final class FilesFixture {
         remover.executableURL = URL(fileURLWithPath: "/bin/rm")
         remover.arguments = ["-rf", "--", base]
         do {
-            try remover.run()
-            remover.waitUntilExit()
+            try remover.runToEnd()
         } catch {
             Swift.print("cannot remove \(base), ignoring")
         }
@@ -64,8 +63,7 @@ final class FilesFixture {
         let tool = Process()
         tool.executableURL = URL(fileURLWithPath: path)
         tool.arguments = arguments
-        try tool.run()
-        tool.waitUntilExit()
+        try tool.runToEnd()
         guard tool.terminationStatus == 0 else { throw CocoaError(.fileWriteNoPermission) }
     }
 

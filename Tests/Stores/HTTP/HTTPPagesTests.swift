@@ -3,11 +3,12 @@ import Testing
 
 @testable import Stores
 
-@Suite("The pages of an HTTP API")
+@Suite("The pages of an HTTP API", .serialized)
 struct HTTPPagesTests {
+    private static let shared = Result { try HTTPServer() }
     private let server: HTTPServer
 
-    init() throws { server = try HTTPServer() }
+    init() throws { server = try Self.shared.get() }
 
     private static let cursor = """
         query = { owner = "{user_id}", after = "{cursor}" }

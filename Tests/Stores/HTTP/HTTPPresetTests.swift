@@ -61,11 +61,12 @@ struct PresetCase: Sendable, CustomStringConvertible {
     }
 }
 
-@Suite("Presets of HTTP APIs")
+@Suite("Presets of HTTP APIs", .serialized)
 struct HTTPPresetTests {
+    private static let shared = Result { try HTTPServer() }
     private let server: HTTPServer
 
-    init() throws { server = try HTTPServer() }
+    init() throws { server = try Self.shared.get() }
 
     @Test("each has a case here, cites the vendor, and has a page")
     func areListed() throws {
@@ -98,8 +99,7 @@ struct HTTPPresetTests {
         arguments: PresetCase.all
     )
     func erases(preset: PresetCase) async throws {
-        try server.reset(preset.name, user: preset.user)
-        let before = try server.state(preset.name)
+        let before = try server.reset(preset.name, user: preset.user)
         #expect(before.left > 0)
         let order = try GoogleBench.order(preset.user)
         try await server.with(preset.text, of: preset.name, step: .seconds(3)) { target in
@@ -119,8 +119,7 @@ struct HTTPPresetTests {
         let order = try GoogleBench.order(preset.user)
         for kind in ["cut", "lost"] {
             for number in 1...3 {
-                try server.reset(preset.name, user: preset.user)
-                let others = try server.state(preset.name).others
+                let others = try server.reset(preset.name, user: preset.user).others
                 try server.fail(preset.name, at: number, kind)
                 try await server.with(preset.text, of: preset.name, step: .seconds(3)) { target in
                     _ = try #require(await finish(target, order), "\(kind) at \(number)")
@@ -134,8 +133,7 @@ struct HTTPPresetTests {
     /// Purges and verifies at a place of the stand-in that is another one.
     private func isUntouched(_ preset: PresetCase, at place: String) async throws {
         let order = try GoogleBench.order(preset.user)
-        try server.reset(preset.name, user: preset.user)
-        let before = try server.state(preset.name)
+        let before = try server.reset(preset.name, user: preset.user)
         try await server.with(preset.text, of: place, step: .seconds(3)) { target in
             let answer = await target.purge([order])[0]
             if case .failure = answer {} else { Issue.record("\(answer)") }
@@ -161,8 +159,7 @@ struct HTTPPresetTests {
     func believes(preset: PresetCase) async throws {
         let order = try GoogleBench.order(preset.user)
         for kind in ["html", "redirect", "403", "503", "400"] {
-            try server.reset(preset.name, user: preset.user)
-            let before = try server.state(preset.name)
+            let before = try server.reset(preset.name, user: preset.user)
             try server.fail(preset.name, at: 0, kind)
             try await server.with(preset.text, of: preset.name, step: .seconds(3)) { target in
                 let answer = await target.purge([order])[0]

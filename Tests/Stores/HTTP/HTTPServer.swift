@@ -12,7 +12,7 @@ import Testing
 
 @testable import Stores
 
-/// The stand-ins of Tests/HTTPVendors on the loopback interface; ends with the test.
+/// The stand-ins of Tests/HTTPVendors on the loopback interface; ends with this process.
 final class HTTPServer: Sendable {
     static let secret = "canary-http-9c1d"
     static let now = WallTime(unixMilliseconds: 1_800_000_000_000)
@@ -57,7 +57,11 @@ final class HTTPServer: Sendable {
     }
 
     func state(_ vendor: String) throws -> State {
-        let json = try #require(JSONValue(try curl("_state/\(vendor)", nil)))
+        try Self.state(curl("_state/\(vendor)", nil))
+    }
+
+    private static func state(_ bytes: [UInt8]) throws -> State {
+        let json = try #require(JSONValue(bytes))
         return State(
             left: Int(try #require(json["victim"]?.number)),
             others: try #require(json["others"]?.string),
@@ -65,8 +69,10 @@ final class HTTPServer: Sendable {
         )
     }
 
-    func reset(_ vendor: String, user: String = "ann") throws {
-        _ = try curl("_reset/\(vendor)", ["user": .string(user)])
+    /// Begins anew, without faults; what the vendor has then.
+    @discardableResult
+    func reset(_ vendor: String, user: String = "ann") throws -> State {
+        try Self.state(curl("_reset/\(vendor)", ["user": .string(user)]))
     }
 
     /// The n-th call from now fails in this way; 0 is every call.
@@ -83,10 +89,7 @@ final class HTTPServer: Sendable {
             + ["https://localhost:\(port)/\(path)"]
         let output = Pipe()
         client.standardOutput = output
-        try client.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        client.waitUntilExit()
-        return Array(data)
+        return Array(try client.runToEnd(reading: output))
     }
 
     // MARK: Targets

@@ -5,11 +5,15 @@ import Testing
 
 @testable import Stores
 
-@Suite("An HTTP API that the configuration describes")
+@Suite("An HTTP API that the configuration describes", .serialized)
 struct HTTPTargetTests {
+    private static let shared = Result { try HTTPServer() }
     private let server: HTTPServer
 
-    init() throws { server = try HTTPServer() }
+    init() throws {
+        server = try Self.shared.get()
+        try server.reset("example")
+    }
 
     static let auth = """
         key_credential = "key"
@@ -303,8 +307,7 @@ struct HTTPTargetTests {
         for steps in [Self.find, Self.job] {
             for kind in ["cut", "lost"] {
                 for number in 1...5 {
-                    try server.reset("example")
-                    let others = try server.state("example").others
+                    let others = try server.reset("example").others
                     try server.fail("example", at: number, kind)
                     try await server.with(Self.auth + steps + Self.verify) { target in
                         guard case .done = await finish(target, order) else {
@@ -347,8 +350,7 @@ struct HTTPTargetTests {
         ]
     )
     func ids(id: String, isFit: Bool) async throws {
-        try server.reset("example", user: id)
-        let before = try server.state("example")
+        let before = try server.reset("example", user: id)
         let order = try GoogleBench.order(id)
         try await server.with(Self.auth + Self.whole + Self.verify) { target in
             let answer = await target.purge([order])[0]
@@ -379,8 +381,7 @@ struct HTTPTargetTests {
             for id in [
                 "a/b", "..", "\"}", "a&owner=bob", "\\", "%00", "\u{202e}x", "a\u{301}", "é",
             ] {
-                try server.reset("example", user: id)
-                let before = try server.state("example")
+                let before = try server.reset("example", user: id)
                 let order = try GoogleBench.order(id)
                 try await server.with(Self.auth + steps + Self.verify) { target in
                     #expect(await target.purge([order])[0] != .failure(.unusable), "\(id)")

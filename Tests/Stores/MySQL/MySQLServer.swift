@@ -91,12 +91,7 @@ final class MySQLServer: Sendable {
         let output = Pipe()
         client.standardOutput = output
         client.standardError = output
-        try client.run()
-        let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(),
-            as: UTF8.self
-        )
-        client.waitUntilExit()
+        let text = String(decoding: try client.runToEnd(reading: output), as: UTF8.self)
         guard client.terminationStatus == 0 else { throw ServerFailure(text: text) }
         return text.split(separator: "\n").map { String($0).replacing("\t", with: "|") }
     }

@@ -28,6 +28,8 @@ final class PostgreSQLServer: Sendable {
             chown nobody "$dir"; as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
         fi
         cd "$dir"
+        # The one in /usr/bin is a wrapper, and slower.
+        ln -s "$bin/psql" psql
         $as openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \\
             -subj /CN=localhost -addext subjectAltName=DNS:localhost \\
             -keyout server.key -out server.crt >log 2>&1
@@ -72,26 +74,24 @@ final class PostgreSQLServer: Sendable {
     }
 
     static func psql(_ sql: String, in folder: String, port: UInt16) throws -> [String] {
-        let (client, output) = try begin(sql, in: folder, port: port)
-        let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(),
-            as: UTF8.self
-        )
-        client.waitUntilExit()
+        let (client, output) = Self.client(sql, in: folder, port: port)
+        let text = String(decoding: try client.runToEnd(reading: output), as: UTF8.self)
         guard client.terminationStatus == 0 else { throw ServerFailure(text: text) }
         return text.split(separator: "\n").map(String.init)
     }
 
     /// Runs SQL beside what comes next, until it ends by itself.
-    func begin(_ sql: String) throws { _ = try Self.begin(sql, in: folder, port: port) }
+    func begin(_ sql: String) throws {
+        try Self.client(sql, in: folder, port: port).process.run()
+    }
 
-    private static func begin(
+    private static func client(
         _ sql: String,
         in folder: String,
         port: UInt16
-    ) throws -> (client: Process, output: Pipe) {
+    ) -> (process: Process, output: Pipe) {
         let client = Process()
-        client.executableURL = URL(fileURLWithPath: "/usr/bin/psql")
+        client.executableURL = URL(fileURLWithPath: folder + "/psql")
         client.arguments = [
             "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", folder, "-p", "\(port)", "-U", "owner",
             "-d", "postgres", "-c", sql,
@@ -99,7 +99,6 @@ final class PostgreSQLServer: Sendable {
         let output = Pipe()
         client.standardOutput = output
         client.standardError = output
-        try client.run()
         return (client, output)
     }
 }

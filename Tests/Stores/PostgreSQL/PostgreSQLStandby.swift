@@ -19,6 +19,7 @@ final class PostgreSQLStandby {
             chown nobody "$dir"; as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
         fi
         cd "$dir"
+        ln -s "$bin/psql" psql
         $as "$bin/pg_basebackup" -h "$primary" -p "$primary_port" -U owner -D data -R -X stream \\
             -c fast >log 2>&1 || { cat log; exit 1; }
         $as "$bin/postgres" -D data -k "$dir" -p "$port" -c listen_addresses= -c fsync=off \\

@@ -65,12 +65,7 @@ final class RedisServer: Sendable {
         let output = Pipe()
         client.standardOutput = output
         client.standardError = output
-        try client.run()
-        let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(),
-            as: UTF8.self
-        )
-        client.waitUntilExit()
+        let text = String(decoding: try client.runToEnd(reading: output), as: UTF8.self)
         guard client.terminationStatus == 0, !text.hasPrefix("ERR") else {
             throw ServerFailure(text: text)
         }
