@@ -149,4 +149,26 @@ struct ShapeGuaranteeTests {
             #expect(users.map { $0.exposeText() }.sorted() == all)
         }
     }
+
+    @Test(
+        "a date in the future stops a user whose id stands in several columns",
+        arguments: ShapeKind.allCases
+    )
+    func future(kind: ShapeKind) async throws {
+        let app = try kind.open(
+            """
+            CREATE TABLE p(tenant VARCHAR(20), id BIGINT, made BIGINT, PRIMARY KEY (tenant, id));
+            INSERT INTO p VALUES ('a', 1, 1800000000), ('b', 1, 1700000000);
+            """
+        )
+        let template = "{tenant}/{id}"
+        let target = app.target([
+            SchemaShape.rule("p", "id", type: .integer, dated: true, template: template)
+        ])
+        _ = await target.purge([order("a/1"), order("b/1")])
+        #expect(try app.dump("p") == ["a|1|1800000000"])
+        let future = Obstacle(.future, at: "p", name: "made")
+        let answers = await target.verify([order("a/1"), order("b/1")])
+        #expect(answers == [.failure(.blocked(future)), .clean])
+    }
 }
