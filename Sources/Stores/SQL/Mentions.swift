@@ -17,8 +17,8 @@ enum Mentions {
         words.contains { $0.contains(scalar.value) }
     }
 
-    /// The text with each needle replaced, maybe in any case of ASCII letters, as `NOCASE` compares;
-    /// `nil` when there is none.
+    /// The text with each needle replaced, maybe in any case of ASCII letters, as `NOCASE`
+    /// compares; `nil` when there is none.
     static func replace(
         _ needle: String,
         in text: String,
