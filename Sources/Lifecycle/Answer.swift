@@ -223,14 +223,16 @@ package struct PurgeCounts: Hashable, Sendable {
     }
 
     /// Adds the counts of a later pass over the same tables, which happens after a crash.
-    package mutating func add(_ other: PurgeCounts) {
+    ///
+    /// A pass that did not come to its end is not whole.
+    package mutating func add(_ other: PurgeCounts, isWhole: Bool = true) {
         // Keys were found later: what an operator decided for want of them counts no more.
-        let isLookedFor = !other.entries.isEmpty && !other.isNotLookedFor
+        let isLookedFor = !other.entries.isEmpty && !other.isWithoutAnyKey
         entries.removeAll {
             $0.action == Self.notLookedForAction
                 || (isLookedFor && $0.action == Self.withoutKeysAction)
         }
-        for entry in other.entries {
+        for entry in noteReached(by: other, isWhole: isWhole) {
             if let index = entries.firstIndex(where: {
                 $0.name == entry.name && $0.action == entry.action
             }) {
@@ -257,6 +259,7 @@ package struct PurgeCounts: Hashable, Sendable {
         (self.isPassOpen, self.isAtLeast) = (isPassOpen, isAtLeast)
     }
 
+    /// The store, or a part of it, was not searched.
     package var isNotLookedFor: Bool {
         entries.contains { $0.action.hasPrefix(Self.notLookedForAction) }
     }

@@ -72,7 +72,7 @@ extension PurgeWork {
             return []
         case .halted(let done):
             counts.endPass()
-            counts.add(done)
+            counts.add(done, isWhole: false)
             return []
         case .stopped:
             counts.endPass()
@@ -92,7 +92,7 @@ extension PurgeWork {
         guard step == .purged else { return [] }
         switch answer {
         case .clean, .notLookedFor:
-            if answer == .notLookedFor, !counts.isNotLookedFor, !counts.isAccepted {
+            if answer == .notLookedFor, !counts.isWithoutAnyKey, !counts.isAccepted {
                 counts.entries.append(
                     .init(name: "\(target)", action: PurgeCounts.notLookedForAction, rowCount: 0)
                 )
@@ -179,7 +179,7 @@ extension PurgeWork {
     }
 
     func waitsForKeys(_ environment: Environment) -> Bool {
-        step == .purged && !isBusy && counts.isNotLookedFor && !counts.isWithoutKeys
+        step == .purged && !isBusy && counts.isWithoutAnyKey && !counts.isWithoutKeys
             && environment.keyedTargetsToPark.contains(target)
     }
 

@@ -137,7 +137,7 @@ extension Request {
             for index in purges.indices where targets.contains(purges[index].target) {
                 purges[index].purgeAgain(upTo: time)
             }
-            let unknown = purges.filter { targets.contains($0.target) && $0.counts.isNotLookedFor }
+            let unknown = purges.filter { targets.contains($0.target) && $0.counts.isWithoutAnyKey }
             lookForKeys(of: unknown.map(\.target), environment)
             approval?.expire()
         case .due, .lookedUp, .checked, .revoked, .confirmed, .planned, .purged, .verified,

@@ -20,7 +20,7 @@ extension Request {
     /// The source is purged again; a store that has keys finds new ones when it is verified.
     mutating func lookForKeys(in source: TargetName, _ environment: Environment) {
         guard !environment.keySources.isEmpty else { return }
-        for index in purges.indices where purges[index].counts.isNotLookedFor {
+        for index in purges.indices where purges[index].counts.isWithoutAnyKey {
             guard environment.keyChain(of: purges[index].target).contains(source) else { continue }
             purges[index].purgeAgain(upTo: nil)
         }

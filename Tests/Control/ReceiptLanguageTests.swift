@@ -165,6 +165,30 @@ extension ControlSuite {
             }
         }
 
+        @Test func `a table where nothing led to the user's rows is named as not searched`() {
+            let action = PurgeCounts.unreachedAction("email via users.email")
+            let receipt: JSONValue = [
+                "targets": [
+                    [
+                        "target": "app-db", "verified": false, "not_looked_for": "gone",
+                        "tables": [
+                            ["table": "letters", "action": "delete", "rows": 0, "newer_rows": 0],
+                            [
+                                "table": "letters", "action": .string(action), "rows": 0,
+                                "newer_rows": 0,
+                            ],
+                        ],
+                    ]
+                ]
+            ]
+            for language in ReceiptLanguage.allCases {
+                let page = ReceiptPage(receipt: receipt, language: language).html
+                let text = ReceiptPhrase.notSearched.text(in: language)
+                let sentence = ReceiptPage.escaped(text).replacing("%", with: "app-db (letters)")
+                #expect(page.contains(sentence), "\(language)")
+            }
+        }
+
         @Test func `what the operator wrote stays as it is`() {
             let action: JSONValue = ["url": "u", "text": "Ask the desk.", "configured": true]
             let identity: JSONValue = [

@@ -76,4 +76,20 @@ import Testing
         let steps = WireStep.steps(of: work, in: request)
         #expect(steps.first?.verdict == "2 rows, 1 left as newer")
     }
+
+    @Test("a verification names the tables to whose rows nothing led")
+    func unreached() throws {
+        let request = try Self.request()
+        var work = Self.work("a", .verified)
+        let action = PurgeCounts.unreachedAction("email via users.email")
+        work.counts.entries = [
+            .init(name: "users", action: "delete", rowCount: 0),
+            .init(name: "letters", action: action, rowCount: 0),
+        ]
+        let steps = WireStep.steps(of: work, in: request)
+        #expect(steps.map(\.state.description) == ["done", "done"])
+        #expect(
+            steps.map(\.verdict) == ["0 rows", "clean, but not looked for in 'letters'"]
+        )
+    }
 }

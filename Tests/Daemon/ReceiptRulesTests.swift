@@ -99,4 +99,28 @@ struct ReceiptRulesTests {
         let tables = try #require(receipt["targets"]?.array?.first?["tables"]?.array)
         #expect(tables.map { $0["cutoff"]?.string } == [Bench.start.rfc3339, "none", "none"])
     }
+
+    @Test func `a rule to whose rows nothing led is named, and its store is not verified`()
+        async throws
+    {
+        let action = PurgeCounts.unreachedAction("email via users.email")
+        let receipt = try await Self.receipt(
+            [Self.rule("author", "delete")],
+            [
+                .init(name: "documents", action: "delete", rowCount: 2),
+                .init(name: "documents", action: action, rowCount: 0),
+            ]
+        )
+        let store = try #require(receipt["targets"]?.array?.first)
+        #expect(store["verified"] == false && store["verified_at"] == nil)
+        let rule = "documents (email via users.email)"
+        #expect(store["not_looked_for"]?.string == "the row that leads there was gone: \(rule)")
+        let summary = try #require(receipt["summary"]?.string)
+        #expect(summary.contains("since the row that leads there was gone: \(rule)."))
+        #expect(summary.contains("Erased from 'app-db' only in part."))
+        #expect(!summary.contains("no key led there"))
+        let tables = try #require(store["tables"]?.array)
+        #expect(tables.map { $0["action"]?.string } == ["delete", action])
+        #expect(receipt["not_erased"]?.array == [])
+    }
 }

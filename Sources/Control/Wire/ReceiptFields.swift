@@ -82,7 +82,7 @@ package struct ReceiptFields: WireObject {
                     .time,
                     "Until when the vendor has promised to erase; never verified."
                 ),
-                .optional("not_looked_for", .text, "Why the store was not searched."),
+                .optional("not_looked_for", .text, "Why it, or a part of it, was not searched."),
                 .optional("counts", .text, "`at_least` where a purge was cut off."),
                 .required("tables", .list(.object("ReceiptTable")), "What was done in each table."),
                 .optional("backups_kept_until", .time, "When its last backup ends."),

@@ -119,7 +119,8 @@ struct Receipt: Sendable {
         let erased = purges.filter {
             $0.isLookedFor && !$0.isNewerOnly && !$0.counts.isAccepted
         }
-        let unknown = purges.filter { !$0.isLookedFor }
+        let unknown = purges.filter(\.counts.isWithoutAnyKey)
+        let partial = purges.filter { !$0.isLookedFor && !$0.counts.isWithoutAnyKey }
         var sentences: [String] = []
         if !erased.isEmpty {
             sentences.append(
@@ -140,6 +141,10 @@ struct Receipt: Sendable {
         }
         if !unknown.isEmpty {
             sentences.append("NOT looked for in \(names(unknown)): no key led there.")
+        }
+        sentences += partial.map { work in
+            "Erased from '\(work.target)' only in part. NOT looked for, since the row that leads"
+                + " there was gone: \(work.counts.unreachedRules)."
         }
         return sentences
     }

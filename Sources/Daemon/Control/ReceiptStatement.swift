@@ -85,7 +85,7 @@ struct ReceiptStatement: Sendable {
             "verified": .bool(isCounted && work.step == .verified),
             "verified_at": isCounted ? JSONValue(work.endedAt?.rfc3339) : nil,
             "accepted_until": JSONValue(work.counts.acceptedUntil?.rfc3339),
-            "not_looked_for": isKnown ? nil : "no key led into this store",
+            "not_looked_for": isKnown ? nil : .string(work.counts.whyNotLookedFor),
             "counts": work.counts.isAtLeast ? "at_least" : nil,
             "tables": .array(work.counts.entries.map { table($0, of: work) }),
         ]
@@ -116,4 +116,17 @@ struct ReceiptStatement: Sendable {
 
 extension PurgeWork {
     var isLookedFor: Bool { !counts.isNotLookedFor }
+}
+
+extension PurgeCounts {
+    /// Rules to which nothing led, as `newsletter (email via users.email)`.
+    var unreachedRules: String {
+        unreached.map { "\($0.name) (\($0.unreachedRule ?? ""))" }.joined(separator: ", ")
+    }
+
+    fileprivate var whyNotLookedFor: String {
+        isWithoutAnyKey
+            ? "no key led into this store"
+            : "the row that leads there was gone: \(unreachedRules)"
+    }
 }

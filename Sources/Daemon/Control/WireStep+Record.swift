@@ -116,7 +116,7 @@ extension WireStep {
             verify.state = .known(.done)
             verify.verdict = "clean"
         }
-        if work.step != .waiting, work.counts.isNotLookedFor {
+        if work.step != .waiting, work.counts.isWithoutAnyKey {
             purge.state = .known(.skipped)
             purge.verdict = PurgeCounts.notLookedForAction
             verify.verdict = purge.verdict
@@ -129,6 +129,10 @@ extension WireStep {
             let newer =
                 work.counts.newerCount > 0 ? ", \(work.counts.newerCount) left as newer" : ""
             purge.verdict = "\(least)\(work.counts.workedCount) rows\(newer)"
+            if work.step == .verified, work.counts.isNotLookedFor {
+                let tables = work.counts.unreached.map { "'\($0.name)'" }
+                verify.verdict = "clean, but not looked for in " + tables.joined(separator: ", ")
+            }
         }
         return [purge, verify]
     }

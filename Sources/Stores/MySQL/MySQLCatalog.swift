@@ -135,7 +135,8 @@ struct MySQLCatalog {
                     childColumns: group.map { $0[6] },
                     parentColumns: group.map { $0[7] },
                     // InnoDB knows no later check.
-                    onDelete: first[5] == "NO ACTION" ? "RESTRICT" : first[5]
+                    onDelete: first[5] == "NO ACTION" ? "RESTRICT" : first[5],
+                    isEnforced: true
                 )
             )
         }

@@ -113,7 +113,8 @@ struct PostgreSQLCatalog {
                     parent: parent.name,
                     childColumns: group.map { $0[4] },
                     parentColumns: group.map { $0[5] },
-                    onDelete: Self.actions[group[0][3]] ?? group[0][3]
+                    onDelete: Self.actions[group[0][3]] ?? group[0][3],
+                    isEnforced: group[0][6] == "t"
                 )
             )
         }
@@ -175,7 +176,9 @@ struct PostgreSQLCatalog {
         """
 
     private static let foreignKeySQL = """
-        SELECT k.oid, k.conrelid, k.confrelid, k.confdeltype, ca.attname, pa.attname
+        SELECT k.oid, k.conrelid, k.confrelid, k.confdeltype, ca.attname, pa.attname,
+            k.convalidated AND NOT EXISTS (SELECT 1 FROM pg_inherits i JOIN pg_class h
+                ON h.oid = i.inhrelid WHERE i.inhparent = k.conrelid AND NOT h.relispartition)
         FROM pg_constraint k
         CROSS JOIN LATERAL unnest(k.conkey, k.confkey) WITH ORDINALITY AS u(child, parent, place)
         JOIN pg_attribute ca ON ca.attrelid = k.conrelid AND ca.attnum = u.child

@@ -67,6 +67,8 @@ struct RowConditions {
     let guardian: String
     /// What goes with the last of these rows.
     let releases: [ReleasePlan]
+    /// What else has to stand for the rows to be found.
+    let start: ChainStart?
 
     /// Rows that are worked on.
     var work: String { match + todo + open + guardian }
@@ -97,6 +99,7 @@ struct RowConditions {
         isRepeated = rule.isRepeated
         // A part that is changed is not found again.
         unmasked = parts.isEmpty || rule.changesPart ? "" : " AND NOT (\(isMasked))"
+        start = ChainStart(rule, in: table, unmasked: unmasked, planner)
         let hold = planner.hold(of: rule, in: table)
         todo = unmasked + (hold.map { " AND NOT \($0)" } ?? "")
         open = cutoff.map { " AND NOT \($0)" } ?? ""
@@ -120,6 +123,8 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     let isReleased: Bool
     /// What goes with the last of its rows.
     let releases: [ReleasePlan]
+    /// What else has to stand for its rows to be found; `nil` where nothing has.
+    let start: ChainStart?
     /// The receipt's name.
     let table: String
     /// Rows that want work or are kept, newer ones, undated ones that are not newer, up to
@@ -150,7 +155,7 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
         table = rule.table
         root = planner.root(of: rule)
         isReleased = planner.isReleased(rule)
-        releases = rows.releases
+        (releases, start) = (rows.releases, rows.start)
         isLeafFirst = planner.isBranch(rule) && rule.action == .delete || rule.isRepeated
         users = UserScan(root, planner.shape(root.table), Dialect.self)
         let counted = { (limit: String) in
@@ -197,7 +202,7 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
         [countSQL, planSQL]
             + releases.map(\.deleteSQL)
             + [remainingSQL, nonCanonicalSQL, literalSQL, futureSQL, heldSQL].compactMap(\.self)
-            + unclearParts.map(\.sql)
+            + unclearParts.map(\.sql) + (start?.statements ?? [])
             + Dialect.statements(of: work)
     }
 

@@ -19,6 +19,9 @@ struct SQLServerPurge<Session: SQLSession> {
     private var chunkCount = 0
     private var counts = PurgeCounts()
     private var released: [TableRule: Int] = [:]
+    private var isBegun = false
+    /// Rules that were reached, for what leads to their rows stood there.
+    private(set) var reached: Set<TableRule>
 
     init(
         session: Session,
@@ -26,7 +29,8 @@ struct SQLServerPurge<Session: SQLSession> {
         order: PurgeOrder,
         target: TargetName,
         uptime: @escaping @Sendable () -> Duration,
-        masks: ServerMasks
+        masks: ServerMasks,
+        reached: Set<TableRule>
     ) {
         self.session = session
         self.plan = plan
@@ -34,6 +38,7 @@ struct SQLServerPurge<Session: SQLSession> {
         self.target = target
         self.uptime = uptime
         self.masks = masks
+        self.reached = reached
     }
 
     /// The table that is worked on, or was when it failed; `nil` behind the last.
@@ -54,17 +59,18 @@ struct SQLServerPurge<Session: SQLSession> {
 
     /// False when the transaction is to be committed with work left.
     private mutating func work() throws(SQLError) -> Bool {
+        try begin()
         while tableIndex < plan.tables.count {
             let table = plan.tables[tableIndex]
             let action = table.rule.receiptAction
             guard let user = table.root.key(for: order.user) else {
-                close(TableCounter(table: table.table, action: action + ", no such id"))
+                try close(TableCounter(table: table.table, action: action + ", no such id"))
                 continue
             }
             if table.isReleased {
                 var counter = TableCounter(table: table.table, action: action)
                 counter.rowCount = released[table.rule] ?? 0
-                close(counter)
+                try close(counter)
                 continue
             }
             var parameters = SQLParameters.of(user, time: order.cutoff)
@@ -76,7 +82,7 @@ struct SQLServerPurge<Session: SQLSession> {
                     (found: found[0], newer: found[1], undated: found[2])
                 )
                 guard table.rule.action.changesRows, found[0] > found[1] else {
-                    close(new)
+                    try close(new)
                     continue
                 }
                 counter = new
@@ -99,14 +105,34 @@ struct SQLServerPurge<Session: SQLSession> {
             guard table.isLeafFirst ? chunk.count == 0 : chunk.count < chunk.asked else {
                 return false
             }
-            if let counter { close(counter) }
+            if let counter { try close(counter) }
         }
         counts.entries += try session.held(order, plan)
         return true
     }
 
-    private mutating func close(_ counter: TableCounter) {
+    /// Rows that go behind those that lead to them are asked for before these go.
+    private mutating func begin() throws(SQLError) {
+        guard !isBegun else { return }
+        for table in plan.tables where table.isReleased { try noteStart(table) }
+        isBegun = true
+    }
+
+    private mutating func noteStart(_ table: TablePlan<Session.Dialect>) throws(SQLError) {
+        guard let start = table.start, !reached.contains(table.rule),
+            let user = table.root.key(for: order.user)
+        else { return }
+        if try session.leads(start, .of(user, time: order.cutoff)) {
+            reached.insert(table.rule)
+        } else {
+            counts.entries.append(start.entry)
+        }
+    }
+
+    private mutating func close(_ counter: TableCounter) throws(SQLError) {
         counts.entries += counter.entries
+        let table = plan.tables[tableIndex]
+        if !table.isReleased { try noteStart(table) }
         self.counter = nil
         chunkRows = SQLLimits.chunkRows
         tableIndex += 1

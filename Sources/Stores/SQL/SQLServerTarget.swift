@@ -18,10 +18,11 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
 
     private var session: Session?
     private var usedAt = Duration.zero
-    private var plan: SQLPlan<Session.Dialect>?
+    private(set) var plan: SQLPlan<Session.Dialect>?
     private var plannedAt = Duration.zero
     /// What the plan leaves alone.
     private var plannedHolds: [RowFilter] = []
+    private var reached = ReachedRules()
 
     /// The queue on which everything here runs: waiting for a server holds no thread of others.
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -54,7 +55,10 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
 
     /// Deletes and masks, one user after the other, several with few rows in one transaction.
     func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        let answers = await purgeSpelled(nonCanonical.fit(orders))
+        let fit = nonCanonical.fit(orders)
+        let purged = await purgeSpelled(fit)
+        reached.forget(fit, purged)
+        let answers = await judged(purged)
         return nonCanonical.merged(answers, orders) { .failure($0) }
     }
 
@@ -124,6 +128,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         }
         usedAt = clock.uptime()
         guard !purge.isOver else { return answers }
+        reached[purge.order] = purge.reached
         do {
             return answers + [try await finish(&purge, session, plan, signal)]
         } catch {
@@ -149,6 +154,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 answer = try purge.step()
             }
             usedAt = clock.uptime()
+            reached[purge.order] = purge.reached
             if let answer { return answer }
         }
     }
@@ -164,7 +170,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
             order: order,
             target: name,
             uptime: clock.uptime,
-            masks: ServerMasks(hasher: hasher, entropy: clock.entropy)
+            masks: ServerMasks(hasher: hasher, entropy: clock.entropy),
+            reached: reached[order]
         )
     }
 

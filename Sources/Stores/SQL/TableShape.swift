@@ -106,6 +106,8 @@ struct ForeignKey: Sendable {
     let parentColumns: [String]
     /// Upper case, such as `NO ACTION`; empty where the schema declares no key.
     let onDelete: String
+    /// The database has checked all rows by it, and checks each change.
+    var isEnforced = false
     /// A rule follows it: children go first, whatever the key does.
     var isFollowed = false
     /// The child rows go after the parent rows, which refer to them by another key.

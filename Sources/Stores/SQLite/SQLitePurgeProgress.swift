@@ -31,15 +31,20 @@ struct SQLitePurgeProgress: Sendable {
         var counts = PurgeCounts()
         /// Rows that went with the last ones that referred to them.
         var released: [TableRule: Int] = [:]
+        /// Rules that were reached, for what leads to their rows stood there.
+        var reached: Set<TableRule> = []
     }
 
     var isolation = Isolation.optimistic
     var answers: [PurgeAnswer?]
     var next = 0
     var resume: Resume?
+    /// Rules that an earlier call reached, for each order.
+    let reachedBefore: [Set<TableRule>]
 
-    init(orderCount: Int) {
-        answers = Array(repeating: nil, count: orderCount)
+    init(reachedBefore: [Set<TableRule>]) {
+        answers = reachedBefore.map { _ in nil }
+        self.reachedBefore = reachedBefore
     }
 
     /// Moves on to the next order without an answer.

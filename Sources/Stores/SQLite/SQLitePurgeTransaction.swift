@@ -115,7 +115,7 @@ struct SQLitePurgeTransaction {
         since start: Duration
     ) throws(SQLError) -> Bool {
         let order = orders[progress.next]
-        var resume = progress.resume ?? SQLitePurgeProgress.Resume()
+        var resume = try begin(order, progress)
         while resume.tableIndex < tables.count {
             if order.isOutdated {
                 progress.resume = resume
@@ -141,6 +141,7 @@ struct SQLitePurgeTransaction {
                 progress.resume = resume
                 return false
             }
+            if !table.plan.isReleased { try noteStart(table.plan, order, &resume) }
         }
         progress.resume = nil
         let held = try reader.held(order, plan)
@@ -150,6 +151,35 @@ struct SQLitePurgeTransaction {
             ? .done(resume.counts)
             : .held(resume.counts, under: Set(order.holds.map(\.name)))
         return true
+    }
+
+    /// Rows that go behind those that lead to them are asked for before these go.
+    private func begin(
+        _ order: PurgeOrder,
+        _ progress: SQLitePurgeProgress
+    ) throws(SQLError) -> SQLitePurgeProgress.Resume {
+        if let resume = progress.resume { return resume }
+        var resume = SQLitePurgeProgress.Resume()
+        resume.reached = progress.reachedBefore[progress.next]
+        for table in plan.tables where table.isReleased {
+            try noteStart(table, order, &resume)
+        }
+        return resume
+    }
+
+    private func noteStart(
+        _ table: TablePlan<SQLiteDialect>,
+        _ order: PurgeOrder,
+        _ resume: inout SQLitePurgeProgress.Resume
+    ) throws(SQLError) {
+        guard let start = table.start, !resume.reached.contains(table.rule),
+            let key = table.root.key(for: order.user)
+        else { return }
+        if try reader.leads(start, .of(key, time: order.cutoff)) {
+            resume.reached.insert(table.rule)
+        } else {
+            resume.counts.entries.append(start.entry)
+        }
     }
 
     // MARK: Tables
@@ -271,6 +301,7 @@ struct SQLitePurgeTransaction {
         counter.rowCount += changed
         var next = SQLitePurgeProgress.Resume()
         (next.counts, next.released) = (resume.counts, resume.released)
+        next.reached = resume.reached
         next.counts.entries += counter.entries
         next.tableIndex = resume.tableIndex + 1
         next.commitTook = resume.commitTook

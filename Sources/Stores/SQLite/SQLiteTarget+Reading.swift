@@ -109,7 +109,7 @@ extension SQLiteTarget {
     }
 
     /// Counts a user's rows of one table, each piece in a transaction of its own.
-    private func count(
+    func count(
         _ order: PurgeOrder,
         from start: SQLiteRowCount,
         of table: TablePlan<SQLiteDialect>,

@@ -22,6 +22,7 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
     var guardBaseline: UInt64
 
     private var queue: DatabaseQueue?
+    private var reached = ReachedRules()
     var plan: Plan?
     /// The plan under the holds that the last purge was given.
     var heldPlan: (holds: [RowFilter], plan: Plan)?
@@ -49,7 +50,7 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
     }
 
     private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        var progress = SQLitePurgeProgress(orderCount: orders.count)
+        var progress = SQLitePurgeProgress(reachedBefore: orders.map { reached[$0] })
         let holds = orders.first?.holds.compactMap(\.rows) ?? []
         var residualCopies: [PurgeCounts.ResidualCopies] = []
         let error = await retrying {
@@ -76,13 +77,16 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
         }
         var (begun, untouched) = (EffectFailure.lost, EffectFailure.lost)
         if let error {
+            if let resume = progress.resume { reached[orders[progress.next]] = resume.reached }
             begun = error.failure
             untouched = error.kind == .cancelled ? .unreachable : error.failure
         } else if configuration.vacuum == .incremental {
             await giveBackPages()
         }
-        return progress.answers(elseBegun: begun, elseUntouched: untouched)
+        let answers = progress.answers(elseBegun: begun, elseUntouched: untouched)
             .map { $0.noting(residualCopies) }
+        reached.forget(orders, answers)
+        return await judged(answers, of: orders)
     }
 
     /// What the write-ahead log holds for a while: frames of before, and pages that no checkpoint

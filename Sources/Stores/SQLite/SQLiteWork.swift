@@ -17,6 +17,8 @@ struct SQLiteWork: Sendable {
     let counting: SQLiteCounting
     /// Counts what is left, for a verification in pieces; `nil` for kept rows.
     let checking: SQLiteCounting?
+    /// Counts rows that may be of a user to whom nothing leads (``ChainStart``).
+    let loose: SQLiteCounting?
     /// Foreign keys that can keep its rows from going.
     let blockers: [SQLiteObstacles.Blocker]
 }
@@ -67,6 +69,13 @@ extension SQLiteDialect {
                     candidates: check,
                     times: (cutoff: nil, undated: "0")
                 ),
+            loose: rows.start.map { start in
+                SQLiteCounting(
+                    table,
+                    wanted: start.isLoose,
+                    times: (cutoff: nil, undated: "0")
+                )
+            },
             blockers: rows.referring.map { key in
                 SQLiteObstacles.Blocker(
                     table: key.table,
@@ -97,6 +106,7 @@ extension SQLiteDialect {
         work.releasing.flatMap { [$0.work, $0.chunk] }
             + [work.workSQL, work.chunkSQL, work.sizesSQL, work.newerSQL].compactMap(\.self)
             + work.counting.statements + (work.checking?.statements ?? [])
+            + (work.loose?.statements ?? [])
             + work.blockers.map(\.sql)
     }
 }

@@ -123,7 +123,7 @@ struct ReceiptPage {
         ]
         for (name, group) in groups where !group.isEmpty {
             sentences.append(
-                phrase(name, group.map { field("target", of: $0) }.joined(separator: ", "))
+                phrase(name, group.map { place(of: $0) }.joined(separator: ", "))
             )
         }
         let known = ReceiptPhrase.scope.map { JSONValue.string($0.text(in: .english)) }
@@ -139,6 +139,17 @@ struct ReceiptPage {
             sentences.append(phrase(.dataReturned, time(returned)))
         }
         return sentences
+    }
+
+    /// A store, with the tables where nothing led to the user's rows.
+    private func place(of store: JSONValue) -> String {
+        let tables = array(store["tables"]).filter(isUnreached).map { field("table", of: $0) }
+        let name = field("target", of: store)
+        return tables.isEmpty ? name : "\(name) (\(tables.joined(separator: ", ")))"
+    }
+
+    private func isUnreached(_ entry: JSONValue) -> Bool {
+        field("action", of: entry).hasPrefix(PurgeCounts.unreachedAction(""))
     }
 
     /// A link counts as cut only where the receipt says so.
@@ -207,7 +218,7 @@ struct ReceiptPage {
             if store["not_looked_for"] != nil {
                 rows.append([
                     field("target", of: store),
-                    "<span class=\"no\">\(phrase(.notSearched, field("target", of: store)))</span>",
+                    "<span class=\"no\">\(phrase(.notSearched, place(of: store)))</span>",
                     "", "", phrase(.notVerified),
                 ])
             }

@@ -1,0 +1,51 @@
+/// Rules to whose rows nothing led: what they go by was gone before the purge.
+///
+/// The rest of the store was purged and is verified. Of these rules nothing is.
+extension PurgeCounts {
+    /// ``Entry/action`` of such a rule, which is named as `column via table.column`.
+    package static func unreachedAction(_ rule: String) -> String { unreached + rule }
+
+    fileprivate static let unreached = notLookedForAction + " by "
+
+    /// An entry for each such rule.
+    package var unreached: [Entry] { entries.filter { $0.unreachedRule != nil } }
+
+    /// The whole store is searched by keys, and none was found.
+    package var isWithoutAnyKey: Bool {
+        entries.contains {
+            $0.action == Self.notLookedForAction || $0.action == Self.withoutKeysAction
+        }
+    }
+
+    /// Takes over which rules are unreached after another pass, before its counts are added.
+    ///
+    /// The first pass that reaches a rule takes all of its rows, and only then what leads there.
+    /// So what a pass has reached need not be found again by a later one. A pass that broke off may
+    /// have come to other rules of a table only.
+    ///
+    /// - Returns: The entries of the other pass without those of rules that were reached before.
+    mutating func noteReached(by other: PurgeCounts, isWhole: Bool) -> [Entry] {
+        let before = entries
+        if isWhole {
+            entries.removeAll { entry in
+                entry.unreachedRule != nil && !other.entries.contains { $0.isSame(as: entry) }
+            }
+        }
+        return other.entries.filter { entry in
+            entry.unreachedRule == nil || before.contains { $0.isSame(as: entry) }
+                || !before.contains { $0.name == entry.name }
+        }
+    }
+}
+
+extension PurgeCounts.Entry {
+    /// The rule to whose rows nothing led.
+    package var unreachedRule: String? {
+        guard action.hasPrefix(PurgeCounts.unreached) else { return nil }
+        return String(action.dropFirst(PurgeCounts.unreached.count))
+    }
+
+    fileprivate func isSame(as other: PurgeCounts.Entry) -> Bool {
+        name == other.name && action == other.action
+    }
+}

@@ -1,0 +1,307 @@
+import Engine
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import Stores
+
+/// Rules that go by the user's row, which the application has deleted before the purge.
+struct GoneStart: Sendable, CustomTestStringConvertible {
+    let name: String
+    let sql: String
+    let rules: [TableRule]
+    /// What the application does before the request.
+    let deletes: String
+    /// What the receipt has to say, without `not looked for by`.
+    let unreached: [String]
+    var kinds = ShapeKind.allCases
+    var user = "a"
+
+    var testDescription: String { name }
+
+    private static let letters = """
+        CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT UNIQUE, made INTEGER);
+        CREATE TABLE letters(n INTEGER PRIMARY KEY, email TEXT, kind TEXT);
+        INSERT INTO users VALUES ('a', 'a@x', 1600000000), ('b', 'b@x', 1600000000);
+        INSERT INTO letters VALUES (1, 'a@x', 'x'), (2, 'b@x', 'x'), (3, NULL, 'x');
+        """
+    private static let byEmail = [
+        SchemaShape.rule("users", "id"), SchemaShape.rule("letters", "email", via: "users.email"),
+    ]
+    private static let masked = [
+        SchemaShape.rule("users", "id"),
+        SchemaShape.rule(
+            "letters",
+            "email",
+            via: "users.email",
+            .anonymize([ColumnMask(column: "email", strategy: .text("gone"))])
+        ),
+    ]
+    private static let ofX = [
+        SchemaShape.rule("users", "id"),
+        SchemaShape.rule(
+            "letters",
+            "email",
+            via: "users.email",
+            where: [ColumnCondition(column: "kind", test: .equals(.text("y")))]
+        ),
+    ]
+    private static let dated = [
+        SchemaShape.rule("users", "id", dated: true),
+        SchemaShape.rule("letters", "email", via: "users.email"),
+    ]
+    private static let chain = """
+        CREATE TABLE users(id INTEGER PRIMARY KEY, login TEXT UNIQUE);
+        CREATE TABLE orders(id INTEGER PRIMARY KEY, u INTEGER REFERENCES users ON DELETE CASCADE);
+        CREATE TABLE items(id INTEGER PRIMARY KEY, o INTEGER REFERENCES orders ON DELETE CASCADE);
+        INSERT INTO users VALUES (1, 'a'), (2, 'b'); INSERT INTO orders VALUES (1, 1), (2, 2);
+        INSERT INTO items VALUES (1, 1), (2, 2);
+        """
+    private static let clearedChain = chain.replacing(
+        "users ON DELETE CASCADE",
+        with: "users ON DELETE SET NULL"
+    )
+    private static let ownedChain =
+        clearedChain
+        + "ALTER TABLE orders ADD COLUMN seller TEXT; UPDATE orders SET seller = 'b';"
+    private static let bareChain = """
+        CREATE TABLE users(id INTEGER PRIMARY KEY, login TEXT UNIQUE);
+        CREATE TABLE orders(id INTEGER PRIMARY KEY, u INTEGER);
+        CREATE TABLE items(id INTEGER PRIMARY KEY, o INTEGER);
+        INSERT INTO users VALUES (1, 'a'), (2, 'b'); INSERT INTO orders VALUES (1, 1), (2, 2);
+        INSERT INTO items VALUES (1, 1), (2, 2);
+        """
+    private static let byOrder = [
+        SchemaShape.rule("users", "login"), SchemaShape.rule("orders", "u", via: "users.id"),
+        SchemaShape.rule("items", "o", via: "orders.id"),
+    ]
+
+    static let all = [
+        GoneStart(
+            name: "letters to an address that no user has",
+            sql: letters,
+            rules: byEmail,
+            deletes: "DELETE FROM users WHERE id = 'a'",
+            unreached: ["letters: email via users.email"]
+        ),
+        GoneStart(
+            name: "all letters are other users' or nobody's",
+            sql: letters,
+            rules: byEmail,
+            deletes: "DELETE FROM users WHERE id = 'a'; DELETE FROM letters WHERE n = 1",
+            unreached: []
+        ),
+        GoneStart(
+            name: "the user's row is there",
+            sql: letters,
+            rules: byEmail,
+            deletes: "INSERT INTO letters VALUES (4, 'c@x', 'x')",
+            unreached: []
+        ),
+        GoneStart(
+            name: "the letters that are left are masked already",
+            sql: letters,
+            rules: masked,
+            deletes: "DELETE FROM users WHERE id = 'a'; UPDATE letters SET email = 'gone'"
+                + " WHERE n = 1",
+            unreached: []
+        ),
+        GoneStart(
+            name: "a letter is not masked",
+            sql: letters,
+            rules: masked,
+            deletes: "DELETE FROM users WHERE id = 'a'",
+            unreached: ["letters: email via users.email"]
+        ),
+        GoneStart(
+            name: "the rule is about other letters",
+            sql: letters,
+            rules: ofX,
+            deletes: "DELETE FROM users WHERE id = 'a'",
+            unreached: []
+        ),
+        GoneStart(
+            name: "the user's row is of a later account",
+            sql: letters,
+            rules: dated,
+            deletes: "UPDATE users SET made = 1750000000, email = 'new@x' WHERE id = 'a'",
+            unreached: ["letters: email via users.email"]
+        ),
+        GoneStart(
+            name: "foreign keys took what hung on the user's row",
+            sql: chain,
+            rules: byOrder,
+            deletes: "DELETE FROM users WHERE id = 1",
+            unreached: []
+        ),
+        GoneStart(
+            name: "a foreign key that was set to NULL",
+            sql: clearedChain,
+            rules: byOrder,
+            deletes: "DELETE FROM users WHERE id = 1",
+            unreached: ["items: o via orders.id", "orders: u via users.id"]
+        ),
+        GoneStart(
+            name: "a foreign key that was set to NULL in no row",
+            sql: clearedChain,
+            rules: byOrder,
+            deletes: "DELETE FROM orders WHERE id = 1; DELETE FROM users WHERE id = 1",
+            unreached: []
+        ),
+        GoneStart(
+            name: "a foreign key that is NULL in a row of somebody else",
+            sql: ownedChain,
+            rules: byOrder + [SchemaShape.rule("orders", "seller")],
+            deletes: "DELETE FROM users WHERE id = 1",
+            unreached: []
+        ),
+        GoneStart(
+            name: "a foreign key that the application did not switch on",
+            sql: chain,
+            rules: byOrder,
+            deletes: "PRAGMA foreign_keys = OFF; DELETE FROM users WHERE id = 1",
+            unreached: ["items: o via orders.id", "orders: u via users.id"],
+            kinds: [.sqlite]
+        ),
+        GoneStart(
+            name: "a foreign key that was not validated",
+            sql: bareChain,
+            rules: byOrder,
+            deletes: "DELETE FROM users WHERE id = 1; ALTER TABLE orders"
+                + " ADD FOREIGN KEY (u) REFERENCES users NOT VALID;"
+                + " ALTER TABLE items ADD FOREIGN KEY (o) REFERENCES orders",
+            unreached: ["items: o via orders.id", "orders: u via users.id"],
+            kinds: [.postgresql]
+        ),
+        GoneStart(
+            name: "the rows that the first step led to are gone, too",
+            sql: bareChain,
+            rules: byOrder,
+            deletes: "DELETE FROM users WHERE id = 1; DELETE FROM orders WHERE id = 1",
+            unreached: ["items: o via orders.id"]
+        ),
+        GoneStart(
+            name: "rows that the user's rows referred to",
+            sql: SchemaShape.owned.sql,
+            rules: SchemaShape.owned.rules,
+            deletes: "DELETE FROM customers WHERE u = 'a'",
+            unreached: ["addresses: id via customers.address"]
+        ),
+        GoneStart(
+            name: "a name in texts",
+            sql: InsideShape.mentions.sql,
+            rules: InsideShape.mentions.rules,
+            deletes: "DELETE FROM users WHERE id = '1'",
+            unreached: ["t: d via users.name"],
+            user: "1"
+        ),
+        GoneStart(
+            name: "no texts",
+            sql: InsideShape.mentions.sql,
+            rules: InsideShape.mentions.rules,
+            deletes: "DELETE FROM users WHERE id = '1'; UPDATE t SET d = NULL",
+            unreached: [],
+            user: "1"
+        ),
+    ]
+}
+
+@Suite("Rules that go by the user's row say when it was gone", .serialized)
+struct ChainStartTests {
+    private static let cutoff = WallTime(unixMilliseconds: 1_700_000_000_000)
+
+    private static func unreached(_ answer: PurgeAnswer?) -> [String]? {
+        guard case .done(let counts)? = answer else { return nil }
+        return counts.unreached.map { "\($0.name): \($0.unreachedRule ?? "")" }.sorted()
+    }
+
+    @Test(
+        "a rule to whose rows nothing leads is not called erased where one may be the user's",
+        arguments: GoneStart.all,
+        ShapeKind.allCases
+    )
+    func gone(start: GoneStart, kind: ShapeKind) async throws {
+        guard start.kinds.contains(kind) else { return }
+        let app = try kind.open(start.sql)
+        try app.run(start.deletes)
+        let target = app.target(start.rules)
+        #expect(await target.diagnose() == [])
+        let user = order(start.user, cutoff: Self.cutoff)
+        let first = await target.purge([user])
+        #expect(Self.unreached(first.first) == start.unreached)
+        // Nothing that it finds is left.
+        #expect(await target.verify([user]) == [.clean])
+    }
+
+    @Test("the purge itself takes the user's row last", arguments: ShapeKind.allCases)
+    func own(kind: ShapeKind) async throws {
+        let app = try kind.open(SchemaShape.byValue.sql)
+        let target = app.target(SchemaShape.byValue.rules)
+        try app.run("INSERT INTO letters VALUES (9, 'nobody@x')")
+        let answers = await target.purge([order("a"), order("b")])
+        #expect(answers.map(Self.unreached) == [[], []])
+        // Who has never been there may have had an address.
+        let unknown = await target.purge([order("z")])
+        #expect(Self.unreached(unknown.first) == ["letters: email via users.email"])
+        // No row can have this id.
+        let chain = try kind.open(SchemaShape.polymorphic.sql)
+        let tags = await chain.target(SchemaShape.polymorphic.rules).purge([order("x")])
+        #expect(Self.unreached(tags.first) == [])
+    }
+
+    /// A user with more rows than one transaction takes, who goes before them.
+    private static let many =
+        """
+        CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT UNIQUE);
+        CREATE TABLE letters(n INTEGER PRIMARY KEY, email TEXT);
+        CREATE TABLE logs(n INTEGER PRIMARY KEY, u TEXT);
+        INSERT INTO users VALUES ('a', 'a@x'); INSERT INTO letters VALUES (1, 'a@x'), (2, 'b@x');
+
+        """
+        + "INSERT INTO logs WITH d(x) AS ("
+        + (0...9).map { "SELECT \($0)" }.joined(separator: " UNION ALL ")
+        + ") SELECT a.x + 10 * b.x + 100 * c.x + 1000 * e.x, 'a' FROM d a, d b, d c, d e;"
+
+    /// Its second transaction fails, and no later one.
+    private static func failing(
+        _ app: any ShapeStore,
+        _ rules: [TableRule]
+    ) throws -> any PurgeTarget {
+        let ticks = Ticks()
+        let count = { @Sendable in ticks.value.wrappingAdd(1, ordering: .relaxed).newValue }
+        let isCut = { @Sendable (statement: String) in statement != "COMMIT" || count() != 2 }
+        if let app = app as? PostgreSQLFixture {
+            return app.target(app.plan(rules), beforeStatement: isCut)
+        }
+        if let app = app as? MySQLFixture {
+            return app.target(app.plan(rules), beforeStatement: isCut)
+        }
+        let app = try #require(app as? AppDatabase)
+        let clock = TargetClock.hasty { _ in
+            if count() == 1 { throw CancellationError() }
+        }
+        return SQLiteTarget(
+            plan: SQLiteTargetPlan(name: TargetName("app-db"), path: app.path, rules: rules),
+            hasher: StandInHasher(),
+            clock: clock
+        )
+    }
+
+    @Test("a purge that failed behind the user's row goes on", arguments: ShapeKind.allCases)
+    func failed(kind: ShapeKind) async throws {
+        let rules = [
+            SchemaShape.rule("letters", "email", via: "users.email"),
+            SchemaShape.rule("users", "id"), SchemaShape.rule("logs", "u"),
+        ]
+        let app = try kind.open(Self.many)
+        let target = try Self.failing(app, rules)
+        let failed = await target.purge([order("a")])
+        #expect(Self.unreached(failed.first) == nil)
+        #expect(try app.dump(["users", "letters"]) == ["users": [], "letters": ["2|b@x"]])
+        let next = await target.purge([order("a")])
+        #expect(Self.unreached(next.first) == [])
+        // Another one does not know what the first had reached.
+        let other = await app.target(rules).purge([order("a")])
+        #expect(Self.unreached(other.first) == ["letters: email via users.email"])
+    }
+}
