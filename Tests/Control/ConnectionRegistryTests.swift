@@ -5,7 +5,7 @@ import Testing
 @testable import ControlServer
 
 extension ControlSuite {
-    @Suite(.timeLimit(.minutes(1))) struct ConnectionRegistryTests {
+    @Suite(.timeLimit(.minutes(5))) struct ConnectionRegistryTests {
         /// The listener is closed by then, so that nothing would ever be written to the connection.
         @Test func `a connection that comes while the server shuts down is closed at once`()
             async throws

@@ -20,7 +20,7 @@ extension ControlSuite {
             Content-Length: \(body.utf8.count)\r\n\r\n\(body)
             """
 
-        @Test(.timeLimit(.minutes(1)), arguments: [ControlRole.submit, .operator])
+        @Test(.timeLimit(.minutes(5)), arguments: [ControlRole.submit, .operator])
         func `a peer that is gone before it is accepted may be anybody`(
             _ role: ControlRole
         ) async throws {

@@ -158,7 +158,7 @@ extension ControlSuite {
             }
         }
 
-        @Test(.timeLimit(.minutes(1)))
+        @Test(.timeLimit(.minutes(5)))
         func `a plan that nobody waits for any more is given up`() async throws {
             let (never, keep) = AsyncStream.makeStream(of: Void.self)
             let (given, signalGiven) = AsyncStream.makeStream(of: Bool.self)

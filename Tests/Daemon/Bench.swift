@@ -1,5 +1,6 @@
 import Engine
 import FoundationEssentials
+import GRDB
 import Glibc
 import Lifecycle
 import Providers
@@ -50,6 +51,13 @@ final class Bench: Sendable {
     static func configuration(_ more: String = "") throws -> DaemonConfiguration {
         let text = configuration + "\n" + more
         return try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
+    }
+
+    /// An application's own connection to its database: it waits for the locks of others.
+    static func application(_ path: String) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.busyMode = .timeout(120)
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 
     /// Writes a key into the credentials directory, which is the state directory here.

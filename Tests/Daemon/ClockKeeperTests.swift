@@ -74,7 +74,7 @@ import Vault
         #expect(try await machine.acceptedAt(id) == Bench.start + .seconds(10) + Self.year)
     }
 
-    @Test("a jump found in the report of the one before stops nothing", .timeLimit(.minutes(1)))
+    @Test("a jump found in the report of the one before stops nothing", .timeLimit(.minutes(5)))
     func jumpInReport() async throws {
         let machine = try Machine()
         let clock = machine.clock

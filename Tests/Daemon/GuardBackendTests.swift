@@ -45,7 +45,7 @@ import Testing
 
     @Test(
         "an override lets exactly so many go beyond the limit, and works once",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [nil, 1, 2]
     )
     func overriding(count: Int?) async throws {
@@ -78,7 +78,7 @@ import Testing
 
     @Test(
         "an override for more than wait keeps the rest for an hour",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(5))
     )
     func keeping() async throws {
         let bench = try Bench()
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("a state that fails under the engine ends it", .timeLimit(.minutes(1)))
+    @Test("a state that fails under the engine ends it", .timeLimit(.minutes(5)))
     func failingState() async throws {
         let bench = try Bench()
         let backend = try bench.backend(more: "", clock: StillClock())

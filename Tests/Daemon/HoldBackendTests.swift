@@ -110,7 +110,7 @@ private final class DisputedStore: RowHolding, StubTarget {
         }
     }
 
-    @Test("a held target is left alone, and the request ends by itself", .timeLimit(.minutes(1)))
+    @Test("a held target is left alone, and the request ends by itself", .timeLimit(.minutes(5)))
     func wholeTarget() async throws {
         let whole = HoldInput(target: Self.target, reason: "case 7")
         try await run(holding: [("case", whole)]) { backend, id, store in
@@ -128,7 +128,7 @@ private final class DisputedStore: RowHolding, StubTarget {
         }
     }
 
-    @Test("held rows stay, and the request ends by itself", .timeLimit(.minutes(1)))
+    @Test("held rows stay, and the request ends by itself", .timeLimit(.minutes(5)))
     func rows() async throws {
         let input = HoldInput(target: Self.target, rows: Self.rows("orders"))
         try await run(holding: [("rows", input)]) { backend, id, store in
@@ -144,7 +144,7 @@ private final class DisputedStore: RowHolding, StubTarget {
 
     @Test(
         "a Firebase account stays for as long as the user's data elsewhere is held",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [false, true]
     )
     func accountStays(isOfRows: Bool) async throws {
@@ -162,7 +162,7 @@ private final class DisputedStore: RowHolding, StubTarget {
         }
     }
 
-    @Test("a request's own hold is lifted although its target is held", .timeLimit(.minutes(1)))
+    @Test("a request's own hold is lifted although its target is held", .timeLimit(.minutes(5)))
     func ownHoldOnHeldTarget() async throws {
         let bench = try Bench()
         let log = bench.log
@@ -185,7 +185,7 @@ private final class DisputedStore: RowHolding, StubTarget {
 
     @Test(
         "a hold on a request whose target was held ends like any other",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [false, true]
     )
     func holdAfterTargetHold(isOfUser: Bool) async throws {
@@ -217,7 +217,7 @@ private final class DisputedStore: RowHolding, StubTarget {
         }
     }
 
-    @Test("a hold that cannot be kept is refused", .timeLimit(.minutes(1)))
+    @Test("a hold that cannot be kept is refused", .timeLimit(.minutes(5)))
     func refusals() async throws {
         let whole = HoldInput(target: Self.target)
         try await run(holding: [("case", whole)]) { backend, _, _ in

@@ -127,7 +127,7 @@ private final class SteppedStore: RowHolding, StubTarget {
 
     @Test(
         "an order that has begun ends, the next one waits for the release and then goes by itself",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: Hold.allCases
     )
     func hold(_ hold: Hold) async throws {

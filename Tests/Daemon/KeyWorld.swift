@@ -29,7 +29,7 @@ final class KeyWorld: Sendable {
     init(_ vault: SealedVault? = nil, more: (String) -> String = { _ in "" }) async throws {
         self.vault = try vault ?? SealedUsers.vault(1)
         bench = try Bench()
-        database = try DatabaseQueue(path: bench.directory + "/app.db")
+        database = try Bench.application(bench.directory + "/app.db")
         try await database.write { db in
             try db.execute(
                 sql: """
@@ -45,7 +45,7 @@ final class KeyWorld: Sendable {
             try Self.makeFolder(bench.directory + "/" + name, name)
         }
         try Self.makeFolder(bench.directory + "/copy", "crm")
-        service = try DatabaseQueue(path: bench.directory + "/service.db")
+        service = try Bench.application(bench.directory + "/service.db")
         try await service.write { db in
             try db.execute(
                 sql: """

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Daemon
 
-@Suite("Adapters that are made later", .timeLimit(.minutes(1))) struct PendingTests {
+@Suite("Adapters that are made later", .timeLimit(.minutes(5))) struct PendingTests {
     /// Lets a test finish what is being made.
     private final class Gate: Sendable {
         private let stream: AsyncStream<Void>

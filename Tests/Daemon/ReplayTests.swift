@@ -63,7 +63,7 @@ struct ReplayTests {
         }
 
         private static func fill(_ count: Int, database: String, files: String) throws {
-            let queue = try DatabaseQueue(path: database)
+            let queue = try Bench.application(database)
             try queue.write { db in
                 try db.execute(
                     sql: """
@@ -173,7 +173,7 @@ struct ReplayTests {
 
         /// Rows of the users from `first` on, asked of the database itself, and all they say.
         func rows(from first: Int, count: Int) throws -> (count: Int, sum: String) {
-            let queue = try DatabaseQueue(path: database)
+            let queue = try Bench.application(database)
             defer {
                 do {
                     try queue.close()

@@ -47,7 +47,7 @@ struct TargetAdviceTests {
         """
 
     private static func make(_ name: String, _ sql: String, in bench: Bench) async throws {
-        let database = try DatabaseQueue(path: bench.directory + "/" + name)
+        let database = try Bench.application(bench.directory + "/" + name)
         try await database.write { try $0.execute(sql: sql) }
         try database.close()
     }

@@ -60,7 +60,7 @@ import Testing
 
     @Test(
         "each is lifted by its own command, whichever was placed first",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [false, true]
     )
     func both(isUserFirst: Bool) async throws {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("the release of a request leaves the hold on its user", .timeLimit(.minutes(1)))
+    @Test("the release of a request leaves the hold on its user", .timeLimit(.minutes(5)))
     func userStays() async throws {
         try await withRequest { backend, id, alice in
             _ = try await backend.setHold(true, user: alice, reason: nil, caller: Self.caller)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("a user who is not on hold cannot be released", .timeLimit(.minutes(1)))
+    @Test("a user who is not on hold cannot be released", .timeLimit(.minutes(5)))
     func notHeld() async throws {
         try await withRequest { backend, id, alice in
             _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)

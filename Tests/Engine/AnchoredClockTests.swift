@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AnchoredClockTests {
     /// Both clocks of a machine, moved by a test.
     private final class Machine: Sendable {

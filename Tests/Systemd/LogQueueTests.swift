@@ -6,7 +6,7 @@ import Testing
 
 @testable import Systemd
 
-@Suite("Log queue", .timeLimit(.minutes(1)))
+@Suite("Log queue", .timeLimit(.minutes(5)))
 struct LogQueueTests {
     @Test("entries come out in the order in which they went in")
     func order() throws {

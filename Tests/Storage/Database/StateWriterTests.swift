@@ -101,7 +101,7 @@ struct StateWriterTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a failed commit of anybody ends the service`() async throws {
         let gate = CommitGate()
         let fixture = try StateFixture(willCommit: { try gate.pass() })

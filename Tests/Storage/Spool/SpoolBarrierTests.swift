@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("Reads of the spool that a request waits for", .timeLimit(.minutes(1)))
+@Suite("Reads of the spool that a request waits for", .timeLimit(.minutes(5)))
 struct SpoolBarrierTests {
     @Test("what was committed before the question is taken before the answer")
     func takesEverything() async throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A hostile or odd spool", .timeLimit(.minutes(1))) struct SpoolHostileTests {
+@Suite("A hostile or odd spool", .timeLimit(.minutes(5))) struct SpoolHostileTests {
     /// A spool, a service that is not running yet, and what it does.
     private struct Scene {
         let spool: SpoolFixture

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The spool in service", .timeLimit(.minutes(1))) struct SpoolServiceTests {
+@Suite("The spool in service", .timeLimit(.minutes(5))) struct SpoolServiceTests {
     @Test("a row becomes a request once, also when the service starts again before it was shown")
     func exactlyOnce() async throws {
         let spool = try SpoolFixture()

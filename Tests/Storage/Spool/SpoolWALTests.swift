@@ -8,7 +8,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A spool in WAL mode", .timeLimit(.minutes(1))) struct SpoolWALTests {
+@Suite("A spool in WAL mode", .timeLimit(.minutes(5))) struct SpoolWALTests {
     /// An application that has switched the spool to WAL, in another process: what it does to the
     /// shared index it does not do to us.
     private static func mode(of path: String) throws -> String? {

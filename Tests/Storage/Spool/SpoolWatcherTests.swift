@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("Watching the spool", .timeLimit(.minutes(1))) struct SpoolWatcherTests {
+@Suite("Watching the spool", .timeLimit(.minutes(5))) struct SpoolWatcherTests {
     @Test(
         "a commit wakes, also one with another journal mode",
         arguments: ["DELETE", "TRUNCATE", "PERSIST", "MEMORY", "WAL"]
