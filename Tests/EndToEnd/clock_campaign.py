@@ -7,7 +7,7 @@ import datetime
 import sqlite3
 import time
 
-from checks import comes_true
+from checks import within
 from sandbox import CLIENT
 from stage import GONE
 
@@ -108,7 +108,7 @@ class Campaign:
                                              " VALUES ('delete_account', :user, :at)", user))
 
     def _until(self, done):
-        if not comes_true(lambda: self._dares(done), 20):
+        if not within(20, lambda: self._dares(done)):
             self._note("lost", f"not taken: {self.stage.log()[-500:]}")
 
     @staticmethod
@@ -148,7 +148,7 @@ class Campaign:
 
     def _end(self, users):
         begun = time.monotonic()
-        if not comes_true(lambda: self._dares(lambda: not self._unended(users)), STUCK_AFTER, 0.1):
+        if not within(STUCK_AFTER, lambda: self._dares(lambda: not self._unended(users)), 0.1):
             for user in self._unended(users):
                 self._note("stuck", self._shown(user))
         self.slowest = max(self.slowest, time.monotonic() - begun)

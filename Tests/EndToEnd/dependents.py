@@ -9,7 +9,7 @@ import threading
 import time
 
 from canaries import canary
-from checks import comes_true
+from checks import comes_true, within
 from stage import GONE, Stage
 
 SETTINGS = '[requests]\nrechecks = ["3s", "9s"]\n'
@@ -302,7 +302,7 @@ def killed(checks, stage, users):
     load.start()
     between = 0
     for number in range(KILLS):
-        comes_true(lambda: found_keys(stage, OPEN) > 0 or not load.is_alive(), 3, 0.005)
+        within(3, lambda: found_keys(stage, OPEN) > 0 or not load.is_alive(), 0.005)
         time.sleep(stage.dice.uniform(0, 0.03))
         stage.kill()
         between += found_keys(stage, OPEN) > 0

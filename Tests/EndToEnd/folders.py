@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 
-from checks import comes_true
+from checks import comes_true, within
 from stage import GONE, Stage
 from store_servers import Files
 
@@ -92,8 +92,8 @@ def failing_disk(checks, stage, files):
     watch = Watch(stage, files, requests, (whole, kept))
     for number in range(1, KILLS + 1):
         # Retried by hand, so that no fault has to wait for the one before.
-        comes_true(lambda: watch.look(is_hurried=True) or injected(report).total() >= INJECTED_MIN * number
-                   and (number < KILLS or set(injected(report)) == CALLS), 20, 0.01)
+        within(20, lambda: watch.look(is_hurried=True) or injected(report).total() >= INJECTED_MIN * number
+                   and (number < KILLS or set(injected(report)) == CALLS), 0.01)
         stage.kill()
         stage.start(**faults)
         stage.comes_up()

@@ -6,7 +6,7 @@ import ssl
 import subprocess
 import threading
 
-from checks import comes_true
+from checks import comes_true, within
 from neighbors import resident_kib
 from stage import Stage
 
@@ -94,7 +94,7 @@ def judge(checks, stage, name, provider, number):
     assert stage.delete(user, f"key-{number}")[0] == 202
     checks.check("     it is asked", comes_true(lambda: provider.sent, 20))
     # Longer than the whole call may take, and TLS waits for an end after it.
-    comes_true(lambda: False, 9)
+    within(9, lambda: False)
     asked = max(1, len(provider.sent))
     checks.check("     it cannot send without end", max(provider.sent) <= SENT_MAX, provider.sent)
     growth, spent = resident_kib(stage, "VmHWM") - before, cpu_seconds(stage) - begun

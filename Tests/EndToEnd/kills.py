@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 
-from checks import comes_true
+from checks import comes_true, within
 from families import Families
 from sandbox import CLIENT, Sandbox
 from stage import BINARIES, GONE, ROWS_EACH, Stage
@@ -157,7 +157,7 @@ def kills(checks, seed, count):
         done = stage.spool_rows("SELECT count(*) FROM requests WHERE state = 'completed'")[0][0]
         return done == len(load.rows) + len(mixed.rows) and stage.open_count() == 0
 
-    comes_true(all_ended, STUCK_AFTER)
+    within(STUCK_AFTER, all_ended)
     left = stuck(stage) if not all_ended() else ([], 0)
     checks.check(f"{len(left[0])} requests are stuck {STUCK_AFTER} s after the last kill;"
                  f" {left[1]} wait for a call that failed {FAILURES_LEFT} times", not left[0], "\n".join(left[0]))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from checks import comes_true
+from checks import comes_true, within
 from stage import Stage
 
 HOSTILE, NEIGHBOR = 54321, 54322
@@ -158,7 +158,7 @@ def idle_connections(checks, stage):
 def operators(checks, stage):
     clients = [Client(stage, HOSTILE + 10 + number, IDLE, role="control") for number in range(6)]
     checks.check("on the socket for operators many uids are bounded together",
-                 comes_true(lambda: sum(client.still_open() for client in clients) < 6 * IDLE, 5))
+                 within(5, lambda: sum(client.still_open() for client in clients) < 6 * IDLE))
     print(f"     {sum(client.still_open() for client in clients)} are open")
     answers(checks, "     root is answered there", ask(stage, 0, 1, "control"), 200)
     answers(checks, "     an application is answered", ask(stage, NEIGHBOR, 1), 200)
@@ -183,7 +183,7 @@ def mute_connections(checks, stage):
     checks.check("     the daemon's memory stays bounded", growth < GROWTH_MAX, f"{growth} KiB")
     print(f"     {growth} KiB at most")
     checks.check("     they are cut off within 40 s",
-                 comes_true(lambda: hostile.still_open() == 0, 40 - (time.monotonic() - start), 0.2),
+                 within(40 - (time.monotonic() - start), lambda: hostile.still_open() == 0, 0.2),
                  hostile.still_open())
     hostile.close()
 

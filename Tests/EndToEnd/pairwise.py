@@ -15,7 +15,7 @@ import threading
 import time
 
 from canaries import canary
-from checks import Checks, comes_true
+from checks import Checks, comes_true, within
 from sandbox import Sandbox
 from stage import BINARIES, GONE, ROWS_EACH, Stage
 
@@ -201,7 +201,7 @@ class Arrangement:
             self.problems.append(f"completed, but {rows} rows are left and the token {'works' if is_live else 'is dead'}")
         if not is_done and not self.may_stay_open:
             self.problems.append(f"does not come to its end: {self._shown()}")
-        if not is_done and not comes_true(lambda: reasons(self._shown()), PATIENCE_S):
+        if not is_done and not within(PATIENCE_S, lambda: reasons(self._shown())):
             self.problems.append(f"kept open, and nothing says why: {self._shown()}")
         return "completed" if is_done else "open"
 

@@ -16,7 +16,7 @@ import sqlite3
 import subprocess
 import time
 
-from checks import comes_true
+from checks import comes_true, within
 from large_user import RESIDENT_MIB_MAX, resident_mib
 from sandbox import Sandbox
 from stage import BINARIES, GONE, Stage
@@ -399,7 +399,7 @@ class RestoredS3(S3):
     def put_back(self, users):
         """As a copy from another bucket; it is dated by the second, and not by that of the erasure."""
         second = int(time.time())
-        comes_true(lambda: time.time() > second + 1, 2, 0.1)
+        within(2, lambda: time.time() > second + 1, 0.1)
         self.fill(users)
 
 

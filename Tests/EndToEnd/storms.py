@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from checks import comes_true
+from checks import comes_true, within
 from sandbox import CLIENT, Sandbox
 from stage import BINARIES, GONE, Stage
 
@@ -128,14 +128,14 @@ def submit(stage, users, tokens, gate, kind):
     open(gate, "w").close()
     rows, end = {}, time.monotonic() + STORM_S
     for number, user in enumerate(users):
-        comes_true(lambda: take(stage, rows, user, tokens[user], number), max(0, end - time.monotonic()), 0.1)
+        within(max(0, end - time.monotonic()), lambda: take(stage, rows, user, tokens[user], number), 0.1)
         if kind == "sigbus":
             cut_index(stage)
         time.sleep(STORM_S / USERS / 2)
     time.sleep(max(0, end - time.monotonic()))
     os.unlink(gate)
     for number, user in enumerate(users):
-        comes_true(lambda: user in rows or take(stage, rows, user, tokens[user], number), 30, 0.1)
+        within(30, lambda: user in rows or take(stage, rows, user, tokens[user], number), 0.1)
     return rows
 
 

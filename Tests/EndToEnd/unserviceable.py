@@ -6,7 +6,7 @@ tokens of the others, and when it exchanged their codes.
 
 import time
 
-from checks import comes_true
+from checks import comes_true, within
 from sandbox import CLIENT
 from stage import Stage
 
@@ -85,7 +85,7 @@ def begin_refusals(checks, stage, tokens):
         stage.delete(user)
     stage.refused = users
     checks.check(f"{len(users)} users are refused {REFUSALS_MIN} times",
-                 comes_true(lambda: refusals(stage) >= REFUSALS_MIN, END_S_MAX, 0.1), refusals(stage))
+                 within(END_S_MAX, lambda: refusals(stage) >= REFUSALS_MIN, 0.1), refusals(stage))
     found = stage.http("GET", "/v1/providers")[1]
     checks.check("the provider is not called broken", found["items"][0]["state"] == "ready", found)
 

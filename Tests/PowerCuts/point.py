@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import time
 
-from checks import comes_true
+from checks import comes_true, within
 from control import GONE, Control
 from disk import write_image
 from recording import ROWS_EACH, STORES
@@ -244,7 +244,7 @@ class Point:
 
     def _judge_end(self):
         # Whoever lost something already is waited for no longer than it takes to see more of it.
-        if not comes_true(lambda: not self._open(), 3 if self.problems else PATIENCE_S, 0.02):
+        if not within(3 if self.problems else PATIENCE_S, lambda: not self._open(), 0.02):
             self.problems.append(f"does not come to its end: {self._open()}")
         revoked = self.around.server.revoked_at(self.world)
         for user in self.around.leaving + self.around.silent:

@@ -57,9 +57,18 @@ class TimedOut(Exception):
     pass
 
 
-def comes_true(condition, timeout, pause=0.02):
-    """Whether `condition` becomes true in time."""
-    end = time.monotonic() + timeout
+# A limit of a wait is there so that a hang ends. No load of the machine may reach it, so none is shorter.
+HANG_S = 120
+
+
+def comes_true(condition, timeout=HANG_S, pause=0.02):
+    """Whether `condition` becomes true before anybody would call it a hang."""
+    return within(max(timeout, HANG_S), condition, pause)
+
+
+def within(seconds, condition, pause=0.02):
+    """Whether `condition` becomes true in so many seconds, where the time is what is tried, or the wait may be in vain."""
+    end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             return False
@@ -67,11 +76,12 @@ def comes_true(condition, timeout, pause=0.02):
     return True
 
 
-def wait_for(what, condition, timeout=30.0, pause=0.05):
+def wait_for(what, condition, timeout=HANG_S, pause=0.05):
     """Asks again until `condition` answers something true, and answers that.
 
     The other side is a real service manager in another process: there is nothing to await.
     """
+    timeout = max(timeout, HANG_S)
     end = time.monotonic() + timeout
     while True:
         answer = condition()
