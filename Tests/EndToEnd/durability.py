@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-from checks import Checks, comes_true
+from checks import Checks, comes_true, within
 from sandbox import Sandbox
 from stage import BINARIES, GONE, ROWS_EACH, Stage
 from sync_order import judge_trace, read_trace, without_syncs
@@ -33,15 +33,10 @@ CALLS_MAX = 1000
 PATIENCE_S = 30
 
 
-def durability(checks, seed):
-    order(checks, seed)
-    sweeps(checks, seed)
-
-
 # The order, seen by strace
 
 
-def order(checks, seed):
+def sync_order(checks, seed):
     """Each acknowledgement follows the sync of the pages that hold what it acknowledges."""
     stage = Stage(checks, seed, grace="1h")
     trace = stage.path("trace")
@@ -152,10 +147,10 @@ class Run:
                     FAULT_ACTION=self.sweep.action, FAULT_REPORT=report)
         if stage.comes_up():
             self._ask()
-            comes_true(lambda: stage.daemon.poll() is not None or self._is_done(), 3)
+            within(3, lambda: stage.daemon.poll() is not None or self._is_done())
         if os.path.exists(report):
             # The line comes behind the file, on a busy machine a while; a kill may cut it off.
-            comes_true(lambda: os.path.getsize(report) > 0, 5)
+            within(5, lambda: os.path.getsize(report) > 0)
             with open(report) as file:
                 self.injected = file.read().strip() or "a call that nobody told"
         status = stage.daemon.poll()
@@ -234,7 +229,7 @@ class Run:
         for user in self.stored - set(self.ids):
             if not self._is_kept_or_used(user):
                 self.problems.append("an acknowledged credential is lost")
-        comes_true(lambda: self._ask() or len(self.ids) == 2, PATIENCE_S)
+        within(PATIENCE_S, lambda: self._ask() or len(self.ids) == 2)
         if len(self.ids) < 2 or not comes_true(self._is_done, PATIENCE_S):
             self.problems.append(f"does not come to its end: {self._mirrored()}")
 
@@ -255,12 +250,12 @@ class Run:
             self.problems.append("rows are left")
         if stage.checksum(but=self.users) != self.others or set(erased) & set(self.stays):
             self.problems.append("what others have is not as it was")
-        comes_true(lambda: not stage.leaks(), 3, 0.2)
+        within(3, lambda: not stage.leaks(), 0.2)
         if stage.leaks():
             self.problems.append(f"canaries: {stage.leaks()[:3]}")
 
 
-def sweeps(checks, seed):
+def durability(checks, seed):
     sandbox = Sandbox(BINARIES, "--refresh-limit", "off")
     place = tempfile.mkdtemp(prefix="expunged-durability-")
     try:

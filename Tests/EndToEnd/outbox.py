@@ -472,7 +472,7 @@ def page(checks, stage, queue):
         code = "\n".join(re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S))
         program = written(place, language, code, command)
         if language == "js" and run_node('require("pg")').returncode != 0:
-            checks.skip("js: the module pg is not installed (scripts/setup test)")
+            checks.skip("js: the module pg is not installed (scripts/setup campaigns)")
             continue
         if not isinstance(program, list):
             checks.check(f"{language}: the code of the page builds", False, program)

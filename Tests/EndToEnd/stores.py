@@ -26,13 +26,22 @@ PATIENCE_S = 240
 
 
 def stores(checks, seed):
+    in_stores(checks, seed, kill_inside)
+
+
+def all_stores(checks, seed):
+    """The same without kills: every kind of store, while all of them fail now and then."""
+    in_stores(checks, seed, delete_all)
+
+
+def in_stores(checks, seed, work):
     sandbox = Sandbox(BINARIES, "--fault-rate", "0.1", "--fault-kinds", FAULTS, "--seed", str(seed),
                       "--retry-after", "1s")
     stage = Stage(checks, seed, sandbox)
     found = Stores(stage)
     try:
         found.open()
-        play(checks, stage, found)
+        play(checks, stage, found, work)
     finally:
         found.close()
         stage.close(keep=bool(checks.failed))
@@ -119,7 +128,7 @@ class Stores:
         return self.owners[item]
 
 
-def play(checks, stage, found):
+def play(checks, stage, found, work):
     users = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(USERS)]
     stage.canaries.add(*users)
     neighbours = [name for user in users[:6] for name in (user + "x", user[:-1], user + " 2", user.upper())]
@@ -132,7 +141,7 @@ def play(checks, stage, found):
                  {name: len(held) for name, held in before.items()})
     stage.starts()
     found.disturb()
-    inside = kill_inside(checks, stage, found, users, before)
+    work(checks, stage, found, users, before)
     found.calm()
 
     def all_ended():
@@ -145,7 +154,7 @@ def play(checks, stage, found):
     ended = comes_true(all_ended, 300, 0.1)
     print(f"     the last one {time.monotonic() - calmed:.0f} s after the last fault")
     checks.check("it goes on by itself, every deletion comes to its end", ended, parked(stage))
-    judge(checks, found, users, before, inside)
+    judge(checks, found, users, before)
     proves(checks, stage)
     stage.scan()
 
@@ -162,6 +171,11 @@ def proves(checks, stage):
             unproven.append(receipt)
     checks.equal(f"the ledger proves {len(requests)} receipts, with the counts of every kind of store",
                  (len(requests), unproven), (USERS, []))
+
+
+def delete_all(checks, stage, found, users, before):
+    for user in users:
+        take(stage, [user])
 
 
 def kill_inside(checks, stage, found, users, before):
@@ -187,8 +201,8 @@ def kill_inside(checks, stage, found, users, before):
         take(stage, waiting)
     checks.equal(f"{kills} kill -9 in {time.monotonic() - begun:.0f} s, inside the purge of "
                  + ", ".join(f"{name} {hits}" for name, hits in inside.items()), slow, 0)
+    checks.check("a purge was interrupted at every store", all(inside.values()), inside)
     print("     users half erased after a kill: " + ", ".join(f"{name} {halves[name]}" for name in found.all))
-    return inside
 
 
 def take(stage, waiting):
@@ -254,7 +268,7 @@ def parked(stage):
     return "\n".join(text)
 
 
-def judge(checks, found, users, before, inside):
+def judge(checks, found, users, before):
     after = found.items()
     left = {name: sum(len(after[name][user]) for user in users) for name in found.all}
     checks.check(f"of {len(users)} erased users 0 items are left in {len(found.all)} stores",
@@ -266,7 +280,6 @@ def judge(checks, found, users, before, inside):
     changed = [name for name in found.all if before[name] != after[name]]
     checks.check("what everybody else has is as it was, in every store", not changed,
                  [(name, differences(before[name], after[name])) for name in changed])
-    checks.check("a purge was interrupted at every store", all(inside[name] for name in found.all), inside)
 
 
 def differences(before, after):
