@@ -37,9 +37,11 @@ done
 class Packages:
     """Both versions of the packages, built once for all machines."""
 
-    def __init__(self, checks, source):
+    def __init__(self, checks, source, is_timed):
         self.checks = checks
         self.source = source
+        # Whether bars of time are checked: only where nothing else uses the machine.
+        self.is_timed = is_timed
         self.release = os.path.join(source, RELEASE_DIR)
         self.place = os.path.join(source, ".build/system-test/packages")
 

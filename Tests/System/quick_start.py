@@ -112,7 +112,8 @@ class QuickStart:
         begin = time.monotonic()
         printed = self.follow(part, until="expunged-sandbox grants")
         took = time.monotonic() - begin
-        self.checks.check(f"it takes {took:.0f} s, at most {MINUTES_MAX} minutes", took <= MINUTES_MAX * 60)
+        if self.packages.is_timed:
+            self.checks.check(f"it takes {took:.0f} s, at most {MINUTES_MAX} minutes", took <= MINUTES_MAX * 60)
         self.judge_receipt(printed["sudo expungectl receipt ID"])
         self.checks.equal("the rows of alice are gone, and those of bob stay", [
             self.rows("/var/lib/expunged/demo.db", query)
