@@ -1,8 +1,11 @@
 # make demo         shows the main job on real input
-# make test         passes every test
+# make test         the gate: passes the tests that a change must pass
 # make setup        installs the Debian packages that are missing; the targets here that need them call it
 # make build        builds the three programs in release into .build/release
 # make lint         form of code, man pages, shell scripts       make tidy   holds the rules of docs/STYLE.md
+# make campaigns    runs everything that follows, which the gate leaves out (scripts/campaigns NAME: one of them)
+# make end-to-end   plays every scenario with the real daemon (SEED=1)
+# make model        explores every interleaving of the intake with spin
 # make fault-sweep  tries every fault at every provider, 1,000 seeds each (SWEEP_SEEDS=1...1000)
 # make fuzz         feeds every parser of outside bytes 10^8 grown inputs (EXECUTIONS=100000000)
 # make api-fuzz     has schemathesis try every operation of the API (EXAMPLES=200)
@@ -12,6 +15,7 @@
 # make purge-speed  purges 10,000 users at each kind of database and says how many a second (USERS=10000)
 # make integrations tries what docs/integrations prints, Swift included
 # make system-test  tries the release build on a real systemd (root)
+# make release-demo runs the demo with the release build
 # make bench        compares with a peer in one run (Benchmarks/bench.mk)
 # make deb          builds the Debian packages into .build/deb (RELEASE_DIR=DIR: from the programs in DIR)
 # make image        builds the container image from the programs of make build (ENGINE=podman)
@@ -19,7 +23,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo test end-to-end fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed integrations lint tidy system-test deb image
+.PHONY: help setup build demo release-demo test campaigns end-to-end model fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed integrations lint tidy system-test deb image
 
 include systemd/install.mk
 include Benchmarks/bench.mk
@@ -38,12 +42,23 @@ demo: setup
 	swift build --product expunged-sandbox
 	scripts/demo
 
+release-demo:
+	EXPUNGED_BIN=$(RELEASE_DIR) scripts/demo
+
 test:
 	scripts/setup test
 	scripts/test
 
+campaigns:
+	scripts/campaigns
+
 end-to-end:
+	scripts/setup campaigns
 	Tests/EndToEnd/run
+
+model:
+	scripts/setup campaigns
+	Tests/Model/run
 
 SWEEP_SEEDS ?= 1...1000
 fault-sweep:
@@ -57,7 +72,8 @@ fuzz:
 
 EXAMPLES ?= 200
 api-fuzz:
-	scripts/setup test
+	scripts/setup campaigns
+	Tests/APIFuzz/run --phases coverage
 	Tests/APIFuzz/run --examples $(EXAMPLES)
 
 KILLS ?= 1000
@@ -73,6 +89,7 @@ purge-speed:
 	Tests/EndToEnd/run --only purge-speed --purged $(USERS)
 
 integrations:
+	scripts/setup campaigns
 	Tests/EndToEnd/run --only integrations --swift
 
 STEPS ?= 1000
