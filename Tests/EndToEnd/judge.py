@@ -9,7 +9,7 @@ import time
 import urllib.parse
 
 from canaries import files_below
-from checks import comes_true
+from checks import HANG_S, comes_true, within
 
 # Verdicts that say of a link that it is cut. Whatever else is said names the link, and may leave it.
 CUT = ("proven", "accepted", "already_gone")
@@ -25,6 +25,8 @@ class Judge:
         # (user, provider, secret, when) that were taken, and (user, request or row, when) of deletions.
         self.handed, self.deletions = [], []
         self.excuses = []
+        # Our own files are scrubbed in groups, shortly after the end.
+        self.scrubbed_s = HANG_S
 
     def excuse(self, what, reason):
         """Says why something may be left; `what` is how the problem begins."""
@@ -60,7 +62,7 @@ class Judge:
         problems += self._live_tokens(completed)
         problems += self._rows(completed)
         users = [user for user in completed if not self._came_back(user, completed[user][1])][:USERS_MAX]
-        comes_true(lambda: not self._bytes(users), 10, 0.5)
+        within(self.scrubbed_s, lambda: not self._bytes(users), 0.5)
         problems += self._bytes(users)
         used = {reason for what, reason in self.excuses for problem, _ in problems if problem.startswith(what)}
         left = [(problem, user) for problem, user in problems
@@ -158,6 +160,7 @@ def judge_finds_planted(checks, make_stage):
         [user] = stage.new_users(1)
         token, other = stage.new_tokens(2)
         stage.store(user, token)
+        stage.judge.scrubbed_s = 5
         stage.judge.handed.append((user, "apple", other["refresh_token"], 0))
         request = stage.delete(user)[1]["id"]
         assert comes_true(lambda: stage.http("GET", f"/v1/requests/{request}")[1]["state"] == "completed", 20)

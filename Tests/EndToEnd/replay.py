@@ -1,7 +1,7 @@
 """Every store is put back from an old copy after many deletions; a replay erases all of them again.
 
-A thousand users in eleven stores; a hundred, or as many as `--users` says, in the two object stores, where one takes
-some thirty calls of servers that take 10 ms for each. Who is back and who is gone is told by each store's own client,
+A thousand users in eleven stores, and a hundred in the object stores, where one takes some thirty calls of servers that
+take 10 ms for each; or as many as `--users` says. Who is back and who is gone is told by each store's own client,
 never by what the replay reports.
 """
 
@@ -49,12 +49,12 @@ value = "crm_id"
 """
 
 
-def replay(checks, seed):
-    scenario(checks, seed, databases_and_clouds, 1000, 250, play)
+def replay(checks, seed, count):
+    scenario(checks, seed, databases_and_clouds, count or 1000, 250, play)
 
 
 def replay_objects(checks, seed, count):
-    scenario(checks, seed, object_stores, count, 60, play)
+    scenario(checks, seed, object_stores, count or 100, 60, play)
 
 
 def replay_large_tree(checks, seed):
