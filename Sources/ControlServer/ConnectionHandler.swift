@@ -8,7 +8,7 @@ import NIOHTTP1
 /// ```
 ///            first byte        head ok        end of body        answer written
 ///   idle ──────────────► head ─────────► body ───────────► answering ───────────► idle
-///     │ 30 s               │ 5 s           │ 10 s              │ events
+///     │ 30 s, stop 0.25 s  │ 5 s           │ 10 s              │ events
 ///     ▼                    ▼               ▼                   ▼
 ///   closed              408 or 400 ──► closing (1 s)        streaming ──► closed
 /// ```
@@ -39,6 +39,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var pendingProblem: ControlProblem?
     private var isReadDeferred = false
     private var isDraining = false
+    /// Whether anything came from this peer.
+    private var wasAsked = false
     /// Whether the request that is being read or answered is a HEAD.
     private var isHead = false
     private var deadline: NIODeadline?
@@ -68,7 +70,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func begin(_ context: ChannelHandlerContext) {
         guard timer == nil else { return }
-        setDeadline(after: limits.idleTimeout, context)
+        setDeadline(after: idleTimeout, context)
         if let refusal { refuse(refusal, context) }
     }
 
@@ -83,6 +85,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
+        wasAsked = true
         switch phase {
         case .answering: pending.append(part)
         case .streaming, .closing: break
@@ -91,7 +94,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if case .idle = phase, !isDraining {
+        if case .idle = phase {
             phase = .head
             setDeadline(after: limits.headTimeout, context)
         }
@@ -152,9 +155,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
         isDraining = true
         switch phase {
         case .answering: phase = .answering(keepsAlive: false)
-        case .idle, .streaming: context.close(promise: nil)
+        case .idle: setDeadline(after: idleTimeout, context)
+        case .streaming: context.close(promise: nil)
         case .head, .body, .closing: break
         }
+    }
+
+    private var idleTimeout: Duration {
+        guard isDraining else { return limits.idleTimeout }
+        return wasAsked ? limits.graceTimeout : limits.firstGraceTimeout
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -11,8 +11,7 @@ final class ConnectionRegistry: Sendable {
         case welcome
         /// It may read why, and is closed then.
         case refused(ControlProblem)
-        /// It is closed at once: too many refused ones are still open, or the server shuts down.
-        /// Nothing can be written to a connection whose listener is closed.
+        /// It is closed at once: too many refused ones are still open.
         case dropped
     }
 
@@ -37,7 +36,6 @@ final class ConnectionRegistry: Sendable {
     /// Counts a new connection until it closes.
     func admit(_ channel: any Channel, uid: UInt32) -> Admission {
         let admission = state.withLock { state -> Admission in
-            guard !state.isDraining else { return .dropped }
             guard let problem = refusal(of: uid, state) else {
                 state.countByUID[uid, default: 0] += 1
                 state.channels[ObjectIdentifier(channel)] = channel
@@ -76,6 +74,9 @@ final class ConnectionRegistry: Sendable {
             state.countByUID[uid] = count == 0 ? nil : count
         }
     }
+
+    /// Whether connections are told to finish; one that is admitted later must be told by itself.
+    var isDraining: Bool { state.withLock(\.isDraining) }
 
     var count: Int { state.withLock(\.channels.count) }
 

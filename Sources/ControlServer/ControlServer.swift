@@ -117,12 +117,21 @@ package struct ControlServer: Sendable {
         for listener in listeners { listener.socket.removePath() }
     }
 
-    /// Stops accepting, lets what is being answered end, and cuts the rest after `drainTimeout`.
+    /// Stops accepting, answers what was asked before, and cuts the rest after `drainTimeout`.
+    ///
+    /// A request that is on its way within `graceTimeout` is answered, too: who connects while the
+    /// service is replaced must not get nothing. What is not accepted stays in the socket for the
+    /// next process.
     package func shutDown() {
-        for listener in listeners { listener.channel.channel.close(promise: nil) }
+        let channels = listeners.map(\.channel.channel)
+        // A listener that is closed drops what it has accepted and nobody serves yet.
+        for channel in channels { _ = channel.setOption(.autoRead, value: false) }
         let registries = listeners.map(\.counter.registry)
         for registry in registries { registry.drain() }
-        guard let eventLoop = listeners.first?.channel.channel.eventLoop else { return }
+        guard let eventLoop = channels.first?.eventLoop else { return }
+        eventLoop.scheduleTask(in: TimeAmount(limits.graceTimeout)) {
+            for channel in channels { channel.close(promise: nil) }
+        }
         eventLoop.scheduleTask(in: TimeAmount(limits.drainTimeout)) {
             for registry in registries { registry.closeAll() }
         }
@@ -173,6 +182,9 @@ package struct ControlServer: Sendable {
             try pipeline.addHandler(
                 ConnectionHandler(check: check, limits: limits, refusal: refusal, now: now)
             )
+            if counter.registry.isDraining {
+                pipeline.fireUserInboundEventTriggered(DrainEvent())
+            }
             let stream = try unserved.wrap(channel)
             let caller = Caller(
                 role: check.role,

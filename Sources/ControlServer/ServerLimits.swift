@@ -23,6 +23,10 @@ package struct ServerLimits: Sendable {
     package var heartbeatInterval: Duration = .seconds(15)
     /// How long the answers that are being worked on may take once the server is told to stop.
     package var drainTimeout: Duration = .seconds(10)
+    /// How long a connection with nothing asked may stay then: a request may be on its way.
+    package var graceTimeout: Duration = .milliseconds(250)
+    /// The same for a connection on which nothing was ever asked: its client has just connected.
+    package var firstGraceTimeout: Duration = .seconds(2)
     /// All header fields and the request line, in bytes: ours need less than one kilobyte.
     package var headByteCountMax = 8 * 1024
     /// Header fields of one request.

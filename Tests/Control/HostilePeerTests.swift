@@ -250,6 +250,29 @@ extension ControlSuite {
             }
         }
 
+        @Test func `a request that is on its way when the server stops is answered`() async throws {
+            let backend = FakeBackend(expecting: [.status])
+            try await TestServer.run(backend, limits: ServerLimits()) { server in
+                // One has asked before, the other one has only connected.
+                try await RawConnection.with(server.submitPath) { kept in
+                    try await kept.send(Self.get + "\r\n")
+                    #expect(try await kept.read(until: "}").hasPrefix("HTTP/1.1 200 "))
+                    try await RawConnection.with(server.submitPath) { fresh in
+                        while server.server.connectionCount < 2 { await Task.yield() }
+                        server.server.shutDown()
+                        for connection in [kept, fresh] {
+                            try await connection.send(Self.get + "\r\n")
+                        }
+                        for connection in [kept, fresh] {
+                            let answer = try await connection.readToEnd()
+                            #expect(answer?.hasPrefix("HTTP/1.1 200 ") == true)
+                            #expect(answer?.contains("connection: close") == true)
+                        }
+                    }
+                }
+            }
+        }
+
         @Test func `shutting down answers what is in the making and closes the rest`() async throws
         {
             let (entered, signalEntered) = AsyncStream.makeStream(of: Void.self)

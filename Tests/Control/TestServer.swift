@@ -43,7 +43,7 @@ struct TestServer: Sendable {
     /// `early` gets the directory: its sockets listen by then, and nobody is accepted yet.
     static func run<R: Sendable>(
         _ backend: FakeBackend,
-        limits: ServerLimits = ServerLimits(),
+        limits: ServerLimits = .forTests,
         in given: String? = nil,
         early: (String) async throws -> Void = { _ in },
         _ body: (TestServer) async throws -> R
@@ -78,6 +78,16 @@ struct TestServer: Sendable {
         server.shutDown()
         try await running
         return try result.get()
+    }
+}
+
+extension ServerLimits {
+    /// As in the service, but no test waits for the end of a server.
+    static var forTests: ServerLimits {
+        var limits = ServerLimits()
+        limits.graceTimeout = .milliseconds(10)
+        limits.firstGraceTimeout = .milliseconds(10)
+        return limits
     }
 }
 
