@@ -14,10 +14,16 @@ package enum Base64 {
     }
 
     /// Decodes; `nil` unless `text` is exactly what encoding the result gives.
-    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    ///
+    /// With `ignoringSpareBits` the last digit may have bits that belong to no byte, as when its
+    /// text was not made by encoding bytes.
+    package static func decode(
+        _ text: some Collection<UInt8>,
+        ignoringSpareBits: Bool = false
+    ) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
-        return digits.decode(text.dropLast(padding))
+        return digits.decode(text.dropLast(padding), ignoringSpareBits: ignoringSpareBits)
     }
 }
 
@@ -73,9 +79,14 @@ private struct Base64Digits {
         if bitCount > 0 { text.append(digits[Int(bits << (6 - bitCount) & 63)]) }
     }
 
-    func decode(_ text: some Collection<UInt8>) -> [UInt8]? { decode(Array(text)) }
+    func decode(
+        _ text: some Collection<UInt8>,
+        ignoringSpareBits: Bool = false
+    ) -> [UInt8]? {
+        decode(Array(text), ignoringSpareBits: ignoringSpareBits)
+    }
 
-    func decode(_ text: [UInt8]) -> [UInt8]? {
+    func decode(_ text: [UInt8], ignoringSpareBits: Bool) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var (bits, bitCount): (UInt32, UInt32) = (0, 0)
@@ -88,6 +99,7 @@ private struct Base64Digits {
             bitCount -= 8
             bytes.append(UInt8(truncatingIfNeeded: bits >> bitCount))
         }
-        return bitCount < 6 && bits & (1 << bitCount - 1) == 0 ? bytes : nil
+        let isCanonical = bits & (1 << bitCount - 1) == 0
+        return bitCount < 6 && (isCanonical || ignoringSpareBits) ? bytes : nil
     }
 }

@@ -33,12 +33,12 @@ enum AnswerLimit {
                 type: ByteToMessageHandler<HTTPResponseDecoder>.self
             )
             let count = Count()
-            try pipeline.addHandler(WireCounter(count), position: .before(decoder))
+            try pipeline.addHandler(ByteCounter(count), position: .before(decoder))
             try pipeline.addHandler(PartCounter(count), position: .after(decoder))
         }
     }
 
-    private final class WireCounter: ChannelInboundHandler {
+    private final class ByteCounter: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
         private let count: Count

@@ -10,8 +10,6 @@ package actor FetchedValue<Value: Sendable> {
 
     /// The least time between two fetches after one that worked.
     package static var refetchInterval: Duration { .seconds(60) }
-    /// The least time between two fetches after one that failed; a user waits for this one.
-    package static var retryInterval: Duration { .seconds(5) }
 
     private let lifetime: Duration
     private let fetch: @Sendable () async -> Value?
@@ -61,7 +59,7 @@ package actor FetchedValue<Value: Sendable> {
             return
         }
         // A value that ran out may be fetched at once; a failure or a wish for more has to wait.
-        let interval = didFail ? Self.retryInterval : Self.refetchInterval
+        let interval = didFail ? RetryPolicy.fetchedValue.first : Self.refetchInterval
         if let attemptedAt, isWithin(interval, since: attemptedAt) { return }
         isFetching = true
         attemptedAt = now()

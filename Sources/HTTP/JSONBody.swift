@@ -40,12 +40,6 @@ package struct JSONBody: Sendable, Redacted {
         members.member(name.description, list) { writer, object in writer.encoded(object.bytes) }
     }
 
-    /// Adds a member that is `null`, whose name is text from outside.
-    package mutating func addNull(named name: String) {
-        members.name(name)
-        members.value(.null)
-    }
-
     /// Adds an object of objects, whose names are text from outside.
     package mutating func add(_ name: StaticString, objects: [(name: String, body: JSONBody)]) {
         members.name(name.description)

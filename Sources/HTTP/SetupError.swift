@@ -18,6 +18,19 @@ package struct SetupError: Error, Sendable, CustomStringConvertible {
         case wrongKeyAlgorithm = "wrong_key_algorithm"
         /// The key file of a service account is not one.
         case malformedServiceAccount = "malformed_service_account"
+
+        var reason: String {
+            switch self {
+            case .malformedBaseURL:
+                "a URL must be an absolute https URL without user, query and fragment"
+            case .plainHTTP: "plain http needs allow_plain_http and a server on this machine"
+            case .unreadableCAFile: "ca_file cannot be read or holds no certificate"
+            case .malformedClient: "an id or secret is missing or cannot be sent"
+            case .wrongKeyAlgorithm: "the signing key is for another algorithm"
+            case .malformedServiceAccount:
+                "the credential is no JSON key file of a service account"
+            }
+        }
     }
 
     package let kind: Kind
@@ -34,6 +47,6 @@ package struct SetupError: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        "cannot set up \(owner.role) at '\(owner.name)' (\(kind.rawValue))"
+        "cannot set up \(owner.role) at '\(owner.name)' (\(kind.rawValue)): \(kind.reason)"
     }
 }

@@ -1,6 +1,6 @@
 package import Engine
 import Glibc
-import Lifecycle
+package import Lifecycle
 package import NIOCore
 import Programs
 package import Settings

@@ -1,5 +1,5 @@
 package import HTTP
-import Lifecycle
+package import Lifecycle
 import NIOCore
 import NIOHTTP1
 package import Settings

@@ -13,11 +13,11 @@ extension RunningSandbox {
 
     /// Makes an account of Firebase Authentication, or replaces it.
     package func add(_ account: CloudAccount) {
-        families.cloud.state.withLock { $0.accounts[""]?[account.localID] = account }
+        families.cloud.state.withLock { $0.accounts[""]?[ExactText(account.localID)] = account }
     }
 
     package func account(_ localID: String) -> CloudAccount? {
-        families.cloud.state.withLock { $0.accounts[""]?[localID] }
+        families.cloud.state.withLock { $0.accounts[""]?[ExactText(localID)] }
     }
 
     /// Makes queries of accounts find an account that was not asked for, as no server should.
@@ -35,7 +35,7 @@ extension RunningSandbox {
     }
 
     package var documents: [String] {
-        families.cloud.state.withLock { $0.documents.all.keys.sorted() }
+        families.cloud.state.withLock { $0.documents.paths.sorted() }
     }
 
     /// Lets the next writes of Firestore fail, one by one, inside calls that succeed.

@@ -27,7 +27,6 @@ package final class RunningSandbox: Sendable {
     package var directory: String { parts.directory.path }
     /// The .p8 that signs client secrets, unless the configuration brought its own key.
     package var appleKeyPEM: String { parts.keyPEM }
-    package var appleKeyFile: String { parts.directory.file("apple-key.p8") }
 
     package func log(after sequence: UInt64 = 0) -> [CallRecord] {
         parts.admin.journal.records(after: sequence)

@@ -14,8 +14,6 @@ final class SandboxClock: Sendable {
 
     var nowSeconds: Int64 { nowMilliseconds / 1000 }
 
-    var offsetMilliseconds: Int64 { offset.withLock { $0 } }
-
     func setOffset(milliseconds: Int64) {
         offset.withLock { $0 = milliseconds }
     }

@@ -20,7 +20,7 @@ extension SandboxProvider {
     package var events: [String] {
         switch self {
         case .apple: AppleNotification.Event.allCases.map(\.rawValue)
-        case .oauth2, .google: SecurityEvent.allCases.map(\.rawValue)
+        case .oauth2, .google: SecurityEventType.allCases.map(\.rawValue)
         case .facebook: ["deauthorize", "data-deletion"]
         case .github: ["revoked"]
         case .microsoft, .x: []

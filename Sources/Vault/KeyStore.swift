@@ -50,7 +50,7 @@ struct KeyStore: ~Copyable {
     /// Loads the only private key there is.
     func loadPrivateKey() throws(Failure) -> SharedObject {
         guard unsafe OSSL_STORE_expect(store, OSSL_STORE_INFO_PKEY) == 1 else {
-            throw Self.failure("its kind cannot be told")
+            throw Self.failure("it cannot be searched for a private key")
         }
         var found: SharedObject?
         for _ in 0..<Self.objectCountMax where unsafe OSSL_STORE_eof(store) == 0 {

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Encoding
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
@@ -29,7 +30,7 @@ struct AdminClient {
             if let value {
                 request.method = .POST
                 request.headers.add(name: "content-type", value: "application/json")
-                request.body = .bytes(Array(try JSONEncoder().encode(value)))
+                request.body = .bytes(try TypedJSON.bytes(value))
             }
             // Longer than the slowest command, bulk tokens.
             let response = try await client.execute(request, timeout: .seconds(30))

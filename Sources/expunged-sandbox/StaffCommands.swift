@@ -1,6 +1,5 @@
 import ArgumentParser
 import Encoding
-import FoundationEssentials
 import Sandbox
 
 struct GrantsCommand: AsyncParsableCommand {
@@ -120,9 +119,9 @@ struct CloudCommand: AsyncParsableCommand {
 
     func run() async throws {
         let contents = try add.map { path in
-            try JSONDecoder().decode(
+            try TypedJSON.value(
                 CloudContents.self,
-                from: Data(try AdminClient.text(ofFile: path).utf8)
+                from: try AdminClient.text(ofFile: path).utf8
             )
         }
         let client = AdminClient(directory: directory)

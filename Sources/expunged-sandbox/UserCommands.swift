@@ -1,5 +1,5 @@
 import ArgumentParser
-import FoundationEssentials
+import Encoding
 import Sandbox
 
 extension SandboxProvider: ExpressibleByArgument {}
@@ -72,7 +72,7 @@ struct SignInCommand: AsyncParsableCommand {
         order.ageSeconds = try TimeSpan.milliseconds(age) / 1000
         let answer = try await location.answer("/sandbox/sign-in", sending: order)
         guard codeOnly else { return Output.line(answer) }
-        let signIn = try JSONDecoder().decode(SandboxSignIn.self, from: Data(answer.utf8))
+        let signIn = try TypedJSON.value(SandboxSignIn.self, from: answer.utf8)
         Output.line(signIn.code ?? "")
     }
 }

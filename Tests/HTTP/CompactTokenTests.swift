@@ -35,6 +35,9 @@ struct CompactTokenTests {
     @Test("set-up errors say whose connection it is")
     func errors() {
         let error = SetupError(kind: .plainHTTP, owner: .target(TargetName("uploads")))
-        #expect(error.description == "cannot set up target at 'uploads' (plain_http)")
+        #expect(
+            error.description == "cannot set up target at 'uploads' (plain_http): plain http needs"
+                + " allow_plain_http and a server on this machine"
+        )
     }
 }

@@ -17,7 +17,10 @@ struct ServiceAccountTests {
         let error = #expect(throws: SetupError.self) {
             try ServiceAccountKey(file: Secret(text), of: .target(TargetName("t")))
         }
-        #expect(error?.description == "cannot set up target at 't' (malformed_service_account)")
+        #expect(
+            error?.description == "cannot set up target at 't' (malformed_service_account): the"
+                + " credential is no JSON key file of a service account"
+        )
     }
 
     @Test("many callers at once share one fetch, and the token is kept until it is nearly over")

@@ -44,7 +44,7 @@ struct AppleClientSecretTests {
     )
     func malformedIDs(_ id: String) {
         for ids in [(id, "K", "c"), ("T", id, "c"), ("T", "K", id)] {
-            let settings = AppleProviderSettings(
+            let settings = AppleSettings(
                 name: ProviderName("apple"),
                 teamID: ids.0,
                 keyID: ids.1,

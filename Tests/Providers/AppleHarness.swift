@@ -34,8 +34,8 @@ final class ManualTime: Sendable {
 enum AppleHarness {
     static let clientID = "com.example.app"
 
-    static func settings(_ baseURL: String) -> AppleProviderSettings {
-        var settings = AppleProviderSettings(
+    static func settings(_ baseURL: String) -> AppleSettings {
+        var settings = AppleSettings(
             name: ProviderName("apple"),
             teamID: "ABCDE12345",
             keyID: "KEY1234567",
@@ -49,7 +49,7 @@ enum AppleHarness {
     }
 
     static func with<Result>(
-        _ settings: AppleProviderSettings,
+        _ settings: AppleSettings,
         signer: any MessageSigner = BlankSigner(),
         now: @escaping @Sendable () -> WallTime = { ManualTime().now },
         body: (AppleProvider) async throws -> Result

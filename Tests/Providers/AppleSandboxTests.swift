@@ -21,7 +21,7 @@ enum SandboxHarness {
         _ apple: AppleConfiguration = AppleConfiguration(clientIDs: [
             AppleHarness.clientID, "com.example.web",
         ]),
-        change: (inout AppleProviderSettings) -> Void = { _ in },
+        change: (inout AppleSettings) -> Void = { _ in },
         keyPEM: String? = nil,
         offset: Duration = .zero,
         body: (AppleProvider, RunningSandbox) async throws -> Void
@@ -29,7 +29,7 @@ enum SandboxHarness {
         var configuration = SandboxConfiguration()
         configuration.apple = apple
         let sandbox = try await SandboxServer.start(configuration: configuration)
-        var settings = AppleProviderSettings(
+        var settings = AppleSettings(
             name: ProviderName("apple"),
             teamID: apple.teamID,
             keyID: apple.keyID,
@@ -194,7 +194,7 @@ struct AppleSandboxTests {
         ]
     )
     func faults(_ cases: [(kind: FaultKind, failure: EffectFailure)]) async throws {
-        let change: (inout AppleProviderSettings) -> Void = { settings in
+        let change: (inout AppleSettings) -> Void = { settings in
             // Only the silent one has to run into the deadline.
             if cases[0].kind == .timeout { settings.http.timeoutTotal = .milliseconds(500) }
         }
@@ -312,7 +312,7 @@ struct AppleSandboxTests {
         try await SandboxHarness.with(keyPEM: Fixtures.serverKey) { provider, _ in
             #expect(await provider.diagnose() == .misconfigured)
         }
-        let wrongs: [@Sendable (inout AppleProviderSettings) -> Void] = [
+        let wrongs: [@Sendable (inout AppleSettings) -> Void] = [
             { $0 = Self.copy($0, teamID: "WRONG12345") },
             { $0 = Self.copy($0, keyID: "WRONG12345") },
             { $0 = Self.copy($0, clientIDs: [AppleHarness.clientID, "com.example.unknown"]) },
@@ -325,12 +325,12 @@ struct AppleSandboxTests {
     }
 
     private static func copy(
-        _ settings: AppleProviderSettings,
+        _ settings: AppleSettings,
         teamID: String? = nil,
         keyID: String? = nil,
         clientIDs: [String]? = nil
-    ) -> AppleProviderSettings {
-        AppleProviderSettings(
+    ) -> AppleSettings {
+        AppleSettings(
             name: settings.http.name,
             teamID: teamID ?? settings.teamID,
             keyID: keyID ?? settings.keyID,

@@ -130,4 +130,17 @@ struct EncodingTests {
             }
         }
     }
+
+    @Test("a value of ours has one form, and is read strictly")
+    func typed() throws {
+        let value = ["b": "x/y", "a": "z"]
+        #expect(try TypedJSON.text(value) == #"{"a":"z","b":"x/y"}"#)
+        #expect(try TypedJSON.value([String: String].self, from: TypedJSON.bytes(value)) == value)
+        #expect(throws: JSONError.self) {
+            try TypedJSON.value([String: String].self, from: #"{"a":"1","a":"2"}"#.utf8)
+        }
+        #expect(throws: DecodingError.self) {
+            try TypedJSON.value([String: String].self, from: #"{"a":1}"#.utf8)
+        }
+    }
 }

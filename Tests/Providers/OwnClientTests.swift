@@ -153,7 +153,7 @@ struct OwnClientTests {
             return status == 200 ? .http(200) : Golden.error("invalid_request")
         }
         try await RawServer.with(react: react) { server in
-            var settings = AppleProviderSettings(
+            var settings = AppleSettings(
                 name: ProviderName("apple"),
                 teamID: "ABCDE12345",
                 keyID: "KEY1234567",

@@ -280,7 +280,10 @@ struct TransportTests {
                 try await AppleHarness.with(settings) { _ in }
             }
             #expect(error?.kind == .unreadableCAFile)
-            #expect(error?.description == "cannot set up provider at 'apple' (unreadable_ca_file)")
+            #expect(
+                error?.description == "cannot set up provider at 'apple' (unreadable_ca_file):"
+                    + " ca_file cannot be read or holds no certificate"
+            )
         }
     }
 }

@@ -49,7 +49,7 @@ struct FacebookTests {
         _ notification: SandboxNotification
     ) throws -> (body: String, isSigned: Bool) {
         let parts = notification.body.dropFirst("signed_request=".count).split(separator: ".")
-        let code = MessageCode.sha256(
+        let code = KeyedHash.sha256(
             key: Array(Self.secret.utf8),
             message: Array(parts[1].utf8)
         )
@@ -176,7 +176,7 @@ struct FacebookTests {
                 configuration.facebook.clients[0].requiresProof = isRequired
             } body: { fixture in
                 let user = try fixture.sandbox.issueTokens(at: .facebook)[0]
-                let code = MessageCode.sha256(
+                let code = KeyedHash.sha256(
                     key: Array(Self.secret.utf8),
                     message: Array(Self.appToken.utf8)
                 )

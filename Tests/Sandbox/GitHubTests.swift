@@ -235,7 +235,7 @@ struct GitHubTests {
             order.clientID = Self.gitHubApp.clientID
             let notification = try #require(try fixture.sandbox.withdraw(order, at: .github))
             #expect(notification.headers["x-github-event"] == "github_app_authorization")
-            let code = MessageCode.sha256(
+            let code = KeyedHash.sha256(
                 key: Array((Self.gitHubApp.clientSecret ?? "").utf8),
                 message: Array(notification.body.utf8)
             )

@@ -253,7 +253,7 @@ struct MicrosoftTokenTests {
                     "/microsoft/\(path)",
                     [
                         "client_id": Self.clientID, "client_assertion": assertion,
-                        "client_assertion_type": ClientAssertion.type,
+                        "client_assertion_type": PresentedAssertion.type,
                         "grant_type": "client_credentials",
                         "scope": "https://graph.microsoft.com/.default",
                     ]

@@ -61,13 +61,13 @@ struct OAuth2ClientTests {
         } else {
             text = Base64URL.text(try JSONEncoder().encode(header)) + "."
             text += Base64URL.text(payload)
-            let code = MessageCode.sha256(
+            let code = KeyedHash.sha256(
                 key: Array(Self.secret.utf8),
                 message: Array(text.utf8)
             )
             text += "." + Base64URL.text(code)
         }
-        return ["client_assertion": text, "client_assertion_type": ClientAssertion.type]
+        return ["client_assertion": text, "client_assertion_type": PresentedAssertion.type]
     }
 
     private func revoke(

@@ -144,7 +144,7 @@ struct XSignatureTests {
         let joined = parameters.map { "\($0)=\($1)" }.joined(separator: "&")
         let address = fixture.sandbox.baseURL + signing.signedPath
         let base = "POST&" + encoded(address) + "&" + encoded(joined)
-        let code = MessageCode.sha1(
+        let code = KeyedHash.sha1(
             key: Array("\(signing.consumerSecret)&\(signing.tokenSecret)".utf8),
             message: Array(base.utf8)
         )

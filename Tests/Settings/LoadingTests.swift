@@ -230,16 +230,36 @@ struct ReloadTests {
     @Test(
         "a change of what is read at start is named",
         arguments: [
-            ("ABCDE12345", "ABCDE99999", "provider.apple.team_id"),
-            ("/srv/app.db", "/srv/b.db", "target.app-db.path"),
+            ("ABCDE12345", "ABCDE99999", nil),
+            ("/srv/app.db", "/srv/b.db", nil),
             ("apple-key.p8", "other.p8", "provider.apple.private_key_credential"),
             ("name = \"apple\"", "name = \"apple2\"", nil),
+            (
+                "[[provider]]", "[server]\nconnections_max = 9\n[[provider]]",
+                "server.connections_max"
+            ),
         ] as [(String, String, String?)]
     )
     func blocked(old: String, new: String, key: String?) throws {
         let changed = try Sample.load(Self.base.replacing(old, with: new))
         let blockers = ReloadBlockers.find(from: try Sample.load(Self.base), to: changed)
         #expect(blockers.map(\.key) == [key].compactMap { $0 })
+    }
+
+    @Test("only sockets, keys of the state, queues and pollers wait for a restart")
+    func readAtStart() {
+        let keys = Kinds.table.all.filter { $0.takesEffect == .restart }.map(\.key)
+        #expect(
+            Set(keys.filter { !$0.hasPrefix("queue.") }) == [
+                "state.kind", "state.conninfo_credential", "state.tls", "state.ca_file",
+                "state.host", "state.share_work", "requests.sample_interval",
+                "vault.key_credential",
+                "vault.retired_key_credentials", "vault.lost_key_ids", "server.connections_max",
+                "server.operator_group", "server.submit_group", "server.viewer_group",
+                "provider.notification_poll_url", "provider.notification_poll_token_credential",
+                "provider.notification_poll_interval",
+            ]
+        )
     }
 
     @Test(

@@ -4,7 +4,7 @@ import Testing
 @testable import Settings
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, fast and the same everywhere.
-private struct Dice: RandomNumberGenerator {
+private struct SeededRandom: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {
@@ -28,7 +28,7 @@ struct MutationTests {
     @Test("2000 mutations of the example load or give located problems")
     func mutations() throws {
         let seed: UInt64 = 20_261_121
-        var random = Dice(state: seed)
+        var random = SeededRandom(state: seed)
         let original = try ProjectFiles.bytes("Config/examples/apple-sqlite.toml")
         var loadedCount = 0
         for round in 0..<2000 {
@@ -49,7 +49,7 @@ struct MutationTests {
         #expect((20...1900).contains(loadedCount), "\(loadedCount)")
     }
 
-    private static func mutate(_ original: [UInt8], random: inout Dice) -> [UInt8] {
+    private static func mutate(_ original: [UInt8], random: inout SeededRandom) -> [UInt8] {
         var bytes = original
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             let start = Int.random(in: 0..<bytes.count, using: &random)

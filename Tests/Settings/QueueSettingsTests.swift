@@ -1,3 +1,4 @@
+import PostgreSQL
 import Stores
 import Testing
 

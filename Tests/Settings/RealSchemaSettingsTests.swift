@@ -82,6 +82,25 @@ import Testing
         #expect(message.contains(words), "\(message)")
     }
 
+    @Test(
+        "rules of a target must fit one id: with a template for one, an integer finds nothing",
+        arguments: [
+            ("id_type = \"integer\"", "{tenant}:{order_id}", false),
+            ("id_type = \"blob\"", "{tenant}:{order_id}", false),
+            ("id_type = \"integer\"", "t{tenant}-{order_id}", false),
+            ("id_type = \"integer\"", "{tenant}-{order_id}", true),
+            ("id_type = \"text\"", "{tenant}:{order_id}", true),
+            ("id_template = \"{shop}:{user_id}\"", "{tenant}:{order_id}", true),
+        ]
+    )
+    func unfit(other: String, template: String, isFit: Bool) {
+        let text = Self.target("id_template = \"\(template)\"")
+            .replacing("created_at_column", with: other + "\ncreated_at_column")
+        let message = Sample.message(text)
+        #expect((message == "loads") == isFit, "\(message)")
+        #expect(isFit || message.contains("no id fits this rule and the id_template of line 12"))
+    }
+
     @Test("two rules for one column need different conditions or parents")
     func duplicates() throws {
         let conditions = ["a", "b"].map { "where = { kind = { equals = \"\($0)\" } }" }

@@ -118,26 +118,43 @@ extension GoogleAccess {
                 "key_credential",
                 .text(.credential),
                 .optional(example: .text("service-account.json")),
-                """
-                Credential with the key file of a Google service account. Required unless emulator \
-                is set.
-                """
-            ).secret().atRestart().outsidePlans(),
+                "Key file of a Google service account; required unless emulator is set."
+            ).secret().outsidePlans(),
             Setting(
                 scope,
                 "emulator",
                 .boolean,
                 .defaultsTo(.boolean(false)),
-                "Use an emulator, which needs no service account. base_url must be on this machine."
-            ).atRestart(),
+                "Use an emulator; base_url must be on this machine."
+            ),
             Setting(
                 scope,
                 "base_url",
                 .text(.url),
                 .optional(example: .text("https://stand-in.example.com/cloud")),
-                "Address of an emulator or a stand-in."
-            ).atRestart(),
+                "Address of an emulator."
+            ),
         ] + connection(scope).map { $0.outsidePlans() }
+    }
+
+    /// The keys of a section that reaches accounts of Identity Platform.
+    package static func accounts(_ scope: SettingScope) -> [Setting] {
+        [
+            Setting(
+                scope,
+                "project",
+                .text(.cloudName),
+                .required(example: .text("example-project")),
+                "Project of the accounts."
+            ),
+            Setting(
+                scope,
+                "tenant",
+                .text(.cloudName),
+                .optional(example: .text("tenant-a1b2c")),
+                "Tenant of Identity Platform, if the accounts are in one."
+            ),
+        ] + settings(scope)
     }
 
     private static func connection(_ scope: SettingScope) -> [Setting] {
@@ -154,25 +171,10 @@ extension GoogleAccess {
                 "timeout_total",
                 .duration(.milliseconds(100) ... .seconds(300)),
                 .defaultsTo(.duration(.seconds(30))),
-                "Time for one call, including the connection."
+                "Time for one call."
             ),
-            Setting(
-                scope,
-                "ca_file",
-                .text(.path),
-                .optional(example: .text("/etc/expunged/ca.pem")),
-                "PEM file with the certificate authorities to trust instead of the system's."
-            ),
-            Setting(
-                scope,
-                "allow_plain_http",
-                .boolean,
-                .defaultsTo(.boolean(false)),
-                """
-                Allow http for this machine (127.0.0.0/8, ::1, localhost), for tests and emulators \
-                only.
-                """
-            ),
+            .caFile(scope, example: "/etc/expunged/ca.pem"),
+            .plainHTTP(scope),
         ]
     }
 }

@@ -23,8 +23,8 @@ extension AppleKind: ProviderKind {
         """
     package static let settings: [Setting] = [
         .provider("team_id", .text(.appleID), .required(example: .text("ABCDE12345"))) {
-            "Team of the client ids. Identities and refresh tokens belong to it."
-        }.atRestart(),
+            "Team of the client ids."
+        },
         .provider("key_id", .text(.appleID), .required(example: .text("KEY1234567"))) {
             "Id of the private key."
         },
@@ -34,12 +34,12 @@ extension AppleKind: ProviderKind {
             .required(example: .text("apple-key.p8"))
         ) {
             """
-            Credential with the private key: Apple's .p8 file, or the URI of a key in hardware \
+            The private key: Apple's .p8 file, or the URI of a key in hardware \
             (docs/guides/keys-in-hardware.md).
             """
-        }.secret().atRestart(),
-        .provider("base_url", .text(.origin), .defaultsTo(.text(AppleProviderSettings.issuer))) {
-            "Host of a stand-in. Audience and issuer stay https://appleid.apple.com."
+        }.secret(),
+        .provider("base_url", .text(.origin), .defaultsTo(.text(AppleSettings.issuer))) {
+            "Host of a stand-in."
         },
     ]
 
@@ -53,7 +53,7 @@ extension AppleKind: ProviderKind {
     package var traits: ProviderTraits { AppleProvider.appleTraits }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        var settings = AppleProviderSettings(
+        var settings = AppleSettings(
             name: setup.name,
             teamID: teamID,
             keyID: keyID,

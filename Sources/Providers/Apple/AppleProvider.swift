@@ -32,7 +32,7 @@ package final class AppleProvider: HostedProvider {
     ///
     /// - Throws: ``SetupError`` for settings or a key that cannot work.
     package init(
-        _ settings: AppleProviderSettings,
+        _ settings: AppleSettings,
         signer: any MessageSigner,
         eventLoopGroup: any EventLoopGroup,
         now: @escaping @Sendable () -> WallTime,
@@ -146,7 +146,7 @@ package final class AppleProvider: HostedProvider {
         }
         let rules = IDTokenRules(
             provider: name,
-            issuer: .oneOf([AppleProviderSettings.issuer]),
+            issuer: .oneOf([AppleSettings.issuer]),
             // Applications hand Apple either the raw nonce or its SHA-256 in hexadecimal.
             nonce: .any,
             keys: keys,
@@ -217,7 +217,7 @@ package final class AppleProvider: HostedProvider {
     /// the code is spent and they can still be revoked.
     private func subject(of grant: TokenGrant, for clientID: String) -> Secret? {
         guard let token = grant.idToken.flatMap({ IDToken($0) }),
-            token.issuer == AppleProviderSettings.issuer, token.isFor(clientID)
+            token.issuer == AppleSettings.issuer, token.isFor(clientID)
         else { return nil }
         return token.subject
     }

@@ -37,14 +37,9 @@ extension CommandKind: ProviderKind {
         ) {
             "Program that calls the provider (docs/providers/command.md)."
         },
-        .provider("arguments", .texts(.sentence, 0...16), .defaultsTo(.texts([]))) {
-            "Arguments for every call. Other processes can read them: no secrets here."
-        },
+        .programArguments(.provider),
         .provider("can_check", .boolean, .defaultsTo(.boolean(false))) {
-            """
-            Whether the program can check a refresh token. The service asks before and after a \
-            revocation, at most once a day.
-            """
+            "Whether the program can check a refresh token."
         },
         .provider("revokes_whole_grant", .boolean, .defaultsTo(.boolean(false))) {
             "Whether revoking one token ends all tokens of the user."
@@ -53,12 +48,12 @@ extension CommandKind: ProviderKind {
             "user_action_url",
             .text(.url),
             .required(example: .text("https://sso.example.com/apps"))
-        ) { "Page where users can remove the link; printed on receipts." },
+        ) { "Page where users can remove the link, for receipts." },
         .provider(
             "user_action_text",
             .text(.sentence),
             .required(example: .text("Open the page and remove the app."))
-        ) { "What the user does there; printed on receipts." },
+        ) { "What the user does there, for receipts." },
     ]
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {

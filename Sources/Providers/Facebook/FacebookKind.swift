@@ -20,23 +20,23 @@ extension FacebookKind: ProviderKind {
             .text(.credential),
             .required(example: .text("facebook-secret"))
         ) {
-            "Credential with the app secret."
-        }.secret().atRestart(),
+            "The app secret."
+        }.secret(),
         .provider(
             "graph_version",
             .text(.apiVersion),
             .defaultsTo(.text(FacebookSettings.graphVersion))
-        ) { "Version of the Graph API. Meta retires a version after about two years." },
+        ) { "Version of the Graph API. Meta retires one after about two years." },
         .provider("base_url", .text(.url), .defaultsTo(.text(FacebookSettings.graphURL))) {
-            "Host of the Graph API, or of a stand-in."
+            "Host of the Graph API."
         },
         .provider(
             "limited_login_url",
             .text(.url),
             .defaultsTo(.text(FacebookSettings.limitedURL))
-        ) { "Host that publishes issuer and keys of Limited Login, or a stand-in." },
+        ) { "Host of issuer and keys of Limited Login." },
         .provider("uninstall_url", .text(.url), .defaultsTo(.text(FacebookSettings.uninstallURL))) {
-            "Host that uninstalls the app for users of Limited Login, or a stand-in."
+            "Host that uninstalls the app for users of Limited Login."
         },
     ]
 

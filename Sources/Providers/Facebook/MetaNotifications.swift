@@ -10,10 +10,7 @@ package struct MetaNotifications: NotificationFormat {
             .text(.url),
             .optional(example: .text("https://app.example.com/deletion"))
         ) {
-            """
-            Your status page for users who asked Meta for erasure; the service appends a slash and \
-            the code.
-            """
+            "Your status page for users who asked Meta for erasure."
         }
     ]
 

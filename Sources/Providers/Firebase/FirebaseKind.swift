@@ -6,21 +6,8 @@ package import Settings
 package struct FirebaseKind: DirectoryKind {
     package static let name = "firebase"
     package static let summary = "Firebase Authentication or Identity Platform"
-    package static let settings: [Setting] =
-        [
-            Setting.directory(
-                "project",
-                .text(.cloudName),
-                .required(example: .text("example-project"))
-            ) { "Project of the accounts." }.atRestart(),
-            Setting.directory(
-                "tenant",
-                .text(.cloudName),
-                .optional(example: .text("tenant-a1b2c"))
-            ) {
-                "Tenant of Identity Platform, if the accounts are in one."
-            }.atRestart(),
-        ] + GoogleAccess.settings(.directory)
+    package static let guide = "docs/stores/firebase-auth.md"
+    package static let settings: [Setting] = GoogleAccess.accounts(.directory)
 
     private let project: String
     private let tenant: String?

@@ -20,8 +20,8 @@ extension GitHubKind: ProviderKind {
             .text(.credential),
             .required(example: .text("github-secret"))
         ) {
-            "Credential with the client secret of the OAuth app or GitHub App."
-        }.secret().atRestart(),
+            "Client secret of the OAuth app or GitHub App."
+        }.secret(),
         .provider("base_url", .text(.url), .defaultsTo(.text(GitHubSettings.apiURL))) {
             "REST API. For GitHub Enterprise Server: https://HOST/api/v3."
         },

@@ -21,7 +21,7 @@ extension GoogleKind: ProviderKind {
                 .text(.url),
                 .optional(example: .text("https://stand-in.example.com/google"))
             ) {
-                "Address of a stand-in. The issuer of id tokens stays https://accounts.google.com."
+                "Address of a stand-in."
             },
             NonceRule.setting,
         ]

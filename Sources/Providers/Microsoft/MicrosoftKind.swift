@@ -25,28 +25,25 @@ extension MicrosoftKind: ProviderKind {
     package static let directoryWord: String? = "microsoft.com"
     package static let settings: [Setting] = [
         .provider("tenant", .text(.tenant), .defaultsTo(.text("common"))) {
-            """
-            Accounts that sign in: "common", "organizations", "consumers" (personal accounts), or \
-            the GUID or domain of one directory.
-            """
+            "Accounts that sign in: one of these, or the GUID or domain of one directory."
         },
         .provider(
             "client_secret_credential",
             .text(.credential),
             .optional(example: .text("microsoft-secret"))
         ) {
-            "Credential with the client secret; this or private_key_credential."
-        }.secret().atRestart(),
+            "Client secret; this or private_key_credential."
+        }.secret(),
         .provider(
             "private_key_credential",
             .text(.credential),
             .optional(example: .text("microsoft-key.pem"))
         ) {
             """
-            Credential with the certificate's private key: RSA in PKCS#8 PEM, or the URI of a key \
-            in hardware. Needs certificate_sha256.
+            The certificate's private key: RSA in PKCS#8 PEM, or the URI of a key in hardware; \
+            needs certificate_sha256.
             """
-        }.secret().atRestart(),
+        }.secret(),
         .provider(
             "certificate_sha256",
             .text(.sha256),
@@ -56,25 +53,19 @@ extension MicrosoftKind: ProviderKind {
                 )
             )
         ) {
-            """
-            SHA-256 fingerprint of the certificate, as openssl x509 -fingerprint -sha256 prints \
-            it.
-            """
+            "Fingerprint of the certificate, as openssl x509 -fingerprint -sha256 prints it."
         },
         .provider("graph_tenants", .texts(.guid, 0...64), .defaultsTo(.texts([]))) {
-            """
-            Directories whose administrators consented to deleting grants with Microsoft Graph. \
-            All other accounts get the verdict manual.
-            """
+            "Directories whose administrators consented to deleting grants with Microsoft Graph."
         },
         .provider("revoke_sign_in_sessions", .boolean, .defaultsTo(.boolean(false))) {
             "Also end all sessions of the user in graph_tenants, in every application."
         },
         .provider("base_url", .text(.url), .defaultsTo(.text(MicrosoftSettings.loginURL))) {
-            "Sign-in host and issuer of id tokens; change it for a national cloud or a stand-in."
+            "Sign-in host and issuer of id tokens; change it for a national cloud."
         },
         .provider("graph_url", .text(.url), .defaultsTo(.text(MicrosoftSettings.graphURL))) {
-            "Host of Microsoft Graph; change it for a national cloud or a stand-in."
+            "Host of Microsoft Graph; change it for a national cloud."
         },
     ]
 

@@ -15,7 +15,7 @@ extension OAuth2Kind {
             Vendor whose endpoints and behavior the service knows (docs/providers/presets.md). \
             Every other key overrides the preset.
             """
-        }.atRestart(),
+        },
         .provider("issuer", .text(.url), .optional(example: .text("https://sso.example.com"))) {
             """
             Issuer, exactly as its metadata (RFC 8414) and id tokens write it. The metadata \
@@ -47,10 +47,7 @@ extension OAuth2Kind {
             .optional(example: .text("https://sso.example.com/jwks"))
         ) { "Keys that sign id tokens (RFC 7517)." },
         .provider("endpoint_hosts", .texts(.host, 0...16), .defaultsTo(.texts([]))) {
-            """
-            Hosts that the issuer's metadata may name besides its own. Endpoints at other hosts \
-            are ignored.
-            """
+            "Hosts that the issuer's metadata may name besides its own."
         },
     ]
 
@@ -70,11 +67,8 @@ extension OAuth2Kind {
             .text(.credential),
             .optional(example: .text("sso-key.pem"))
         ) {
-            """
-            Credential with the key for private_key_jwt: PKCS#8 PEM, or the URI of a key in \
-            hardware.
-            """
-        }.secret().atRestart(),
+            "The key for private_key_jwt: PKCS#8 PEM, or the URI of a key in hardware."
+        }.secret(),
         .provider(
             "private_key_algorithm",
             .choice([SigningAlgorithm.es256, .rs256, .ps256].map(\.rawValue)),
@@ -97,21 +91,20 @@ extension OAuth2Kind {
             .optional(example: .text(OAuth2Check.introspection.rawValue))
         ) {
             """
-            How to find out whether a token is live, which a proof needs \
-            (docs/providers/oauth2.md). Default: as the preset says, else introspection with \
-            introspection_url and none without.
+            How to find out whether a token is live (docs/providers/oauth2.md). Default: the \
+            preset's, else introspection with introspection_url, else none.
             """
         },
         .provider("revoke_ends_grant", .boolean, .optional(example: .boolean(true))) {
             """
-            Whether the provider documents that revoking one token ends everything the user \
-            granted to the client. Default: as the preset says, else false.
+            Whether revoking one token ends the user's grant, as the provider documents. Default: \
+            as the preset says, else false.
             """
         },
         .provider("rotates_refresh_tokens", .boolean, .optional(example: .boolean(true))) {
             """
-            Whether a refresh may issue a new refresh token and end the old one. Default: as the \
-            preset says, else false.
+            Whether a refresh may end the old refresh token. Default: as the preset says, else \
+            false.
             """
         },
         NonceRule.setting,
@@ -121,8 +114,8 @@ extension OAuth2Kind {
             .optional(example: .text("https://sso.example.com/account/apps"))
         ) {
             """
-            Page where users can remove the link; printed on receipts. Default: the preset's page, \
-            else the issuer, else the host of revocation_url.
+            Page where users can remove the link. Default: the preset's page, else the issuer, \
+            else the host of revocation_url.
             """
         },
     ]

@@ -26,7 +26,7 @@ extension ProviderConfiguration {
                 .required(example: .text(kinds.first?.name ?? ""))
             ) {
                 SettingsTable.summaries(of: kinds)
-            }.atRestart(),
+            },
             .provider(
                 "client_ids",
                 .texts(.clientID, 1...64),
@@ -56,12 +56,11 @@ extension ProviderConfiguration {
             .defaultsTo(.duration(.days(7)))
         ) {
             """
-            How long "proceed" waits, from when the last credential proved unusable. An outage \
-            does not start this time.
+            How long "proceed" waits, from when the last credential proved unusable.
             """
         },
         .provider("keep_alive", .boolean, .defaultsTo(.boolean(true))) {
-            "Refresh stored refresh tokens after three fifths of their life, if it is known."
+            "Refresh stored refresh tokens after three fifths of their known life."
         },
         .provider(
             "token_lifetime",
@@ -69,8 +68,8 @@ extension ProviderConfiguration {
             .optional(example: .duration(.days(180)))
         ) {
             """
-            How long a refresh token lives without use; a refresh is a use. Default: as the \
-            provider documents it, else without end.
+            How long a refresh token lives without use. Default: as the provider documents it, \
+            else without end.
             """
         },
         .provider(
@@ -78,7 +77,7 @@ extension ProviderConfiguration {
             .duration(.days(1) ... .days(365)),
             .defaultsTo(.duration(.days(14)))
         ) {
-            "How long before a token expires unused the journal warns, at most a fifth of its life."
+            "How long before a token expires the journal warns, at most a fifth of its life."
         },
     ]
 
@@ -100,12 +99,8 @@ extension ProviderConfiguration {
             "timeout_total",
             .duration(.milliseconds(100) ... .seconds(300)),
             .defaultsTo(.duration(.seconds(30)))
-        ) { "Time for one call, including the connection." },
-        .provider("ca_file", .text(.path), .optional(example: .text("/etc/expunged/ca.pem"))) {
-            "PEM file with the certificate authorities to trust instead of the system's."
-        },
-        .provider("allow_plain_http", .boolean, .defaultsTo(.boolean(false))) {
-            "Allow http for this machine (127.0.0.0/8, ::1, localhost), for tests only."
-        },
+        ) { "Time for one call." },
+        .caFile(.provider, example: "/etc/expunged/ca.pem"),
+        .plainHTTP(.provider),
     ]
 }

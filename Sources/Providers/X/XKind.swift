@@ -25,20 +25,19 @@ extension XKind: ProviderKind {
             .defaultsTo(.text(Authorization.oauth2.rawValue))
         ) {
             """
-            How users sign in. With "oauth1a" the client id is the consumer key, and a credential \
+            How users sign in; with "oauth1a" the client id is the consumer key, and a credential \
             is TOKEN:SECRET.
             """
-        }.atRestart(),
+        },
         .provider(
             "client_secret_credential",
             .text(.credential),
             .optional(example: .text("x-secret"))
         ) {
             """
-            Credential with the client secret, or the consumer secret for "oauth1a". Public \
-            clients have none.
+            Client secret, or consumer secret for "oauth1a". Public clients have none.
             """
-        }.secret().atRestart(),
+        }.secret(),
         .provider("base_url", .text(.url), .defaultsTo(.text(XSettings.apiURL))) {
             "Host of the API, or of a stand-in."
         },

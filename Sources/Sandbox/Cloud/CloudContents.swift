@@ -43,9 +43,9 @@ extension CloudFamily {
                 databases: state.values.filter { $0.key != configuration.instance }
                     .mapValues(\.all)
             )
-            contents.documents = state.documents.all.keys.sorted()
+            contents.documents = state.documents.paths.sorted()
             contents.fields = state.documents.all.mapValues(\.fields).filter { !$0.value.isEmpty }
-            contents.values = state.values[configuration.instance]?.all.keys.sorted()
+            contents.values = state.values[configuration.instance]?.paths.sorted()
             contents.numbers = state.values[configuration.instance]?.all
             contents.objects = state.objects.filter { $0.hardDeleteMilliseconds == nil }.map(\.name)
             return contents
@@ -57,7 +57,7 @@ extension CloudFamily {
         state.withLock { state in
             let all = [("", contents.accounts ?? [])] + (contents.tenants ?? [:]).map { ($0, $1) }
             for (tenant, accounts) in all {
-                let added = accounts.map { ($0.user, Self.account($0)) }
+                let added = accounts.map { (ExactText($0.user), Self.account($0)) }
                 state.accounts[tenant, default: [:]].merge(added) { $1 }
             }
             for path in contents.documents ?? [] {
@@ -83,7 +83,7 @@ extension CloudFamily {
         )
     }
 
-    private static func listed(_ accounts: [String: CloudAccount]) -> [CloudContents.Account] {
+    private static func listed(_ accounts: [ExactText: CloudAccount]) -> [CloudContents.Account] {
         accounts.values.sorted { $0.localID < $1.localID }.map { account in
             let links = account.links.map { ($0.providerID, $0.rawID) }
             return CloudContents.Account(

@@ -43,7 +43,9 @@ extension CloudFamily {
     private func lookUp(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
         let ids = Self.ids(try read(call))
         guard ids.count <= 100 else { throw Refusal(400, "TOO_MANY_IDENTIFIERS") }
-        let found = state.withLock { state in ids.compactMap { state.accounts[tenant]?[$0] } }
+        let found = state.withLock { state in
+            ids.compactMap { state.accounts[tenant]?[ExactText($0)] }
+        }
         return .json([
             "kind": "identitytoolkit#GetAccountInfoResponse",
             "users": found.isEmpty ? nil : .array(found.map(json)),
@@ -68,7 +70,7 @@ extension CloudFamily {
             if let decoy = state.queryDecoy { return [decoy] }
             let accounts = state.accounts[tenant, default: [:]]
             guard let id else { return accounts.values.sorted { $0.localID < $1.localID } }
-            return accounts[id].map { [$0] } ?? []
+            return accounts[ExactText(id)].map { [$0] } ?? []
         }
         guard query["returnUserInfo"]?.bool ?? true else {
             return .json(["recordsCount": "\(found.count)"])
@@ -121,9 +123,9 @@ extension CloudFamily {
         let change = try read(call)
         guard let id = change["localId"]?.string else { throw Refusal(400, "MISSING_LOCAL_ID") }
         let isKnown = state.withLock { state in
-            guard state.accounts[tenant]?[id] != nil else { return false }
+            guard state.accounts[tenant]?[ExactText(id)] != nil else { return false }
             if let since = change["validSince"]?.string.flatMap({ Int64($0) }) {
-                state.accounts[tenant]?[id]?.validSinceSeconds = since
+                state.accounts[tenant]?[ExactText(id)]?.validSinceSeconds = since
             }
             return true
         }
@@ -137,7 +139,8 @@ extension CloudFamily {
         guard let id = try read(call)["localId"]?.string else {
             throw Refusal(400, "MISSING_LOCAL_ID")
         }
-        guard state.withLock({ $0.accounts[tenant]?.removeValue(forKey: id) }) != nil else {
+        let removed = state.withLock { $0.accounts[tenant]?.removeValue(forKey: ExactText(id)) }
+        guard removed != nil else {
             throw Refusal(400, "USER_NOT_FOUND")
         }
         return .json(["kind": "identitytoolkit#DeleteAccountResponse"])

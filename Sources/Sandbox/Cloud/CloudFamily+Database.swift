@@ -15,7 +15,7 @@ extension CloudFamily {
             throw Refusal(404, "append .json to your request URI")
         }
         let path = (parts.dropLast() + [String(last.dropLast(5))]).filter { !$0.isEmpty }
-            .map(FormBody.decoded)
+            .map(ParsedForm.decoded)
         guard configuration.mayUseDatabase else {
             return .json(["error": "Permission denied"], status: 401)
         }

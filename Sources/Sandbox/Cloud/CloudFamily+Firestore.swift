@@ -23,7 +23,7 @@ extension CloudFamily {
         }
         // A colon that belongs to a name is encoded.
         let last = parts[parts.count - 1].split(separator: ":", maxSplits: 1).map(String.init)
-        let names = (parts[4..<(parts.count - 1)] + [last[0]]).map(FormBody.decoded)
+        let names = (parts[4..<(parts.count - 1)] + [last[0]]).map(ParsedForm.decoded)
         guard names[0] == configuration.database else {
             throw Refusal(404, "The database does not exist.", word: "NOT_FOUND")
         }

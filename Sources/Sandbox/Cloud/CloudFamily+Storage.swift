@@ -15,7 +15,7 @@ extension CloudFamily {
             throw Refusal(404, "Not Found")
         }
         // A slash inside a name is encoded.
-        let names = parts[3...].map(FormBody.decoded)
+        let names = parts[3...].map(ParsedForm.decoded)
         guard names[0] == configuration.bucket else {
             throw Refusal(404, "The specified bucket does not exist.", reason: "notFound")
         }
@@ -40,7 +40,7 @@ extension CloudFamily {
         let (prefix, start, end) = (query["prefix"] ?? "", query["startOffset"], query["endOffset"])
         var found = state.withLock { state in
             state.objects.filter { object in
-                object.name.hasPrefix(prefix)
+                object.name.utf8.starts(with: prefix.utf8)
                     && (start.map { !Self.precedes(object.name, $0) } ?? true)
                     && (end.map { Self.precedes(object.name, $0) } ?? true)
                     && (wantsSoft
@@ -51,7 +51,7 @@ extension CloudFamily {
         if let delimiter = query["delimiter"] { return grouped(found, query, by: delimiter) }
         // A token stands for the last entry; where that is gone, all that follows is skipped.
         if let token = query["pageToken"] {
-            let isThere = found.contains { Self.token($0) == token }
+            let isThere = found.contains { ExactText(Self.token($0)) == ExactText(token) }
             found = found.filter { isThere && Self.precedes(token, Self.token($0)) }
         }
         let size = min(query.number("maxResults") ?? 1000, configuration.pageMax)
@@ -67,22 +67,24 @@ extension CloudFamily {
     /// of entries count for a page (cloud.google.com/storage/docs/json_api/v1/objects/list).
     private func grouped(
         _ found: [CloudObject],
-        _ query: FormBody,
+        _ query: ParsedForm,
         by delimiter: String
     ) -> ProviderReply {
         let prefix = query["prefix"] ?? ""
         var entries: [(key: String, object: CloudObject?)] = []
         for object in found {
-            let rest = object.name.dropFirst(prefix.count)
-            guard let end = rest.firstRange(of: delimiter)?.upperBound else {
+            let rest = Array(object.name.utf8.dropFirst(prefix.utf8.count))
+            guard let end = rest.firstRange(of: Array(delimiter.utf8))?.upperBound else {
                 entries.append((Self.token(object), object))
                 continue
             }
-            let folder = prefix + rest[..<end]
-            if entries.last?.key != folder { entries.append((folder, nil)) }
+            let folder = prefix + String(decoding: rest[..<end], as: UTF8.self)
+            if entries.last.map({ ExactText($0.key) }) != ExactText(folder) {
+                entries.append((folder, nil))
+            }
         }
         if let token = query["pageToken"] {
-            let place = entries.firstIndex { $0.key == token }
+            let place = entries.firstIndex { ExactText($0.key) == ExactText(token) }
             entries = place.map { Array(entries[($0 + 1)...]) } ?? []
         }
         let size = min(query.number("maxResults") ?? 1000, configuration.pageMax)
@@ -103,7 +105,7 @@ extension CloudFamily {
         let keptFor = configuration.softDeletionSeconds * 1000
         let refusal = state.withLock { state -> Refusal? in
             let place = state.objects.firstIndex { object in
-                object.name == name && object.hardDeleteMilliseconds == nil
+                ExactText(object.name) == ExactText(name) && object.hardDeleteMilliseconds == nil
                     && (generation.map { $0 == object.generation } ?? object.isLive)
             }
             guard let place else { return Refusal(404, "No such object.", reason: "notFound") }
@@ -135,7 +137,7 @@ extension CloudFamily {
                 let middle = range.lowerBound + range.count / 2
                 let other = state.objects[middle]
                 let isBehind =
-                    other.name == object.name
+                    ExactText(other.name) == ExactText(object.name)
                     ? object.generation < other.generation
                     : Self.precedes(object.name, other.name)
                 range = isBehind ? range.lowerBound..<middle : (middle + 1)..<range.upperBound

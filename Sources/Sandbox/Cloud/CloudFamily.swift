@@ -8,7 +8,7 @@ import Synchronization
 final class CloudFamily: ProviderFamily {
     struct State {
         /// By their ids; of the project itself under the empty name, and of each tenant.
-        var accounts: [String: [String: CloudAccount]] = ["": [:]]
+        var accounts: [String: [ExactText: CloudAccount]] = ["": [:]]
         /// What queries of accounts find instead of what is there.
         var queryDecoy: CloudAccount?
         /// When each access token runs out, in Unix seconds.

@@ -1,53 +1,64 @@
 /// Values by paths of names with slashes between, found quickly below two names and by a text that
 /// they hold: thousands of users may have some.
 struct PathTable<Value: Sendable>: Sendable {
-    private(set) var all: [String: Value] = [:]
+    private var values: [ExactText: Value] = [:]
     /// Paths by their first two names.
-    private var roots: [Substring: Set<String>] = [:]
-    private var holders: [String: Set<String>] = [:]
+    private var roots: [ExactText: Set<ExactText>] = [:]
+    private var holders: [ExactText: Set<ExactText>] = [:]
     private let texts: @Sendable (Value) -> [String]
 
     /// - Parameter texts: What a value can be found by.
     init(texts: @escaping @Sendable (Value) -> [String] = { _ in [] }) { self.texts = texts }
 
     subscript(path: String) -> Value? {
-        get { all[path] }
+        get { values[ExactText(path)] }
         set {
-            if let old = all[path] {
-                for text in texts(old) { Self.remove(path, at: text, from: &holders) }
+            let place = ExactText(path)
+            if let old = values[place] {
+                for text in texts(old) { Self.remove(place, at: ExactText(text), from: &holders) }
             }
-            all[path] = newValue
+            values[place] = newValue
             guard let newValue else {
-                Self.remove(path, at: Self.root(of: path), from: &roots)
+                Self.remove(place, at: Self.root(of: path), from: &roots)
                 return
             }
-            roots[Self.root(of: path), default: []].insert(path)
-            for text in texts(newValue) { holders[text, default: []].insert(path) }
+            roots[Self.root(of: path), default: []].insert(place)
+            for text in texts(newValue) { holders[ExactText(text), default: []].insert(place) }
         }
     }
 
-    func paths(holding text: String) -> some Collection<String> { holders[text] ?? [] }
+    var paths: [String] { values.keys.map(\.text) }
+
+    /// Of two paths that Swift takes for one, either.
+    var all: [String: Value] {
+        Dictionary(values.map { ($0.key.text, $0.value) }) { first, _ in first }
+    }
+
+    func paths(holding text: String) -> [String] {
+        holders[ExactText(text), default: []].map(\.text)
+    }
 
     /// The paths that begin with some names and go on behind them.
     func paths(below names: [String]) -> [String] {
         let prefix = names.map { $0 + "/" }.joined()
-        guard names.count >= 2 else { return all.keys.filter { $0.utf8.starts(with: prefix.utf8) } }
-        return (roots[Self.root(of: prefix)] ?? []).filter { $0.utf8.starts(with: prefix.utf8) }
+        let places =
+            names.count >= 2 ? Array(roots[Self.root(of: prefix), default: []]) : Array(values.keys)
+        return places.map(\.text).filter { $0.utf8.starts(with: prefix.utf8) }
     }
 
-    private static func root(of path: String) -> Substring {
+    private static func root(of path: String) -> ExactText {
         var slashes = 0
         let end = path.utf8.firstIndex { byte in
             if byte == UInt8(ascii: "/") { slashes += 1 }
             return slashes == 2
         }
-        return path[..<(end ?? path.endIndex)]
+        return ExactText(path[..<(end ?? path.endIndex)])
     }
 
-    private static func remove<Key>(
-        _ path: String,
-        at key: Key,
-        from index: inout [Key: Set<String>]
+    private static func remove(
+        _ path: ExactText,
+        at key: ExactText,
+        from index: inout [ExactText: Set<ExactText>]
     ) {
         index[key]?.remove(path)
         if index[key]?.isEmpty == true { index[key] = nil }

@@ -1,5 +1,4 @@
 import Encoding
-import FoundationEssentials
 
 /// A JSON Web Token taken apart (RFC 7515 §7.1): nothing in it is trusted before its signature is.
 struct JSONWebToken: Sendable {
@@ -50,7 +49,7 @@ struct JSONWebToken: Sendable {
         key: CryptoKey
     ) throws -> String {
         try signed(
-            Array(try JSONEncoder().encode(claims)),
+            try TypedJSON.bytes(claims),
             header: Header(alg: algorithm, kid: kid),
             key: key
         )
@@ -58,7 +57,7 @@ struct JSONWebToken: Sendable {
 
     /// Signs a payload with an RSA key as RS256 or PS256 or a P-256 key as ES256.
     static func signed(_ payload: [UInt8], header: Header, key: CryptoKey) throws -> String {
-        let part = Base64URL.text(try JSONEncoder().encode(header)) + "." + Base64URL.text(payload)
+        let part = Base64URL.text(try TypedJSON.bytes(header)) + "." + Base64URL.text(payload)
         var signature = try key.signature(over: Array(part.utf8), isPSS: header.alg == "PS256")
         if header.alg == "ES256" {
             guard let jose = ECDSASignature.jose(fromDER: signature) else {
@@ -86,6 +85,6 @@ struct JSONWebToken: Sendable {
 
     private static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) -> Value?
     {
-        do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { return nil }
+        do { return try TypedJSON.value(type, from: bytes) } catch { return nil }
     }
 }

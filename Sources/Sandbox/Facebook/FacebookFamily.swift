@@ -149,5 +149,5 @@ final class FacebookFamily: GrantFamily {
 
 extension ProviderCall {
     /// The parameters of Graph, which may be in the query or in the form.
-    var parameters: FormBody { query.merging(form) }
+    var parameters: ParsedForm { query.merging(form) }
 }

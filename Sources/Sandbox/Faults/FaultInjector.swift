@@ -32,7 +32,7 @@ final class FaultInjector: Sendable {
         let tokens = plan.unserviceable
         guard !tokens.isEmpty, plan.endpoints.contains(endpoint) else { return false }
         // As a form's field, or anywhere in another body.
-        let form = FormBody(body)
+        let form = ParsedForm(body)
         let fields = ["token", "refresh_token", "access_token"].compactMap { form[$0] }
         let text = String(decoding: body, as: UTF8.self)
         return tokens.contains { fields.contains($0) || text.contains($0) }

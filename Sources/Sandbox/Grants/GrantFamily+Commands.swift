@@ -109,9 +109,9 @@ extension GrantFamily {
     func apply(
         _ order: SandboxOrder.Withdrawal,
         to key: GrantBook.Key
-    ) throws -> (event: SecurityEvent, subject: String) {
+    ) throws -> (event: SecurityEventType, subject: String) {
         let known = SandboxProvider.oauth2.events
-        let event = SecurityEvent(rawValue: try order.event(of: known)) ?? .tokensRevoked
+        let event = SecurityEventType(rawValue: try order.event(of: known)) ?? .tokensRevoked
         return service.change { state in
             if event.cutsGrant { state.book.cut(key) }
             if event == .tokenRevoked, let token = order.token {

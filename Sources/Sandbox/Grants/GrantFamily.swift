@@ -134,7 +134,7 @@ extension GrantFamily {
     func exchange(
         _ call: ProviderCall,
         _ client: RegisteredClient,
-        _ fields: FormBody,
+        _ fields: ParsedForm,
         checking check: (GrantBook.Ticket, State) throws(FamilyRefusal) -> Void = { _, _ in },
         refusing refuse: (GrantBook.CodeFailure, inout State) -> FamilyRefusal
     ) throws(FamilyRefusal) -> (ticket: GrantBook.Ticket, tokens: TokenSet) {

@@ -30,6 +30,6 @@ struct RegisteredClient: Sendable {
 
     /// HMAC-SHA-256 under the client's secret.
     func sign(_ message: [UInt8]) -> [UInt8] {
-        MessageCode.sha256(key: Array((secret ?? "").utf8), message: message)
+        KeyedHash.sha256(key: Array((secret ?? "").utf8), message: message)
     }
 }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Encoding
 import Glibc
 
 /// A file that gets one JSON line per record, each with one write(2), so that a crash cuts no line.
@@ -20,9 +20,7 @@ final class LogFile: Sendable {
     }
 
     func append(_ record: CallRecord) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var line = Array(try encoder.encode(record))
+        var line = try TypedJSON.bytes(record)
         line.append(UInt8(ascii: "\n"))
         let written = unsafe write(descriptor, line, line.count)
         guard written == line.count else {

@@ -178,7 +178,7 @@ extension MicrosoftFamily {
             return client
         }
         if form["client_assertion"] != nil {
-            try check(ClientAssertion(form), of: client, tenant)
+            try check(PresentedAssertion(form), of: client, tenant)
             return client
         }
         guard client.authentication == .none else {
@@ -194,7 +194,7 @@ extension MicrosoftFamily {
 
     /// PS256 with `x5t#S256`, or the older RS256 with `x5t` ("Certificate credentials").
     private func check(
-        _ assertion: ClientAssertion?,
+        _ assertion: PresentedAssertion?,
         of client: RegisteredClient,
         _ tenant: String
     ) throws(FamilyRefusal) {

@@ -78,13 +78,13 @@ final class MicrosoftFamily: GrantFamily {
         case ("POST", "me", 2) where parts[1] == "revokeSignInSessions":
             .revokeSessions(user: "me")
         case ("POST", "users", 3) where parts[2] == "revokeSignInSessions":
-            .revokeSessions(user: FormBody.decoded(parts[1]))
+            .revokeSessions(user: ParsedForm.decoded(parts[1]))
         case ("GET", "me", 1): .profile(user: "me")
-        case ("GET", "users", 2): .profile(user: FormBody.decoded(parts[1]))
+        case ("GET", "users", 2): .profile(user: ParsedForm.decoded(parts[1]))
         case ("GET", "oauth2PermissionGrants", 1): .listGrants
         case ("DELETE", "oauth2PermissionGrants", 2): .deleteGrant(id: parts[1])
         case ("GET", "users", 3) where parts[2] == "appRoleAssignments":
-            .listAssignments(user: FormBody.decoded(parts[1]))
+            .listAssignments(user: ParsedForm.decoded(parts[1]))
         case ("DELETE", "users", 4) where parts[2] == "appRoleAssignments":
             .deleteAssignment(id: parts[3])
         case ("DELETE", "servicePrincipals", 4) where parts[2] == "appRoleAssignedTo":
@@ -97,7 +97,7 @@ final class MicrosoftFamily: GrantFamily {
 
     /// The client of `servicePrincipals(appId='…')`, the alternate key ("Get servicePrincipal").
     private static func principalKey(_ part: String) -> String? {
-        FormBody.decoded(part)
+        ParsedForm.decoded(part)
             .wholeMatch(of: /servicePrincipals\(appId='([^']*)'\)/).map { String($0.1) }
     }
 

@@ -171,13 +171,13 @@ extension OAuth2Family {
 
     private func prove(
         _ call: ProviderCall,
-        _ form: FormBody
+        _ form: ParsedForm
     ) throws(FamilyRefusal) -> RegisteredClient {
         if let basic = BasicCredentials(call.authorization) {
             // Both are form-encoded inside of Basic (RFC 6749 §2.3.1).
-            guard let client = clients[FormBody.decoded(basic.name)],
+            guard let client = clients[ParsedForm.decoded(basic.name)],
                 client.authentication == .basic,
-                client.has(secret: FormBody.decoded(basic.password))
+                client.has(secret: ParsedForm.decoded(basic.password))
             else { throw Self.invalidClient }
             return client
         }
@@ -196,10 +196,10 @@ extension OAuth2Family {
     }
 
     private func proveByAssertion(
-        _ form: FormBody,
+        _ form: ParsedForm,
         _ endpoint: String
     ) throws(FamilyRefusal) -> RegisteredClient {
-        guard let assertion = ClientAssertion(form), let identity = assertion.identity,
+        guard let assertion = PresentedAssertion(form), let identity = assertion.identity,
             let client = clients[assertion.clientID],
             [.secretJWT, .privateKeyJWT].contains(client.authentication),
             assertion.isAbout(

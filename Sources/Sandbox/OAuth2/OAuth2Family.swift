@@ -53,7 +53,7 @@ final class OAuth2Family: GrantFamily {
         return CallNote(
             grantType: form["grant_type"],
             clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name
-                ?? ClientAssertion(form)?.clientID,
+                ?? PresentedAssertion(form)?.clientID,
             token: form["token"] ?? form["code"] ?? form["refresh_token"]
         )
     }

@@ -1,5 +1,4 @@
 import Encoding
-import FoundationEssentials
 
 /// The routes under `/sandbox/` that play the users and the provider's staff (see `Sandbox.md`).
 ///
@@ -10,7 +9,7 @@ struct AdminRoutes: Sendable {
     let journal: CallJournal
     let clock: SandboxClock
 
-    func answer(method: String, path: String, query: FormBody, body: [UInt8]) -> ProviderReply {
+    func answer(method: String, path: String, query: ParsedForm, body: [UInt8]) -> ProviderReply {
         do {
             return try shared(method, path, query, body) ?? command(method, path, query, body)
                 ?? json(["error": "not_found"], status: 404)
@@ -23,7 +22,7 @@ struct AdminRoutes: Sendable {
     private func shared(
         _ method: String,
         _ path: String,
-        _ query: FormBody,
+        _ query: ParsedForm,
         _ body: [UInt8]
     ) throws -> ProviderReply? {
         switch (method, path) {
@@ -59,7 +58,7 @@ struct AdminRoutes: Sendable {
     private func command(
         _ method: String,
         _ path: String,
-        _ query: FormBody,
+        _ query: ParsedForm,
         _ body: [UInt8]
     ) throws -> ProviderReply? {
         let family = try family(query)
@@ -94,7 +93,7 @@ struct AdminRoutes: Sendable {
         }
     }
 
-    private func family(_ query: FormBody) throws(SandboxError) -> any GrantFamily {
+    private func family(_ query: ParsedForm) throws(SandboxError) -> any GrantFamily {
         guard let provider = SandboxProvider(rawValue: query["provider"] ?? "apple") else {
             throw SandboxError(.badRequest, cannot: "find provider", at: "provider")
         }
@@ -103,7 +102,7 @@ struct AdminRoutes: Sendable {
 
     private func read<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws -> Value {
         do {
-            return try JSONDecoder().decode(type, from: Data(body))
+            return try TypedJSON.value(type, from: body)
         } catch {
             throw SandboxError(
                 .badRequest,
@@ -115,9 +114,7 @@ struct AdminRoutes: Sendable {
     }
 
     private func json(_ value: some Encodable, status: Int = 200) throws -> ProviderReply {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return reply(Array(try encoder.encode(value)), status: status)
+        reply(try TypedJSON.bytes(value), status: status)
     }
 
     private func reply(_ json: [UInt8], status: Int = 200) -> ProviderReply {

@@ -58,7 +58,7 @@ final class ProviderConnection: ChannelInboundHandler {
     private func respond(to head: HTTPRequestHead, context: ChannelHandlerContext) {
         let parts = head.uri.split(separator: "?", maxSplits: 1).map(String.init)
         let path = parts.first ?? "/"
-        let query = FormBody(Array((parts.count > 1 ? parts[1] : "").utf8))
+        let query = ParsedForm(Array((parts.count > 1 ? parts[1] : "").utf8))
         let method = head.method.rawValue
         guard let (family, endpoint) = admin.families.route(method: method, path: path) else {
             let reply = admin.answer(method: method, path: path, query: query, body: body)

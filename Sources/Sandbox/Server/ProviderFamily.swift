@@ -44,11 +44,11 @@ struct ProviderCall: Sendable {
     let method: String
     /// The whole path, with the family's name.
     let path: String
-    let query: FormBody
+    let query: ParsedForm
     let headers: HTTPHeaders
     let body: [UInt8]
     /// The body as a form; empty when the caller says that it is something else.
-    let form: FormBody
+    let form: ParsedForm
     /// The fault that the answer will suffer; only for the journal.
     let fault: FaultKind?
     /// Filled in by the family.
@@ -58,7 +58,7 @@ struct ProviderCall: Sendable {
         _ endpoint: SandboxEndpoint,
         _ head: HTTPRequestHead,
         path: String,
-        query: FormBody,
+        query: ParsedForm,
         body: [UInt8],
         fault: FaultKind?
     ) {
@@ -70,7 +70,7 @@ struct ProviderCall: Sendable {
         self.body = body
         self.fault = fault
         let type = head.headers.first(name: "content-type")?.lowercased() ?? ""
-        form = FormBody(type.hasPrefix("application/x-www-form-urlencoded") ? body : [])
+        form = ParsedForm(type.hasPrefix("application/x-www-form-urlencoded") ? body : [])
     }
 
     var json: JSONValue? { JSONValue(body) }

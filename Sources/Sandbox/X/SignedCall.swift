@@ -16,7 +16,7 @@ struct SignedCall: Sendable {
             guard pair.count == 2 else { return nil }
             let value = pair[1].drop { $0 == "\"" || $0 == " " }.prefix { $0 != "\"" }
             let name = pair[0].filter { $0 != " " }
-            parameters[name] = FormBody.decoded(String(value))
+            parameters[name] = ParsedForm.decoded(String(value))
         }
         self.parameters = parameters
         self.call = call
@@ -33,7 +33,7 @@ struct SignedCall: Sendable {
             let signature = parameters["oauth_signature"]
         else { return false }
         let key = "\(PercentEncoding.encode(consumerSecret))&\(PercentEncoding.encode(tokenSecret))"
-        let code = MessageCode.sha1(key: Array(key.utf8), message: Array(baseString.utf8))
+        let code = KeyedHash.sha1(key: Array(key.utf8), message: Array(baseString.utf8))
         return Base64.text(code) == signature
     }
 

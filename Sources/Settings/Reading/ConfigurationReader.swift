@@ -31,7 +31,7 @@ package struct ConfigurationReader {
 
     private mutating func checkTopLevel() {
         let known = [
-            "requests", "vault", "server", "journal", "controller", "recipient", "mail",
+            "requests", "state", "vault", "server", "journal", "controller", "recipient", "mail",
             "provider", "directory", "target", "subscriber", "queue",
         ]
         for name in root.keys where !known.contains(name) {
@@ -173,7 +173,7 @@ extension ConfigurationReader {
         if kind == nil, table.hasKinds(place.scope) { return section }
         for (name, scope) in place.scope.children {
             if let kind = section.kind, !kind.settings.contains(where: { $0.scope == scope }) {
-                if entries[name] != nil, [.auth, .step].contains(scope) {
+                if entries[name] != nil, [.auth, .verifyHost, .step].contains(scope) {
                     log.report(
                         .unknownKey,
                         name,

@@ -1,6 +1,7 @@
 /// A kind of section of the file.
 package enum SettingScope: String, Sendable, CaseIterable {
     case requests
+    case state
     case vault
     case server
     case journal
@@ -15,6 +16,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     case condition = "target.table.where.COLUMN"
     case key = "target.key"
     case auth = "target.auth"
+    case verifyHost = "target.verify_host"
     /// Also `target.verify` and `target.users`.
     case step = "target.erase"
     case subscriber
@@ -22,26 +24,26 @@ package enum SettingScope: String, Sendable, CaseIterable {
 
     package var header: String {
         switch self {
-        case .requests, .vault, .server, .journal, .controller, .mail: "[\(rawValue)]"
+        case .requests, .state, .vault, .server, .journal, .controller, .mail: "[\(rawValue)]"
         case .recipient, .provider, .directory, .target, .table, .key, .step, .subscriber,
             .queue:
             "[[\(rawValue)]]"
-        case .column, .condition, .auth: "[\(rawValue)]"
+        case .column, .condition, .auth, .verifyHost: "[\(rawValue)]"
         }
     }
 
     /// Whether the section may be left out and exists at most once.
     package var isSingle: Bool {
         switch self {
-        case .requests, .vault, .server, .journal, .controller, .mail: true
+        case .requests, .state, .vault, .server, .journal, .controller, .mail: true
         case .recipient, .provider, .directory, .target, .table, .column, .condition, .key, .auth,
-            .step, .subscriber, .queue:
+            .verifyHost, .step, .subscriber, .queue:
             false
         }
     }
 
     /// Whether its parent has it once, as a table.
-    var isTable: Bool { self == .auth }
+    var isTable: Bool { self == .auth || self == .verifyHost }
 
     /// What stands behind a column of `set` or `where`; `nil` for other sections.
     var columnSample: String? {
@@ -55,7 +57,9 @@ package enum SettingScope: String, Sendable, CaseIterable {
     /// Below one parent, so that a reload stays quick.
     var countMax: Int {
         switch self {
-        case .requests, .vault, .server, .journal, .controller, .mail, .directory, .auth: 1
+        case .requests, .state, .vault, .server, .journal, .controller, .mail, .directory, .auth,
+            .verifyHost:
+            1
         case .subscriber, .queue: 16
         case .step: 32
         case .provider, .recipient: 64
@@ -69,13 +73,14 @@ package enum SettingScope: String, Sendable, CaseIterable {
 
     var children: [(name: String, scope: SettingScope)] {
         switch self {
-        case .requests, .vault, .server, .journal, .controller, .recipient, .mail, .provider,
-            .directory, .column, .condition, .key, .auth, .step, .subscriber, .queue:
+        case .requests, .state, .vault, .server, .journal, .controller, .recipient, .mail,
+            .provider, .directory, .column, .condition, .key, .auth, .verifyHost, .step,
+            .subscriber, .queue:
             []
         case .target:
             [
-                ("table", .table), ("key", .key), ("auth", .auth), ("erase", .step),
-                ("verify", .step), ("users", .step),
+                ("table", .table), ("key", .key), ("auth", .auth), ("verify_host", .verifyHost),
+                ("erase", .step), ("verify", .step), ("users", .step),
             ]
         case .table: [("set", .column), ("where", .condition)]
         }
@@ -84,6 +89,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     package var documentation: String {
         switch self {
         case .requests: "What applies to every request."
+        case .state: "Where the service keeps its own state."
         case .vault: "Where sealed credentials get their key from."
         case .server:
             "The sockets control.sock, submit.sock and viewer.sock. The socket units decide where "
@@ -111,6 +117,9 @@ package enum SettingScope: String, Sendable, CaseIterable {
             "Ids that the rows of the database above hold for other targets (keyed_by); repeat the "
                 + "section for each. They are read and kept, sealed, before anything is purged."
         case .auth: "How calls of the target above (kind \"http\") prove who makes them."
+        case .verifyHost:
+            "Another host that answers [[target.verify]], with a secret of its own; the other keys "
+                + "are those of [target.auth]."
         case .step:
             "One call that erases a user, made in the order of the file. [[target.verify]] has the "
                 + "same keys and finds what is left; [[target.users]] lists all users."

@@ -8,8 +8,8 @@ extension SettingsTable {
             .duration(.zero ... .days(90)),
             .defaultsTo(.duration(.zero)),
             """
-            How long a new account deletion waits before it begins; until then it can be \
-            cancelled. A request may ask for longer, not for shorter.
+            How long a new account deletion waits, and can be cancelled, before it begins. A \
+            request may ask for longer.
             """
         ),
         Setting(
@@ -18,8 +18,8 @@ extension SettingsTable {
             .duration(.seconds(3600) ... .days(365)),
             .defaultsTo(.duration(.days(30))),
             """
-            Statutory deadline. An open request raises an alarm 7 days before and when it has \
-            passed. The service never drops it.
+            Statutory deadline: an open request raises an alarm 7 days before, and when it has \
+            passed.
             """
         ),
         Setting(
@@ -28,8 +28,8 @@ extension SettingsTable {
             .count(1...1_000_000_000, unit: "deletions per hour"),
             .defaultsTo(.count(1000)),
             """
-            Mass-deletion guard: deletions beyond this number wait before their purge until an \
-            operator releases them.
+            Mass-deletion guard: deletions beyond this number wait for an operator \
+            (docs/guides/pauses.md).
             """
         ),
         Setting(
@@ -38,10 +38,8 @@ extension SettingsTable {
             .choice(ApprovalPolicy.allCases.map(\.rawValue)),
             .defaultsTo(.text(ApprovalPolicy.none.rawValue)),
             """
-            With "required", an operator with another login than the submitter must approve the \
-            plan of a deletion before anything is revoked or purged. A request of unknown \
-            submitter needs two. Install the drop-in expunged-approval.conf \
-            (docs/guides/approval.md).
+            With "required", an operator with another login than the submitter must first approve \
+            the plan of a deletion (docs/guides/approval.md).
             """
         ),
         Setting(
@@ -50,8 +48,7 @@ extension SettingsTable {
             .choice(WithoutIdentities.allCases.map(\.rawValue)),
             .defaultsTo(.text(WithoutIdentities.proceed.rawValue)),
             """
-            For a deletion whose user has no known identity: "proceed" completes it and the \
-            receipt says so, "park" waits for an operator.
+            For a deletion whose user has no known identity: complete it, or wait for an operator.
             """
         ),
         Setting(
@@ -61,7 +58,7 @@ extension SettingsTable {
             .optional(example: .duration(.seconds(900))),
             """
             Accept a deletion only if the user signed in at most this long ago \
-            (docs/guides/fresh-sign-in.md). Operators and provider notifications need no sign-in.
+            (docs/guides/fresh-sign-in.md).
             """
         ),
         Setting(
@@ -70,8 +67,8 @@ extension SettingsTable {
             .texts(.duration, 0...8),
             .defaultsTo(.texts(["24h", "7d"])),
             """
-            When to count the data of a completed deletion again, shortest first. Data that is \
-            back raises an alarm and restarts the schedule. An empty list turns rechecks off.
+            When to count the data of a completed deletion again, shortest first. An empty list \
+            turns rechecks off.
             """
         ),
         Setting(
@@ -80,8 +77,8 @@ extension SettingsTable {
             .duration(.zero ... .days(365)),
             .defaultsTo(.duration(.days(7))),
             """
-            How often to search the stores for a sample of all erased users. This reads every user \
-            id of a store, which cloud providers bill. 0s turns it off.
+            How often to search the stores for a sample of all erased users; 0s turns it off \
+            (docs/guides/rechecks.md).
             """
         ).atRestart(),
         Setting(
@@ -89,30 +86,21 @@ extension SettingsTable {
             "key_credential",
             .text(.credential),
             .defaultsTo(.text("vault-key")),
-            """
-            Credential with the vault key: 32 random bytes in base64. Without it the service runs \
-            in sealed mode and only accepts requests.
-            """
+            "The vault key: 32 random bytes in base64. Without it the service runs sealed."
         ).secret().atRestart(),
         Setting(
             .vault,
             "retired_key_credentials",
             .texts(.credential, 0...16),
             .defaultsTo(.texts([])),
-            """
-            Credentials with former vault keys, newest first. Remove one when nothing is sealed \
-            under it.
-            """
+            "Former vault keys, newest first."
         ).secret().atRestart(),
         Setting(
             .vault,
             "lost_key_ids",
             .texts(.vaultKeyID, 0...16),
             .defaultsTo(.texts([])),
-            """
-            Ids of vault keys that are lost for good, with what they sealed. The service does not \
-            start while anything is sealed under another missing key.
-            """
+            "Ids of vault keys that are lost for good, with what they sealed."
         ).atRestart(),
         Setting(
             .server,
@@ -130,8 +118,8 @@ extension SettingsTable {
             .text(.group),
             .optional(example: .text("expunged-operator")),
             """
-            Group, by name or number, that may use control.sock where the service makes the \
-            sockets itself, as in a container. Without it only the service's user may.
+            Group that may use control.sock where the service makes the sockets, as in a \
+            container; without it, only the service's user may.
             """
         ).atRestart(),
         Setting(
@@ -160,14 +148,14 @@ extension SettingsTable {
             "name",
             .text(.sentence),
             .optional(example: .text("Example Apps GmbH, Berlin")),
-            "Name of the company or person, as receipts show it."
+            "Name of the company or person."
         ),
         Setting(
             .controller,
             "contact",
             .text(.sentence),
             .optional(example: .text("privacy@example.com")),
-            "Where users can ask about their data; receipts show it."
+            "Where users can ask about their data."
         ),
         Setting(
             .recipient,

@@ -14,7 +14,7 @@ extension SettingsTable {
             "to",
             .texts(.mailAddress, 0...8),
             .defaultsTo(.texts([])),
-            "Who gets alarms."
+            "Recipients of alarms."
         ),
         Setting(
             .mail,
@@ -28,17 +28,14 @@ extension SettingsTable {
             "sendmail",
             .text(.path),
             .optional(example: .text("/usr/sbin/sendmail")),
-            """
-            A sendmail(8) to run with -t -i instead. Under the service's unit only one without \
-            set-group-id works, such as msmtp.
-            """
+            "A sendmail(8) to run with -t -i instead (docs/guides/messages.md)."
         ),
         Setting(
             .mail,
             "retry_for",
             .duration(.seconds(3600) ... .days(30)),
             .defaultsTo(.duration(.days(3))),
-            "How long to try; then the message, and with it the user's address, is given up."
+            "How long to try a message."
         ),
     ]
 
@@ -55,45 +52,24 @@ extension SettingsTable {
             "url",
             .text(.url),
             .required(example: .text("https://app.example.com/expunged")),
-            "Address that receives POST requests."
+            "Address of the service."
         ),
-        Setting(
-            .subscriber,
-            "secret_credential",
-            .text(.credential),
-            .required(example: .text("app-messages")),
-            """
-            Credential with the key that signs each message (Standard Webhooks): 24 to 64 random \
-            bytes in base64, with or without whsec_.
-            """
-        ),
+        .messageKey(.subscriber, example: "app-messages"),
         Setting(
             .subscriber,
             "events",
             .texts(.messageTopic, 1...2),
             .defaultsTo(.texts(["requests", "alarms"])),
-            "What it gets: changes of requests, and journal entries from warning up."
+            "Changes of requests, and journal entries from warning up."
         ),
-        Setting(
-            .subscriber,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/app-ca.pem")),
-            "PEM file with the certificate authorities to trust instead of the system's."
-        ),
-        Setting(
-            .subscriber,
-            "allow_private_addresses",
-            .boolean,
-            .defaultsTo(.boolean(false)),
-            "Allow a private, link-local or loopback address."
-        ),
+        .caFile(.subscriber, example: "/etc/expunged/app-ca.pem"),
+        .privateAddresses(.subscriber),
         Setting(
             .subscriber,
             "timeout",
             .duration(.seconds(1) ... .seconds(60)),
             .defaultsTo(.duration(.seconds(10))),
-            "Time for one call, including the connection."
+            "Time for one call."
         ),
         Setting(
             .subscriber,

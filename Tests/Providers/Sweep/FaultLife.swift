@@ -208,7 +208,7 @@ extension FaultLife {
             let event = crashes() ? .restarted : self.event(of: answer)
             for effect in exchange.handle(event, now: clock.now, random: &random) {
                 switch effect {
-                case .retry(let delay): clock.advance(by: delay)
+                case .retry: clock.advance(by: exchange.retryAt?.since(clock.now) ?? .zero)
                 case .pauseProvider:
                     violations.append("a fault paused the provider at an exchange")
                     return

@@ -14,10 +14,7 @@ extension DirectoryConfiguration {
     ) -> [Setting] {
         [
             .directory("name", .text(.name), .required(example: .text(kinds.first?.name ?? ""))) {
-                """
-                Name in the journal, in metrics, and among the providers, where it can be paused. \
-                No provider may have it.
-                """
+                "Name in the journal and metrics, and among the providers."
             },
             .directory(
                 "kind",
@@ -25,7 +22,7 @@ extension DirectoryConfiguration {
                 .required(example: .text(kinds.first?.name ?? ""))
             ) {
                 SettingsTable.summaries(of: kinds)
-            }.atRestart(),
+            },
             .directory(
                 "providers",
                 .map(.clientID, .name, 1...64),

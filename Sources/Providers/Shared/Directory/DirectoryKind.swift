@@ -4,6 +4,9 @@ package import Settings
 
 /// A kind of directory: its settings, and how its adapter is made.
 package protocol DirectoryKind: SectionKind {
+    /// The page of the documentation, relative to the root of the project.
+    static var guide: String { get }
+
     /// Reads a section whose keys and values are known to be good.
     init(_ section: SettingsSection, _ problems: inout SectionProblems)
 

@@ -42,8 +42,8 @@ extension NotificationConfiguration {
             .defaultsTo(.text(NotificationPolicy.OnAccountDeleted.deleteAccount.rawValue))
         ) {
             """
-            When the provider reports that the user's account is gone, or that the user asked for \
-            erasure there: "delete_account" submits a deletion, "report" logs a warning.
+            When the user's account at the provider is gone, or the user asked for erasure there: \
+            submit a deletion, or log a warning.
             """
         },
         .provider(
@@ -52,8 +52,8 @@ extension NotificationConfiguration {
             .defaultsTo(.text(NotificationPolicy.OnLinkCut.update.rawValue))
         ) {
             """
-            When the provider reports that the user removed the application: "update" ends an open \
-            revocation with this evidence, "report" logs a warning.
+            When the user removed the application at the provider: end an open revocation with \
+            this evidence, or log a warning.
             """
         },
     ]
@@ -96,14 +96,14 @@ extension SecurityEvents {
             .text(.url),
             .optional(example: .text("https://sso.example.com/events/poll"))
         ) {
-            "Where to fetch security events (RFC 8936) if the machine cannot receive pushes."
+            "Where to fetch security events (RFC 8936)."
         }.atRestart(),
         .provider(
             "notification_poll_token_credential",
             .text(.credential),
             .optional(example: .text("events-token"))
         ) {
-            "Credential with the bearer token for notification_poll_url."
+            "Bearer token for notification_poll_url."
         }.secret().atRestart(),
         .provider(
             "notification_poll_interval",

@@ -15,6 +15,20 @@ package struct NotificationRefusal: Error, Hashable, Sendable, CustomStringConve
         case callbackNotNamed = "callback_not_named"
         /// The provider's keys cannot be read now; nothing is known about the notification.
         case keysUnavailable = "keys_unavailable"
+
+        var reason: String {
+            switch self {
+            case .malformed: "it is not what the provider documents"
+            case .badSignature: "the signature is not the provider's"
+            case .unknownKey: "the provider has no such signing key"
+            case .wrongIssuer: "another provider issued it"
+            case .wrongAudience: "it is for another client id"
+            case .expired: "it has expired"
+            case .issuedInFuture: "it was issued in the future; check the clock"
+            case .callbackNotNamed: "the web server does not say which address it came to"
+            case .keysUnavailable: "the provider's keys cannot be read now"
+            }
+        }
     }
 
     package let kind: Kind
@@ -28,6 +42,6 @@ package struct NotificationRefusal: Error, Hashable, Sendable, CustomStringConve
     }
 
     package var description: String {
-        "cannot accept the notification of '\(provider)' (\(kind.rawValue))"
+        "cannot accept the notification of '\(provider)' (\(kind.rawValue)): \(kind.reason)"
     }
 }

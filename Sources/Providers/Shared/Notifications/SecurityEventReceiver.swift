@@ -100,13 +100,17 @@ package struct SecurityEventReceiver: NotificationReceiver {
     /// The codes of RFC 8935 §2.4.
     private func refusal(_ kind: NotificationRefusal.Kind) -> NotificationRefusal {
         let (code, text) = Self.error(kind)
+        let body = JSONWriter.object {
+            $0.member("err", code)
+            $0.member("description", text)
+        }
         return NotificationRefusal(
             kind,
             provider: settings.provider,
             answer: NotificationAnswer(
                 status: kind == .keysUnavailable ? 503 : 400,
                 contentType: "application/json",
-                body: #"{"err":"\#(code)","description":"\#(text)"}"#
+                body: String(decoding: body, as: UTF8.self)
             )
         )
     }

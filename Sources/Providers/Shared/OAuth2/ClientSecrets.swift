@@ -49,21 +49,15 @@ extension ClientSecrets {
                 .text(.credential),
                 .optional(example: .text("\(kind)-secret"))
             ) {
-                """
-                Credential with the client secret, for a single client id. Public clients have \
-                none.
-                """
-            }.secret().atRestart(),
+                "Client secret of a single client id. Public clients have none."
+            }.secret(),
             .provider(
                 "client_secret_credentials",
                 .map(.clientID, .credential, 1...64),
                 .optional(example: .map(["web-client": "\(kind)-web-secret"]))
             ) {
-                """
-                Credentials with the client secrets, by client id. Clients that are not listed are \
-                public.
-                """
-            }.secret().atRestart(),
+                "Client secrets, by client id. Others are public."
+            }.secret(),
         ]
     }
 }
@@ -75,8 +69,8 @@ extension NonceRule {
         .defaultsTo(.text(NonceRule.plain.rawValue))
     ) {
         """
-        What your applications send as nonce: the raw nonce, its SHA-256 (hexadecimal or \
-        base64url), or any of them.
+        What your applications send as nonce: the raw one, its SHA-256 (hexadecimal or base64url), \
+        or any of them.
         """
     }
 }

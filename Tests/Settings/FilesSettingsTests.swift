@@ -6,7 +6,7 @@ import Testing
 @testable import Settings
 
 @Suite("Settings of a target of files")
-struct FilesTargetSettingsTests {
+struct FilesSettingsTests {
     private static let section = """
         [[target]]
         name = "uploads"

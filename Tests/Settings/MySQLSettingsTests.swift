@@ -5,7 +5,7 @@ import Testing
 @testable import Settings
 
 @Suite("Settings of a MySQL target")
-struct MySQLTargetSettingsTests {
+struct MySQLSettingsTests {
     private static let section = """
         [[target]]
         name = "app-my"

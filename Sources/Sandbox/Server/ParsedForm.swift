@@ -1,7 +1,7 @@
 import Encoding
 
 /// An `application/x-www-form-urlencoded` body, taken apart (WHATWG URL Standard §5.1).
-struct FormBody: Sendable {
+struct ParsedForm: Sendable {
     private var fields: [String: String] = [:]
     /// Whether a name came twice, which OAuth forbids (RFC 6749 §3.2).
     private(set) var hasDuplicates = false
@@ -23,7 +23,7 @@ struct FormBody: Sendable {
     }
 
     /// Adds the fields that it lacks.
-    func merging(_ other: FormBody) -> FormBody {
+    func merging(_ other: ParsedForm) -> ParsedForm {
         var merged = self
         merged.fields.merge(other.fields) { $0.isEmpty ? $1 : $0 }
         return merged

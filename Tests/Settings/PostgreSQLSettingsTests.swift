@@ -1,3 +1,4 @@
+import PostgreSQL
 import Stores
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 @testable import Settings
 
 @Suite("Settings of a PostgreSQL target")
-struct PostgreSQLTargetSettingsTests {
+struct PostgreSQLSettingsTests {
     private static let section = """
         [[target]]
         name = "app-pg"

@@ -2,7 +2,7 @@ import Encoding
 
 /// The check of a client's JWT (RFC 7523 §3), the proof of `client_secret_jwt`, `private_key_jwt`
 /// and of Microsoft's certificates.
-struct ClientAssertion: Sendable {
+struct PresentedAssertion: Sendable {
     /// `client_assertion_type` (RFC 7523 §2.2).
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
     /// A caller whose clock is further ahead is refused.
@@ -18,7 +18,7 @@ struct ClientAssertion: Sendable {
     private let end: Double
 
     /// Takes the form's assertion apart; `nil` when there is none, or none that can be read.
-    init?(_ form: FormBody) {
+    init?(_ form: ParsedForm) {
         guard form["client_assertion_type"] == Self.type, let text = form["client_assertion"],
             let token = JSONWebToken(text), let claims = JSONValue(token.payload),
             let issuer = claims["iss"]?.string, let subject = claims["sub"]?.string,
@@ -52,7 +52,7 @@ struct ClientAssertion: Sendable {
         switch client.authentication {
         case .secretJWT:
             guard header.alg == "HS256", let secret = client.secret else { return false }
-            let code = MessageCode.sha256(key: Array(secret.utf8), message: token.signedPart)
+            let code = KeyedHash.sha256(key: Array(secret.utf8), message: token.signedPart)
             return code == token.signature
         case .basic, .post, .none, .privateKeyJWT:
             return client.key.map { token.isSigned(by: $0) } ?? false

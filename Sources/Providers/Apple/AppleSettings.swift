@@ -2,7 +2,7 @@ package import HTTP
 package import Lifecycle
 
 /// What the operator configures for Sign in with Apple.
-package struct AppleProviderSettings: Sendable {
+package struct AppleSettings: Sendable {
     /// The issuer of id tokens and the audience of client secrets, whatever the base URL is.
     package static let issuer = "https://appleid.apple.com"
 
@@ -19,7 +19,7 @@ package struct AppleProviderSettings: Sendable {
         teamID: String,
         keyID: String,
         clientIDs: [String],
-        baseURL: String = AppleProviderSettings.issuer,
+        baseURL: String = AppleSettings.issuer,
         caFile: String? = nil,
         concurrency: Int = 64
     ) {

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// Keyed hashes (RFC 2104).
-enum MessageCode {
+enum KeyedHash {
     static func sha256(key: [UInt8], message: [UInt8]) -> [UInt8] {
         unsafe code(EVP_sha256(), key, message)
     }

@@ -1,5 +1,5 @@
 /// An event of a security event token (RFC 8417), as RISC, CAEP and the OAuth profile name it.
-package enum SecurityEvent: String, CaseIterable, Sendable {
+package enum SecurityEventType: String, CaseIterable, Sendable {
     /// Every token of the user is revoked: the link is cut.
     case tokensRevoked = "tokens-revoked"
     case tokenRevoked = "token-revoked"

@@ -6,7 +6,7 @@ import Testing
 @testable import Stores
 
 @Suite("Settings of targets of HTTP APIs")
-struct HTTPTargetSettingsTests {
+struct HTTPSettingsTests {
     private static let erase = """
         [[target.erase]]
         name = "user"

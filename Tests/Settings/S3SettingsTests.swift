@@ -5,7 +5,7 @@ import Testing
 @testable import Settings
 
 @Suite("Settings of a bucket of S3")
-struct S3TargetSettingsTests {
+struct S3SettingsTests {
     private static let section = """
         [[target]]
         name = "uploads"
