@@ -7,6 +7,7 @@ usage: serve.py CERTIFICATE KEY    prints its port; ends when its standard input
 Beside the vendors, for tests:
   GET  /_state/VENDOR         {"victim": things left, "others": digest of all else, "calls": [...]}
   POST /_reset/VENDOR         begins anew; the body may have {"user": the victim's id}; answers like _state
+  GET  /_things/VENDOR        {"id of a thing": {"owner": ...}, ...}; with POST these are all that there is
   POST /_fault/VENDOR         {"at": n, "kind": "500" | "429" | "cut" | "lost" | "html" | ...}
 """
 import hashlib, http.server, importlib, json, os, pathlib, re, ssl, sys, threading, time, urllib.parse
@@ -15,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from vendors.vendor import Answer
 
 lock = threading.RLock()
-names = [p.stem for p in pathlib.Path(__file__).with_name("vendors").glob("*.py") if p.stem not in ("vendor", "__init__")]
+names = [p.stem for p in pathlib.Path(__file__).with_name("vendors").glob("*.py") if p.stem not in ("vendor", "signature", "__init__")]
 kinds = {name.replace("_", "-"): importlib.import_module(f"vendors.{name}").Vendor for name in names}
 vendors, faults, calls = {}, {}, {}
 
@@ -68,6 +69,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def ask(self, first, rest, query, body):
         vendor = vendors[first]
         vendor.base = f"{self.server.scheme}://{self.headers['Host']}/{first}"
+        vendor.raw = (f"/{first}/{rest}", query, body)
         kind = (self.headers.get("Content-Type") or "").split(";")[0]
         data = None
         if kind == "application/json":
@@ -89,6 +91,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif first == "_fault":
             faults[name] = {data["at"]: data["kind"]}
             calls[name] = []
+        elif first == "_things":
+            if self.command == "POST":
+                vendors[name].things = data
+            return self.say(200, vendors[name].things)
         if first in ("_state", "_reset"):
             vendor = vendors[name]
             others = json.dumps(vendor.others(), sort_keys=True).encode()
@@ -98,7 +104,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def fail(self, kind):
         """Whether the call ends here."""
-        if kind in ("500", "502", "400", "401", "403", "409"):
+        if kind in ("500", "502", "400", "401", "403", "404", "409"):
             self.say(int(kind), {"error": "fault"})
         elif kind in ("429", "503"):
             self.say(int(kind), {"error": "slow down"}, [("Retry-After", "2")])
@@ -125,7 +131,7 @@ for name in kinds:
 plain = sys.argv[1] == "--plain"
 server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2]) if plain else 0), Handler)
 server.daemon_threads = True
-# Clients go away in the middle, as they are told to.
+# Clients go away in the middle, as the tests ask.
 server.handle_error = lambda *arguments: None
 server.scheme = "http" if plain else "https"
 if not plain:

@@ -105,7 +105,7 @@ struct AWSSignerTests {
             secretKey: Secret("b"),
             sessionToken: Secret("canary-session-3f")
         )
-        let headers = AWSSigner(keys: keys, region: "eu-central-1").headers(
+        let headers = AWSSigner(keys: keys, region: "eu-central-1", service: "s3").headers(
             for: AWSSigner.Message(method: "GET", authority: "h", path: "/"),
             at: WallTime(unixMilliseconds: 1_369_353_600_000)
         )

@@ -11,6 +11,18 @@ import Testing
     #expect(ChunkPace.rows(after: 3000, took: .milliseconds(1)) == 4000)
 }
 
+@Test("a chunk at a server stays above its first size, unless it takes very long")
+func serverChunkPace() {
+    #expect(ChunkPace.serverRows(after: 2000, took: .milliseconds(20)) == 1500)
+    #expect(ChunkPace.serverRows(after: 2000, took: .milliseconds(99)) == 500)
+    #expect(ChunkPace.serverRows(after: 500, took: .milliseconds(99)) == 500)
+    #expect(ChunkPace.serverRows(after: 500, took: .milliseconds(150)) == 50)
+    #expect(ChunkPace.serverRows(after: 50, took: .milliseconds(50)) == 50)
+    #expect(ChunkPace.serverRows(after: 50, took: .milliseconds(15)) == 50)
+    #expect(ChunkPace.serverRows(after: 50, took: .milliseconds(1)) == 100)
+    #expect(ChunkPace.serverRows(after: 4000, took: .milliseconds(1)) == 4000)
+}
+
 @Test(
     "a transaction ends after its time, and earlier where another chunk or the commit is slow",
     arguments: [

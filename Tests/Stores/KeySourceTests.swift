@@ -282,17 +282,22 @@ struct KeySourceTests {
         #expect(try app.integer("SELECT count(*) FROM members") == 1)
     }
 
-    @Test("what another target of the same file deals with is covered; what none does is not")
+    @Test("what another target of the file deals with is covered; what none does, both find alike")
     func coverage() async throws {
         let app = try AppDatabase(Self.shop)
         let (users, spaces) = Self.siblings(app)
-        for target in [users, spaces] {
-            guard case .findings(let found) = await target.coverage() else {
-                Issue.record("no findings")
-                continue
-            }
-            let open = found.filter { !$0.isCovered }.map(\.name)
-            #expect(open == ["drafts.workspace_id"], "\(found)")
+        let answers = (await users.coverage(), await spaces.coverage())
+        guard case (.findings(let one), .findings(let other)) = answers else {
+            Issue.record("no findings")
+            return
         }
+        let open = { (found: [CoverageFinding]) in found.filter { !$0.isCovered } }
+        #expect(open(one).map(\.name) == ["drafts.workspace_id"], "\(one)")
+        // By this a check knows what it has reported of an earlier target.
+        #expect(open(one) == open(other))
+        // Rows of members stop a deletion of workspaces, too, and the other target has a rule.
+        #expect(await users.inspect(withOutages: true).uncovered == [])
+        let blocking = await spaces.inspect(withOutages: true).uncovered
+        #expect(blocking.map(\.name) == ["drafts.workspace_id"])
     }
 }

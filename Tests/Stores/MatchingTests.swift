@@ -147,6 +147,22 @@ import Testing
         list.split(separator: ", ").map { "(\($0))" }.joined(separator: ", ")
     }
 
+    @Test("an id of 18 bytes has as many digits as a UUID has characters, and is one all the same")
+    func eighteenBytes() async throws {
+        let digits = "0190a5f0c0de0190a5f0c0de0190a5f0c0de"
+        let app = try AppDatabase(
+            """
+            CREATE TABLE posts(author BLOB); CREATE INDEX pa ON posts(author);
+            INSERT INTO posts VALUES (x'\(digits)'), (x'\(digits.dropLast(2))df');
+            """
+        )
+        let rule = TableRule(table: "posts", column: "author", idType: .blob, action: .delete)
+        let target = app.target(rule)
+        #expect(await target.purge([order(digits)]).map(\.text) == ["posts delete, cutoff: none 1"])
+        #expect(await target.verify([order(digits)]) == [.clean])
+        #expect(try app.integer("SELECT count(*) FROM posts") == 1)
+    }
+
     @Test("blob ids are hexadecimal or a UUID, of lower or upper case as Swift writes it")
     func blob() async throws {
         let app = try AppDatabase(

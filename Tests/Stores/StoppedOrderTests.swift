@@ -211,7 +211,8 @@ struct StoppedOrderTests {
             isPathStyle: true,
             signer: AWSSigner(
                 keys: AWSSigner.Keys(accessKeyID: "owner", secretKey: Secret("canary-s3-77d0")),
-                region: "us-east-1"
+                region: "us-east-1",
+                service: "s3"
             ),
             templates: [try KeyTemplate("u/{user_id}/", isPrefix: true)]
         )

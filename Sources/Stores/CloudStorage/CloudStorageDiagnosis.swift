@@ -37,7 +37,7 @@ struct CloudStorageDiagnosis {
             guard error.failure == .misconfigured else { return [] }
             return [
                 "the settings of the bucket cannot be read (storage.buckets.get): receipts do not"
-                    + " tell when soft-deleted objects are gone"
+                    + " state when soft-deleted objects are gone"
             ]
         }
     }

@@ -7,9 +7,10 @@ package import Settings
 package struct CloudStorageStore: BucketStore {
     package static let name = "google-cloud-storage"
     package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
-        isDatedByRestoration: true
+        isDatedByRestoration: true,
+        residualPhrases: [
+            .objectsUnderHold, .objectsUnderRetention, .softDeletedObjects, .unfinishedUploads,
+        ]
     )
 
     package static let settings: [Setting] =
@@ -20,7 +21,7 @@ package struct CloudStorageStore: BucketStore {
                 .text(.cloudName),
                 .required(example: .text("app-uploads")),
                 "Name of the bucket."
-            ).atRestart()
+            )
         ] + objectSettings + GoogleAccess.settings(.target)
 
     package private(set) var bucket: String
@@ -51,4 +52,26 @@ package struct CloudStorageStore: BucketStore {
         copy.bucket = try TextRule.cloudName.check(place)
         return copy
     }
+}
+
+extension ResidualPhrase {
+    static let objectsUnderHold = ResidualPhrase(
+        "objects_under_hold",
+        "objects under an object hold in bucket '%'"
+    )
+
+    static let objectsUnderRetention = ResidualPhrase(
+        "objects_under_retention",
+        "objects under retention in bucket '%'"
+    )
+
+    static let softDeletedObjects = ResidualPhrase(
+        "soft_deleted_objects",
+        "soft-deleted objects of bucket '%'"
+    )
+
+    static let unfinishedUploads = ResidualPhrase(
+        "unfinished_uploads",
+        "unfinished uploads to bucket '%', if there are any: the bucket does not list them"
+    )
 }

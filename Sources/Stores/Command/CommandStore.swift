@@ -8,7 +8,7 @@ package import Settings
 package struct CommandStore: DelegatedStore {
     package static let name = "command"
     package static let summary = "a program of your own"
-    package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
+    package static let traits = StoreTraits()
 
     package static let settings: [Setting] = [
         Setting(
@@ -16,29 +16,23 @@ package struct CommandStore: DelegatedStore {
             "program",
             .text(.path),
             .required(example: .text("/usr/local/lib/expunged/purge-crm")),
-            "Program that purges the store, started for each user (docs/guides/command-target.md)."
-        ).atRestart(),
-        Setting(
-            .target,
-            "arguments",
-            .texts(.sentence, 0...16),
-            .defaultsTo(.texts([])),
-            "Arguments for every call. Other processes can read them: no secrets here."
-        ).atRestart(),
+            "Program that purges the store (docs/stores/command.md)."
+        ),
+        .programArguments(.target),
         Setting(
             .target,
             "timeout",
             .duration(.seconds(1) ... .seconds(3600)),
             .defaultsTo(.duration(.seconds(60))),
-            "Time for one run. The service then ends it with all processes that it started."
-        ).atRestart().outsidePlans(),
+            "Time for one run."
+        ).outsidePlans(),
         Setting(
             .target,
             "memory_max_mib",
             .count(16...65_536, unit: "MiB"),
             .defaultsTo(.count(256)),
-            "Private memory of the program and of each process that it starts (RLIMIT_DATA)."
-        ).atRestart().outsidePlans(),
+            "Private memory of each process (RLIMIT_DATA)."
+        ).outsidePlans(),
     ]
 
     /// Absolute.

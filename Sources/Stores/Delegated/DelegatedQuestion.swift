@@ -2,7 +2,7 @@ import Engine
 package import HTTP
 package import Lifecycle
 
-/// What a program or service of the operator's own is asked; docs/guides/command-target.md is the
+/// What a program or service of the operator's own is asked; docs/stores/command.md is the
 /// contract.
 package struct DelegatedQuestion: Sendable {
     /// The member `operation`.

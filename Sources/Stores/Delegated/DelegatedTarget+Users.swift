@@ -44,5 +44,5 @@ extension DelegatedTarget {
     }
 
     private static let silence =
-        "the program or service does not answer 'users' (docs/guides/command-target.md)"
+        "the program or service does not answer 'users' (docs/stores/command.md)"
 }

@@ -63,7 +63,7 @@ package struct DelegatedTarget: UserListing {
         }
         if drill != nil, failure == .unusable {
             return TargetFindings(
-                problems: ["it does not answer 'drill' (docs/guides/command-target.md)"]
+                problems: ["it does not answer 'drill' (docs/stores/command.md)"]
             )
         }
         return TargetFindings(problems: problems + [delegate.advice(failure)])

@@ -7,7 +7,9 @@ package import Settings
 package struct DynamoDBStore: DrillCopying {
     package static let name = "dynamodb"
     package static let summary = "tables of Amazon DynamoDB"
-    package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
+    package static let traits = StoreTraits(
+        residualPhrases: [.tableRecovery, .tableBackups, .tableStream]
+    )
     package static let settings = placeSettings + itemSettings
 
     package let region: String
@@ -131,4 +133,21 @@ package struct DynamoDBStore: DrillCopying {
     }
 
     private var tableNames: [String] { rules.map { tablePrefix + $0.table } }
+}
+
+extension ResidualPhrase {
+    static let tableRecovery = ResidualPhrase(
+        "table_recovery",
+        "earlier states of table '%' in point-in-time recovery"
+    )
+
+    static let tableBackups = ResidualPhrase(
+        "table_backups",
+        "backups of table '%'"
+    )
+
+    static let tableStream = ResidualPhrase(
+        "table_stream",
+        "records of the deletion in the stream of table '%'"
+    )
 }

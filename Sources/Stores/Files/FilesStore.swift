@@ -7,11 +7,7 @@ package import Settings
 package struct FilesStore: DrillCopying {
     package static let name = "files"
     package static let summary = "a folder of users' files"
-    package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
-        isDatedByRestoration: true
-    )
+    package static let traits = StoreTraits(isDatedByRestoration: true)
 
     package static let settings: [Setting] = [
         Setting(
@@ -19,22 +15,17 @@ package struct FilesStore: DrillCopying {
             "root",
             .text(.path),
             .required(example: .text("/srv/app/uploads")),
-            """
-            Folder of the users' files; the service removes nothing outside. It must hold a file \
-            .expunged-root whose first line is the target's name. Its path may have no symbolic \
-            link.
-            """
-        ).atRestart(),
+            "Folder of the users' files (docs/stores/files.md)."
+        ),
         Setting(
             .target,
             "paths",
             .texts(.userPath, 1...64),
             .required(example: .texts(["files/{user_id}", "avatars/{user_id}.png"])),
             """
-            Paths of a user's files below root: names, {user_id}, and wildcards as in */{user_id}. \
-            {user_id} may not share a name with a wildcard.
+            Paths of a user's files below root: names, {user_id}, and wildcards as in */{user_id}.
             """
-        ).atRestart(),
+        ),
     ]
 
     /// Absolute.

@@ -8,30 +8,12 @@ package struct FirebaseAuthStore: DrillCopying {
     package static let name = "firebase-auth"
     package static let summary = "the accounts of Firebase Authentication, purged last"
     package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
         goesLast: true,
         isDatedByRestoration: true,
-        guide: "docs/guides/firebase.md"
+        residualPhrases: [.idTokens]
     )
 
-    package static let settings: [Setting] =
-        [
-            Setting(
-                .target,
-                "project",
-                .text(.cloudName),
-                .required(example: .text("example-project")),
-                "Project of the accounts."
-            ).atRestart(),
-            Setting(
-                .target,
-                "tenant",
-                .text(.cloudName),
-                .optional(example: .text("tenant-a1b2c")),
-                "Tenant of Identity Platform, if the accounts are in one."
-            ).atRestart(),
-        ] + GoogleAccess.settings(.target)
+    package static let settings: [Setting] = GoogleAccess.accounts(.target)
 
     package let project: String
     package private(set) var tenant: String?
@@ -84,4 +66,11 @@ package struct FirebaseAuthStore: DrillCopying {
         guard let other = other as? Self else { return false }
         return tenant?.lowercased() == other.tenant?.lowercased()
     }
+}
+
+extension ResidualPhrase {
+    static let idTokens = ResidualPhrase(
+        "id_tokens",
+        "id tokens of Firebase that were handed out before"
+    )
 }

@@ -25,7 +25,7 @@ struct FieldQuery: Hashable, Sendable, CustomStringConvertible {
         }
         let names = words[0].split(separator: "/", omittingEmptySubsequences: false)
             .map(String.init)
-        guard names.allSatisfy({ UserPath.Store.firestore.accepts($0) }),
+        guard names.allSatisfy(PathRules.firestore.accepts),
             !names.count.isMultiple(of: 2), !isGroup || names.count == 1,
             !words[0].contains("{user_id}"), !words[2].contains("{user_id}")
         else {

@@ -154,7 +154,7 @@ struct FirestoreDatabase: Sendable {
                 ["pageSize": .integer(Int64(pageSize)), "pageToken": JSONValue(token)]
             )
             for name in answer["collectionIds"]?.array ?? [] {
-                guard let name = name.string, UserPath.Store.firestore.accepts(name) else {
+                guard let name = name.string, PathRules.firestore.accepts(name) else {
                     throw CallFailure(.unusable)
                 }
                 names.append(name)

@@ -7,9 +7,8 @@ package import Settings
 package struct FirestoreStore: DrillCopying {
     package static let name = "firestore"
     package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
-        isDatedByRestoration: true
+        isDatedByRestoration: true,
+        residualPhrases: [.earlierVersions]
     )
 
     package static let settings: [Setting] =
@@ -20,14 +19,14 @@ package struct FirestoreStore: DrillCopying {
                 .text(.cloudName),
                 .required(example: .text("example-project")),
                 "Project of the database."
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "database",
                 .text(.cloudName),
                 .defaultsTo(.text("(default)")),
                 "Database, in native mode."
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "documents",
@@ -37,27 +36,24 @@ package struct FirestoreStore: DrillCopying {
                 Paths of a user's documents, such as users/{user_id}; each is deleted with \
                 everything below it.
                 """
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "collections",
                 .texts(.userObject, 0...64),
                 .defaultsTo(.texts([])),
                 """
-                Documents of one collection with the user id as a text in a field, such as posts \
-                where author_id == {user_id}.
+                Documents with the user id as a text in a field, such as posts where author_id == \
+                {user_id}.
                 """
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "groups",
                 .texts(.userObject, 0...64),
                 .defaultsTo(.texts([])),
-                """
-                The same in any collection of that name, such as comments where author_id == \
-                {user_id}. The field needs an index for collection groups.
-                """
-            ).atRestart(),
+                "The same in any collection of that name."
+            ),
             Setting(
                 .target,
                 "subcollections",
@@ -65,9 +61,9 @@ package struct FirestoreStore: DrillCopying {
                 .defaultsTo(.boolean(true)),
                 """
                 Whether to delete everything below a document that collections or groups find, \
-                whoever wrote it. With false it stays without a parent.
+                whoever wrote it.
                 """
-            ).atRestart(),
+            ),
         ] + GoogleAccess.settings(.target)
 
     package let project: String
@@ -124,4 +120,11 @@ package struct FirestoreStore: DrillCopying {
         guard let other = other as? Self else { return false }
         return project == other.project && database == other.database
     }
+}
+
+extension ResidualPhrase {
+    static let earlierVersions = ResidualPhrase(
+        "earlier_versions",
+        "earlier versions of documents in database '%'"
+    )
 }

@@ -1,41 +1,11 @@
 import Lifecycle
 
 /// A path of names in which one holds the user id, such as `users/{user_id}`.
-struct UserPath: Hashable, Sendable, CustomStringConvertible {
-    /// Whose rules the names follow.
-    enum Store: Sendable {
-        /// Collections and documents in turn.
-        case firestore
-        case realtimeDatabase
-
-        /// firebase.google.com/docs/firestore/quotas, "Collections, documents, and fields";
-        /// firebase.google.com/docs/database/usage/limits, "Data tree".
-        func accepts(_ name: String) -> Bool {
-            let bytes = Array(name.utf8)
-            guard !bytes.isEmpty, !bytes.contains(UInt8(ascii: "/")) else { return false }
-            switch self {
-            case .firestore:
-                let isReserved = bytes.count >= 4 && name.hasPrefix("__") && name.hasSuffix("__")
-                return bytes.count <= 1500 && name != "." && name != ".." && !isReserved
-            case .realtimeDatabase:
-                return bytes.count <= 768 && !bytes.contains(where: Self.isForbidden)
-            }
-        }
-
-        private static func isForbidden(_ byte: UInt8) -> Bool {
-            switch byte {
-            case 0..<0x20, 0x7f: true
-            case UInt8(ascii: "."), UInt8(ascii: "$"), UInt8(ascii: "#"): true
-            case UInt8(ascii: "["), UInt8(ascii: "]"): true
-            default: false
-            }
-        }
-    }
-
+struct UserPath: Sendable, CustomStringConvertible {
     let description: String
     /// What stands in front of the name with the user id.
     let root: [String]
-    private let store: Store
+    private let rules: PathRules
     /// What stands in front of the user id in the name that holds it.
     let before: String
     private let after: String
@@ -45,7 +15,7 @@ struct UserPath: Hashable, Sendable, CustomStringConvertible {
     /// Reads a path.
     ///
     /// - Throws: ``MalformedTemplate``.
-    init(_ text: String, in store: Store) throws(MalformedTemplate) {
+    init(_ text: String, in rules: PathRules) throws(MalformedTemplate) {
         let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let places = names.indices.filter { names[$0].contains("{user_id}") }
         guard places.count == 1 else {
@@ -58,20 +28,17 @@ struct UserPath: Hashable, Sendable, CustomStringConvertible {
         guard parts.count == 2 else {
             throw MalformedTemplate(text: text, requirement: "hold {user_id} once")
         }
-        guard names.allSatisfy({ store.accepts($0.replacing("{user_id}", with: "x")) }) else {
+        guard names.allSatisfy({ rules.accepts($0.replacing("{user_id}", with: "x")) }) else {
             throw MalformedTemplate(
                 text: text,
                 requirement: "be names that the database accepts, with '/' between"
             )
         }
-        if case .firestore = store, !names.count.isMultiple(of: 2) {
-            throw MalformedTemplate(
-                text: text,
-                requirement: "lead to a document: collection, document, and so on"
-            )
+        if let requirement = rules.unmet(names) {
+            throw MalformedTemplate(text: text, requirement: requirement)
         }
         description = text
-        self.store = store
+        self.rules = rules
         root = Array(names[..<places[0]])
         before = String(parts[0])
         after = String(parts[1])
@@ -111,7 +78,7 @@ struct UserPath: Hashable, Sendable, CustomStringConvertible {
     func names(of user: UserID) -> [String]? {
         let id = user.exposeText()
         let name = before + id + after
-        guard !id.utf8.contains(UInt8(ascii: "/")), store.accepts(name) else { return nil }
+        guard !id.utf8.contains(UInt8(ascii: "/")), rules.accepts(name) else { return nil }
         return root + [name] + rest
     }
 }

@@ -26,13 +26,25 @@ struct HTTPAuth: Hashable, Sendable {
     init() {}
 
     init(_ section: SettingsSection, _ problems: inout SectionProblems) {
-        guard let auth = section.children.first(where: { $0.scope == .auth }) else { return }
+        guard let auth = section.children.first(where: { $0.scope == .auth }) else {
+            self.init()
+            return
+        }
+        self.init(auth, values: section.map("values"), &problems)
+    }
+
+    /// Reads a section with the keys of `[target.auth]`; `values` stand for what is in braces.
+    init(
+        _ auth: SettingsSection,
+        values: [String: String],
+        _ problems: inout SectionProblems
+    ) {
         scheme = auth.requiredChoice("scheme")
-        username = auth.text("username").map { Self.fill($0, section.map("values")) }
+        username = auth.text("username").map { Self.fill($0, values) }
         header = auth.text("header")
         prefix = auth.text("prefix") ?? ""
         tokenURL = auth.text("token_url")
-        tokenForm = auth.map("token_form").mapValues { Self.fill($0, section.map("values")) }
+        tokenForm = auth.map("token_form").mapValues { Self.fill($0, values) }
         isSecretInBody = auth.flag("secret_in_body")
         region = auth.text("region")
         service = auth.text("service")

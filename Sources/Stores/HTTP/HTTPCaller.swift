@@ -177,7 +177,11 @@ struct HTTPCaller: Sendable {
             }
         }
         guard step.status.contains(reply.status) else {
-            throw failure(reply, "the server answered \(reply.status)")
+            let cause = "the server answered \(reply.status)"
+            guard step.forEach != nil, [404, 410].contains(reply.status) else {
+                throw failure(reply, cause)
+            }
+            throw .missing(cause)
         }
         guard step.needsJSON else { return .done(.null, link: reply.link) }
         guard let json = body.json else {

@@ -5,6 +5,8 @@ struct HTTPFailure: Error, Hashable {
     let failure: EffectFailure
     /// For an operator.
     let cause: String
+    /// What an earlier step had named is not there.
+    var isMissing = false
 
     init(_ failure: EffectFailure, _ cause: String) {
         self.failure = failure == .rejected ? .unusable : failure
@@ -16,6 +18,13 @@ struct HTTPFailure: Error, Hashable {
         "an id could change the call around it, or mean another user"
     )
     static let noValue = HTTPFailure(.unusable, "a placeholder has no value")
+
+    /// A 404 or 410 of a thing or job that an earlier step has named, so the address is right.
+    static func missing(_ cause: String) -> HTTPFailure {
+        var failure = HTTPFailure(.unusable, cause)
+        failure.isMissing = true
+        return failure
+    }
 
     static func malformed(_ what: String) -> HTTPFailure { HTTPFailure(.unusable, what) }
 

@@ -17,6 +17,6 @@ struct HTTPPreset: Sendable {
     static let all: [HTTPPreset] = [
         .stripe, .intercom, .hubSpot, .amplitude, .postHog, .braze, .algolia, .oneSignal, .auth0,
         .okta, .elasticsearch, .meilisearch, .typesense, .mailchimp, .sendGrid, .segment, .zendesk,
-        .revenueCat,
+        .revenueCat, .mixpanel, .customerIO,
     ]
 }

@@ -176,7 +176,15 @@ struct HTTPRun {
     ) async throws(HTTPFailure) -> Bool {
         var count = 0
         for values in calls(of: step, progress.found) {
-            guard case .done(let json, _) = try await caller.send(step, values) else { continue }
+            let answer: HTTPCaller.Answer
+            do throws(HTTPFailure) {
+                answer = try await caller.send(step, values)
+            } catch {
+                // The next try starts the job anew: nobody will ever hear of this one.
+                if error.isMissing { progress = HTTPProgress() }
+                throw error
+            }
+            guard case .done(let json, _) = answer else { continue }
             for condition in step.fails where try condition.holds(in: json, values) {
                 // The next try starts from the beginning.
                 progress = HTTPProgress()

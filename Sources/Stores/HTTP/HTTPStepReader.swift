@@ -54,8 +54,8 @@ struct HTTPStepReader {
         step.status = Set(section.numbers("status") ?? Array(HTTPStep.statusDefault))
         step.gone = Set(section.numbers("gone") ?? [])
         step.goneIf = conditions(section.map("gone_if"))
-        step.items = section.text("items").flatMap { JSONPointer($0) }
-        step.id = section.text("id").flatMap { JSONPointer($0) }
+        step.items = pointer(section.text("items"))
+        step.id = pointer(section.text("id"))
         step.match = conditions(section.map("match"))
         step.more = section.text("more").flatMap { JSONPointer($0) }
         step.count = section.text("count").flatMap { JSONPointer($0) }
@@ -108,13 +108,18 @@ struct HTTPStepReader {
 
     private func conditions(_ map: [String: String]) -> [HTTPStep.Condition] {
         map.sorted { $0.key < $1.key }.compactMap { pointer, value in
-            let pointer = constants.reduce(pointer) {
-                $0.replacing("{\($1.key)}", with: $1.value)
-            }
-            return JSONPointer(pointer).map {
+            self.pointer(pointer).map {
                 HTTPStep.Condition(pointer: $0, value: HTTPTemplate(value))
             }
         }
+    }
+
+    /// With the operator's `values` in it.
+    private func pointer(_ text: String?) -> JSONPointer? {
+        let text = constants.reduce(text) { text, constant in
+            text?.replacing("{\(constant.key)}", with: constant.value)
+        }
+        return text.flatMap { JSONPointer($0) }
     }
 
     // MARK: Checks
@@ -203,7 +208,7 @@ struct HTTPStepReader {
             report("items", "a step that finds things says effect = \"reads\"")
         }
         if !step.match.isEmpty, step.items == nil {
-            report("match", "it tells the things of a list apart: items")
+            report("match", "it selects entries of a list: items")
         }
         if case .link? = step.paging, step.method != .get {
             report("next", "a link is followed by GET; for another method use {cursor}")

@@ -8,74 +8,56 @@ extension HTTPStore {
                 "preset",
                 .choice(HTTPPreset.all.map(\.name)),
                 .optional(example: .text("stripe")),
-                "Vendor whose steps are known (docs/stores/presets.md); your own keys win."
-            ).atRestart(),
+                "Vendor whose steps are known (docs/stores/presets.md)."
+            ),
             Setting(
                 .target,
                 "base_url",
                 .text(.url),
                 .optional(example: .text("https://api.example.com")),
-                "Address in front of every path. Required unless the preset has it."
-            ).atRestart(),
+                "Address in front of every path, unless the preset has it."
+            ),
             Setting(
                 .target,
                 "key_credential",
                 .text(.credential),
                 .optional(example: .text("stripe-key")),
-                "Credential with the secret of [target.auth], on one line."
-            ).atRestart().outsidePlans(),
+                "Secret of [target.auth], on one line."
+            ).outsidePlans(),
             Setting(
                 .target,
                 "values",
                 .map(.placeholder, .sentence, 0...16),
                 .optional(example: .map(["project_id": "1234"])),
-                "Texts that stand for {NAME} in steps, such as an account number. Not secrets."
-            ).atRestart(),
+                "Texts, no secrets, that stand for {NAME} in steps."
+            ),
             Setting(
                 .target,
                 "check_id",
                 .text(.sentence),
                 .optional(example: .text("nobody@example.invalid")),
-                "An id that no user has, for targets check. Not set: a random one."
-            ).atRestart().outsidePlans(),
+                "An id that no user has, for targets check. Not set: random."
+            ).outsidePlans(),
             Setting(
                 .target,
                 "calls_per_minute",
                 .count(1...60_000, unit: "calls"),
                 .optional(example: .count(600)),
-                "The vendor's limit of calls. Retry-After is heeded anyway."
-            ).atRestart().outsidePlans(),
+                "The vendor's limit of calls."
+            ).outsidePlans(),
         ] + connectionSettings
 
     private static let connectionSettings: [Setting] = [
-        Setting(
-            .target,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/search-ca.pem")),
-            "PEM file with the certificate authorities to trust instead of the system's."
-        ).atRestart().outsidePlans(),
+        .caFile(.target, example: "/etc/expunged/search-ca.pem").outsidePlans(),
         Setting(
             .target,
             "allow_plain_http",
             .boolean,
             .defaultsTo(.boolean(false)),
             "Allow http for this machine (127.0.0.0/8, ::1, localhost)."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "allow_private_addresses",
-            .boolean,
-            .defaultsTo(.boolean(false)),
-            "Allow a private, link-local or loopback address."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "timeout",
-            .duration(.seconds(1) ... .seconds(300)),
-            .defaultsTo(.duration(.seconds(30))),
-            "Time for one call, including the connection."
-        ).atRestart().outsidePlans(),
+        ).outsidePlans(),
+        .privateAddresses(.target).outsidePlans(),
+        .callTimeout,
     ]
 
     static let authSettings: [Setting] = [
@@ -84,7 +66,7 @@ extension HTTPStore {
             "scheme",
             .choice(HTTPAuth.Scheme.allCases.map(\.rawValue)),
             .required(example: .text("basic")),
-            "How calls prove who makes them; \"oauth2\" is the client credentials grant."
+            "\"oauth2\" is the client credentials grant."
         ),
         Setting(
             .auth,
@@ -112,7 +94,7 @@ extension HTTPStore {
             "token_url",
             .text(.tokenURL),
             .optional(example: .text("https://login.example.com/oauth/token")),
-            "Where the secret is exchanged for a token (oauth2); a path is one below base_url."
+            "Where the secret is exchanged for a token (oauth2)."
         ),
         Setting(
             .auth,
@@ -126,7 +108,7 @@ extension HTTPStore {
             "secret_in_body",
             .boolean,
             .defaultsTo(.boolean(false)),
-            "Send client id and secret in the form, not in a header (oauth2)."
+            "Send client id and secret in the form (oauth2)."
         ),
         Setting(
             .auth,
@@ -142,7 +124,7 @@ extension HTTPStore {
             .optional(example: .text("es")),
             "Service that signatures name (aws-sigv4)."
         ),
-    ].map { $0.atRestart().outsidePlans() }
+    ].map { $0.outsidePlans() }
 }
 
 extension TextRule {

@@ -2,7 +2,7 @@ import Encoding
 import Settings
 
 extension HTTPStore {
-    static let stepSettings = (callSettings + answerSettings + orderSettings).map { $0.atRestart() }
+    static let stepSettings = callSettings + answerSettings + orderSettings
 
     private static let callSettings: [Setting] = [
         Setting(
@@ -10,7 +10,7 @@ extension HTTPStore {
             "name",
             .text(.name),
             .required(example: .text("contact")),
-            "Name of the step in for_each and unless, and on receipts."
+            "Name of the step."
         ),
         Setting(
             .step,
@@ -72,17 +72,14 @@ extension HTTPStore {
             "gone",
             .numbers(200...499, 1...4),
             .optional(example: .numbers([404])),
-            "Statuses that say that nothing is there. Not set: a 404 pauses the target."
+            "Statuses that say that nothing is there."
         ),
         Setting(
             .step,
             "gone_if",
             .map(.jsonPointer, .fieldText, 1...8),
             .optional(example: .map(["/error/code": "resource_missing"])),
-            """
-            What such an answer must say, by JSON pointer: any one of them. An answer about a \
-            wrong path says something else.
-            """
+            "What such an answer must say, by JSON pointer: any one of them."
         ),
         Setting(
             .step,
@@ -96,14 +93,14 @@ extension HTTPStore {
             "id",
             .text(.jsonPointer),
             .optional(example: .text("/id")),
-            "Where the id is in each of them, or in the answer. Later steps use it by for_each."
+            "Where the id is in each of them, or in the answer."
         ),
         Setting(
             .step,
             "match",
             .map(.jsonPointer, .fieldText, 1...8),
             .optional(example: .map(["/external_id": "{user_id}"])),
-            "What a found thing must say to be the user's. Searches often find others, too."
+            "What a found thing must say to be the user's."
         ),
         Setting(
             .step,
@@ -112,7 +109,7 @@ extension HTTPStore {
             .optional(example: .text("/paging/next")),
             """
             Where the next page is: the value of {cursor}, or a URL below base_url; link-header is \
-            rel="next". A step with {page} needs none.
+            rel="next".
             """
         ),
         Setting(
@@ -134,7 +131,7 @@ extension HTTPStore {
             "count",
             .text(.jsonPointer),
             .optional(example: .text("/deleted")),
-            "Where the number of things is that were erased, or in verify are left."
+            "Where the number of things is that were erased, or are left."
         ),
     ]
 
@@ -144,7 +141,7 @@ extension HTTPStore {
             "for_each",
             .text(.name),
             .optional(example: .text("contact")),
-            "Makes the call once for each id of that earlier step, as {id}."
+            "Make the call once for each id of that earlier step, as {id}."
         ),
         Setting(
             .step,
@@ -153,8 +150,7 @@ extension HTTPStore {
             .optional(example: .text("repeatable")),
             """
             What making the call again does: nothing, nothing more, or something anew. GET reads, \
-            PUT and DELETE are repeatable; POST and PATCH in erase must say it. A step that proves \
-            asks for no user: its success proves that address, account and secret are right.
+            PUT and DELETE are repeatable; POST and PATCH in erase must say it.
             """
         ),
         Setting(
@@ -162,21 +158,21 @@ extension HTTPStore {
             "unless",
             .text(.name),
             .optional(example: .text("pending")),
-            "The earlier step that finds what a call made once has started; then it is not made."
+            "The earlier step that finds what a call made once has started."
         ),
         Setting(
             .step,
             "until",
             .map(.jsonPointer, .fieldText, 1...8),
             .optional(example: .map(["/status": "done"])),
-            "What a job says at its end. The step is asked again until then."
+            "What a job says at its end."
         ),
         Setting(
             .step,
             "fails",
             .map(.jsonPointer, .fieldText, 1...8),
             .optional(example: .map(["/status": "failed"])),
-            "What a failed job says; the steps begin again. Any one of them counts."
+            "What a failed job says, any one of them; the steps begin again."
         ),
         Setting(
             .step,
@@ -190,17 +186,14 @@ extension HTTPStore {
             "promised",
             .duration(.seconds(1) ... .days(366)),
             .optional(example: .duration(.days(30))),
-            """
-            The vendor only promises to erase within this time: the receipt says accepted, with \
-            the date, and never verified.
-            """
+            "The vendor only promises to erase within this time: the receipt says accepted."
         ),
         Setting(
             .step,
             "keeps",
             .text(.sentence),
             .optional(example: .text("payments of the customer")),
-            "What the vendor keeps nevertheless; receipts say it, without an end."
+            "What the vendor keeps, for receipts."
         ),
     ]
 }

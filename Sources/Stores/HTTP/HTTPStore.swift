@@ -7,12 +7,9 @@ package import Settings
 package struct HTTPStore: StoreKind {
     package static let name = "http"
     package static let summary = "any HTTPS API, described step by step or by a preset"
-    package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: false,
-        guide: "docs/stores/http.md"
-    )
-    package static let settings = ownSettings + authSettings + stepSettings
+    package static let traits = StoreTraits(residualPhrases: [.promised])
+    package static let settings =
+        ownSettings + authSettings + HTTPVerifyHost.settings + stepSettings
 
     /// Without a slash at the end.
     let baseURL: String
@@ -23,6 +20,8 @@ package struct HTTPStore: StoreKind {
     let callsPerMinute: Int?
     let connection: Connection
     let auth: HTTPAuth
+    /// Where ``verify`` asks; `nil` for the same host.
+    let verifyHost: HTTPVerifyHost?
     let erase: [HTTPStep]
     let verify: [HTTPStep]
     let users: [HTTPStep]
@@ -51,6 +50,11 @@ package struct HTTPStore: StoreKind {
             timeout: section.duration("timeout")
         )
         auth = HTTPAuth(section, &problems)
+        verifyHost = HTTPVerifyHost(
+            section,
+            isPlainAllowed: connection.allowsPlainHTTP,
+            &problems
+        )
         let constants = constants
         func steps(_ group: HTTPStepReader.Group, _ problems: inout SectionProblems) -> [HTTPStep] {
             var reader = HTTPStepReader(group: group, constants: constants)
@@ -78,7 +82,6 @@ package struct HTTPStore: StoreKind {
         remote.answerMax = HTTPCaller.answerMax
         let plan = HTTPTargetPlan(
             name: environment.name,
-            baseURL: baseURL,
             erase: erase,
             verify: verify,
             users: users,
@@ -87,8 +90,19 @@ package struct HTTPStore: StoreKind {
             callsPerMinute: callsPerMinute,
             remote: remote
         )
-        let secret = try keyCredential.map(environment.line)
-        return try await HTTPTarget.open(plan, auth, secret: secret, environment.adapters)
+        let host = try HTTPTarget.Host(
+            baseURL: baseURL,
+            auth: auth,
+            secret: keyCredential.map(environment.line)
+        )
+        let verifyHost = try verifyHost.map { other in
+            try HTTPTarget.Host(
+                baseURL: other.baseURL,
+                auth: other.auth,
+                secret: other.keyCredential.map(environment.line)
+            )
+        }
+        return try await HTTPTarget.open(plan, at: host, verifyHost, environment.adapters)
     }
 
     // MARK: Checks

@@ -13,14 +13,22 @@ package struct HTTPTarget: UserListing {
 
     private let plan: HTTPTargetPlan
     private let caller: HTTPCaller
+    /// Of the host that answers the steps of verification, mostly the same.
+    private let verifier: HTTPCaller
     private let clock: TargetClock
     /// Of orders whose jobs go on.
     private let begun = BegunOrders()
     private let searches = CheckedSearches()
 
     /// Prepares the target; no connection is made yet.
-    init(_ plan: HTTPTargetPlan, _ caller: HTTPCaller, _ clock: TargetClock) {
-        (name, self.plan, self.caller, self.clock) = (plan.name, plan, caller, clock)
+    init(
+        _ plan: HTTPTargetPlan,
+        _ caller: HTTPCaller,
+        verifier: HTTPCaller,
+        _ clock: TargetClock
+    ) {
+        (name, self.plan, self.clock) = (plan.name, plan, clock)
+        (self.caller, self.verifier) = (caller, verifier)
     }
 
     /// Makes the steps for each user; a job that goes on is asked for later.
@@ -43,7 +51,9 @@ package struct HTTPTarget: UserListing {
     package func verify(_ orders: [PurgeOrder]) async -> [VerifyAnswer] {
         await ask(orders) { order throws(HTTPFailure) in
             guard !plan.verify.isEmpty, !isPromised(order) else { return .notLookedFor }
-            let left = try await run(order).count(plan.verify).reduce(0) { $0 + $1.count }
+            let left = try await run(order, by: verifier).count(plan.verify).reduce(0) {
+                $0 + $1.count
+            }
             return left == 0 ? .clean : .remaining(left)
         } failed: {
             .failure($0)
@@ -55,7 +65,7 @@ package struct HTTPTarget: UserListing {
         guard !plan.verify.isEmpty else { return .unknown }
         return await ask([order]) { order throws(HTTPFailure) in
             .items(
-                try await run(order).count(plan.verify).map { step, count in
+                try await run(order, by: verifier).count(plan.verify).map { step, count in
                     PlanItem(
                         name: step.name,
                         action: .delete,
@@ -96,10 +106,11 @@ package struct HTTPTarget: UserListing {
     package func inspect(withOutages: Bool) async -> TargetFindings {
         var problems: [String] = []
         var (isWhole, isAway) = (true, false)
-        for steps in readingSteps {
+        for (steps, caller) in readingSteps {
             do throws(HTTPFailure) {
                 problems += try await findings(
                     of: steps,
+                    by: caller,
                     pagesMax: withOutages ? HTTPPages.userPagesMax : HTTPPages.startPagesMax
                 )
             } catch {
@@ -126,8 +137,12 @@ package struct HTTPTarget: UserListing {
     /// - Throws: ``HTTPFailure`` while it is not known that each search is one for one user's data.
     private func checkSearches() async throws(HTTPFailure) {
         guard !searches.areChecked else { return }
-        for steps in readingSteps {
-            let found = try await findings(of: steps, pagesMax: HTTPPages.userPagesMax)
+        for (steps, caller) in readingSteps {
+            let found = try await findings(
+                of: steps,
+                by: caller,
+                pagesMax: HTTPPages.userPagesMax
+            )
             guard found.isEmpty else {
                 throw HTTPFailure(.misconfigured, found.joined(separator: "; "))
             }
@@ -135,16 +150,18 @@ package struct HTTPTarget: UserListing {
         searches.areChecked = true
     }
 
-    private var readingSteps: [[HTTPStep]] {
+    private var readingSteps: [(steps: [HTTPStep], caller: HTTPCaller)] {
         let lookups = plan.erase.filter {
             !$0.effect.changes && !$0.polls && $0.forEach == nil
         }
-        return (lookups.map { [$0] } + [plan.verify]).filter { !$0.isEmpty }
+        let asked = lookups.map { (steps: [$0], caller: caller) }
+        return asked + (plan.verify.isEmpty ? [] : [(steps: plan.verify, caller: verifier)])
     }
 
     /// One sentence for each step that finds something of a user who does not exist.
     private func findings(
         of steps: [HTTPStep],
+        by caller: HTTPCaller,
         pagesMax: Int
     ) async throws(HTTPFailure) -> [String] {
         let id = plan.checkID ?? "expunged-check-" + String(clock.entropy(), radix: 16)
@@ -176,7 +193,9 @@ package struct HTTPTarget: UserListing {
         let key = BegunOrders.Key(order)
         var progress = begun.progress(of: key)
         do throws(HTTPFailure) {
-            let outcome = try await run(order).erase(plan.erase, &progress) { order.isOutdated }
+            let outcome = try await run(order, by: caller).erase(plan.erase, &progress) {
+                order.isOutdated
+            }
             switch outcome {
             case .done:
                 begun.end(key)
@@ -199,7 +218,7 @@ package struct HTTPTarget: UserListing {
         }
     }
 
-    private func run(_ order: PurgeOrder) -> HTTPRun {
+    private func run(_ order: PurgeOrder, by caller: HTTPCaller) -> HTTPRun {
         let parts = [order.request.description, order.partitionKey, order.attempt]
         let request = parts.compactMap(\.self).joined(separator: ".")
         let values = values(order.user.exposeText(), request: request)

@@ -4,7 +4,6 @@ import Lifecycle
 /// An HTTP API and what is asked of it.
 struct HTTPTargetPlan: Sendable {
     let name: TargetName
-    let baseURL: String
     let erase: [HTTPStep]
     let verify: [HTTPStep]
     /// What lists all users; empty where nothing does.

@@ -16,6 +16,7 @@ struct MySQLCatalog {
             let place = [schema, table].map(MySQLDialect.quoted).joined(separator: ".")
             var shape = TableShape(name: name, reference: place)
             shape.problem = Self.problem(name, type: row[2], engine: row[3])
+            shape.holdsRows = Self.tableTypes.contains(row[2])
             shape.isOwn = schema == database
             found["\(schema).\(table)"] = shape
         }
@@ -36,6 +37,8 @@ struct MySQLCatalog {
         try session.query(sql, [.text(Array(database.utf8))]).rows
             .map { $0.map { $0.text ?? "" } }
     }
+
+    private static let tableTypes: Set = ["BASE TABLE", "SYSTEM VERSIONED"]
 
     private static func problem(_ name: String, type: String, engine: String) -> String? {
         switch type {
@@ -188,8 +191,8 @@ struct MySQLCatalog {
 
 extension TableShape {
     fileprivate mutating func note(columns names: [String], isPrimary: Bool, isUnique: Bool) {
+        indexes.append(Array(names.prefix { !$0.isEmpty }))
         guard let first = columns.firstIndex(where: { $0.name == names[0] }) else { return }
-        columns[first].isIndexed = true
         if isUnique {
             if names.count == 1 { columns[first].isUnique = true }
             uniqueKeys.insert(names, at: isPrimary ? 0 : uniqueKeys.count)

@@ -188,9 +188,34 @@ extension MySQLDialect {
         return "IF(JSON_VALID(\(column)), COALESCE(\(changed), \(column)), \(column))"
     }
 
-    static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String? {
-        "(\(column) IS NOT NULL AND NOT JSON_VALID(\(column))"
-            + " AND COALESCE(LOCATE(\(bytes(value)), \(bytes(column))) > 0, FALSE))"
+    static func isBroken(
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String,
+        foldsCase: Bool
+    ) -> String? {
+        let fold = { (text: String) in bytes(foldsCase ? lowered(text) : text) }
+        let hasEscape = "LOCATE(\(bytes(literal("\\"))), \(bytes(column))) > 0"
+        return "(\(column) IS NOT NULL AND NOT JSON_VALID(\(column))"
+            + " AND COALESCE(LOCATE(\(fold(value)), \(fold(column))) > 0 OR (\(hasEscape)"
+            + " AND LOCATE(\(fold(value)), \(fold(unescaped(column)))) > 0), FALSE))"
+    }
+
+    /// A text without the escapes of JSON, read as one JSON text: what would end that is written
+    /// otherwise before, and what is no escape is left out.
+    private static func unescaped(_ column: String) -> String {
+        let quote = literal("\"")
+        var text = "CONVERT(\(column) USING utf8mb4)"
+        for (part, escape) in [
+            (#"\\"#, #"\u005c"#), (#"\""#, #"\u0022"#), ("\"", #"\u0022"#),
+        ] { text = "REPLACE(\(text), \(literal(part)), \(literal(escape)))" }
+        for (pattern, other) in [
+            (#"[\x00-\x1f]"#, " "), (#"\\(?!u[0-9a-fA-F]{4}|[bfnrt/])"#, ""),
+            // Half of a pair.
+            (#"(?i)\\ud[89ab]..(?!\\ud[c-f]..)"#, " "),
+            (#"(?i)(?<!\\ud[89ab]..)\\ud[c-f].."#, " "),
+        ] { text = "REGEXP_REPLACE(\(text), \(literal(pattern)), \(literal(other)))" }
+        return "JSON_UNQUOTE(CONCAT(\(quote), \(text), \(quote)))"
     }
 
     // MARK: Lists

@@ -13,6 +13,10 @@ enum MySQLLimits {
     /// (MySQL protocol, COM_STMT_PREPARE), and the optimizer reads each.
     static let chunkRows = 1000
 
+    /// Rows named by their keys of which a server looks up how many there are, for its choice of an
+    /// index: more than the values of a condition, and fewer than a chunk has.
+    static let divedRanges = 32
+
     /// Rows counted per table and user; "at least so many" is enough for a receipt.
     static let countRows = 1_000_000
 

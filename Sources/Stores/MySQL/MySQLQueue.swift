@@ -6,23 +6,12 @@ package import Settings
 /// A queue in a database of a MySQL or MariaDB server.
 package struct MySQLQueue: QueueKind {
     package static let name = "mysql"
-    package static let summary = "MySQL 8 or MariaDB 10.11 or later, tables expunged_…"
+    package static let summary = "MariaDB 10.11 or later, or MySQL 8 (untested), tables expunged_…"
 
-    package static let settings: [Setting] = [
-        Setting(
-            .queue,
-            "socket",
-            .text(.path),
-            .optional(example: .text("/run/mysqld/mysqld.sock")),
-            "Unix socket of the server; this or address."
-        ).atRestart(),
-        Setting(
-            .queue,
-            "address",
-            .text(.host),
-            .optional(example: .text("db.example.com:3306")),
-            "Host and port of the server; this or socket. The default port is 3306."
-        ).atRestart(),
+    package static let settings: [Setting] =
+        MySQLStore.server(.queue).map { $0.atRestart() } + access
+
+    private static let access: [Setting] = [
         Setting(
             .queue,
             "database",
@@ -30,46 +19,28 @@ package struct MySQLQueue: QueueKind {
             .required(example: .text("app")),
             "The database with the tables of the queue."
         ).atRestart(),
-        Setting(
-            .queue,
-            "tls",
-            .choice(MySQLTargetPlan.TLS.allCases.map(\.rawValue)),
-            .defaultsTo(.text(MySQLTargetPlan.TLS.verifyFull.rawValue)),
-            """
-            How the server authenticates over TCP: a certificate for this host, or none (loopback \
-            only). A Unix socket needs none.
-            """
-        ).atRestart(),
-        Setting(
-            .queue,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/db-ca.pem")),
-            "PEM file with the certificate authorities to trust instead of the system's."
-        ).atRestart(),
+        QueueConfiguration.tls(MySQLTargetPlan.TLS.verifyFull),
+        .caFile(.queue, example: "/etc/expunged/db-ca.pem").atRestart(),
         Setting(
             .queue,
             "username",
             .text(.clientID),
             .required(example: .text("expunged_queue")),
-            "User of the server, who may use nothing but the queue."
+            "User of the server, with rights on the queue only."
         ).atRestart(),
         Setting(
             .queue,
             "password_credential",
             .text(.credential),
             .optional(example: .text("app-queue-password")),
-            """
-            Credential with the password, on one line. Not set: the server trusts the service's \
-            system user (unix_socket, auth_socket).
-            """
+            "As password_credential of a [[target]] of this kind."
         ).atRestart(),
         Setting(
             .queue,
             "poll_interval",
             .duration(.milliseconds(100) ... .seconds(60)),
             .defaultsTo(.duration(.seconds(1))),
-            "How often the service looks for new rows."
+            "Time between two searches for new rows."
         ).atRestart(),
     ]
 

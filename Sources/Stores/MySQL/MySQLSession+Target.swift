@@ -20,8 +20,6 @@ extension MySQLSession: SQLSession {
     /// A server does not know how far its replicas are.
     static var replicaWait: Duration { .zero }
     static var idleMax: Duration { .seconds(60) }
-    /// Reading the catalogs takes some milliseconds.
-    static var planLifetime: Duration { .seconds(60) }
 
     func rows(
         _ sql: String,
@@ -31,6 +29,18 @@ extension MySQLSession: SQLSession {
     }
 
     func schema() throws(SQLError) -> SQLSchema { try MySQLCatalog(session: self).read() }
+
+    /// A view in the place of a table, another engine or another type of a column would be worked
+    /// on without an error.
+    func mark(of tables: [String]) throws(SQLError) -> String {
+        var mark = ""
+        for table in tables {
+            let text = try query("SHOW CREATE TABLE \(table)").rows.first.map { $0[1].text ?? "" }
+            // The next number of a row is no change of the table.
+            mark += (text ?? "").replacing(/\ AUTO_INCREMENT=[0-9]+/, with: "") + "\n"
+        }
+        return mark
+    }
 
     // MARK: Check
 
@@ -90,6 +100,7 @@ extension MySQLSession: SQLSession {
             chunk.released = try release(table, released ?? [], parameters)
             return chunk
         }
+        if let chunk = try changePromptly(work, parameters) { return chunk }
         let asked = min(parameters.limit ?? 0, MySQLLimits.chunkRows)
         parameters.limit = asked
         guard let sql = work.selectSQL else { return ServerChunk(count: 0, asked: asked) }
@@ -106,6 +117,24 @@ extension MySQLSession: SQLSession {
         let fitting = Self.fitting(found)
         let count = try mask(table, fitting, masks)
         return ServerChunk(count: count, asked: fitting.count < found.count ? count : asked)
+    }
+
+    /// Changes a chunk by one statement, which costs the server a fifth less than two.
+    ///
+    /// - Returns: `nil` when it would have had to wait; the transaction is as it was then.
+    private func changePromptly(
+        _ work: MySQLWork,
+        _ parameters: SQLParameters
+    ) throws(SQLError) -> ServerChunk? {
+        guard refusesToWait, let sql = work.promptSQL else { return nil }
+        do throws(SQLError) {
+            let values = parameters.values.map(MySQLValue.init)
+            let count = try query(Self.withoutWaiting + sql, values).changedCount
+            return ServerChunk(count: count, asked: parameters.limit ?? 0)
+        } catch {
+            guard error.code == .mysql(1205) else { throw error }
+            return nil
+        }
     }
 
     /// Deletes what a chunk's rows referred to, by the first columns of each row.

@@ -13,6 +13,8 @@ final class MySQLSession {
     private let isMariaDB: Bool
     /// The server ends a statement of any kind by itself (MariaDB), not only one that reads.
     var endsStatements: Bool
+    /// The server can end a statement alone, at once, where others have locked a row.
+    private(set) var refusesToWait = false
     /// The server compares names of tables without regard to case.
     private(set) var ignoresTableCase = false
     /// Wakes the waits of the present call.
@@ -56,7 +58,7 @@ final class MySQLSession {
         let deadline = uptime() + MySQLLimits.connect
         try handle.connect(plan) { (awaited) throws(SQLError) in
             let came = try wait(awaited, of: handle, signal, uptime: uptime, until: deadline)
-            guard let came else { throw SQLError(.unreachable, target: plan.name) }
+            guard let came else { throw SQLError(.unreachable, mysql: 0, target: plan.name) }
             return came
         }
         let session = MySQLSession(handle: handle, configuration: plan, uptime: uptime)
@@ -67,10 +69,14 @@ final class MySQLSession {
     /// Where the statements of a session find ``MaskText/proofKey(_:)``.
     static let proofKeyVariable = "@expunged_proof_key"
 
+    /// Before a statement of MariaDB that is not to wait for a lock (MariaDB 10.3 and later,
+    /// `innodb_lock_wait_timeout`); MySQL waits for at least a second.
+    static let withoutWaiting = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR "
+
     private func prepare(proofKey: String) throws(SQLError) {
         let first = isMariaDB ? MySQLLimits.mariaDBVersion : MySQLLimits.mysqlVersion
         guard handle.version >= first else {
-            throw SQLError(.unfit, target: target, code: .mysql(0))
+            throw SQLError(.unfit, mysql: 0, target: target)
         }
         // What an administrator or `init_connect` set for applications must not change what a
         // statement means.
@@ -80,11 +86,14 @@ final class MySQLSession {
             ? """
             max_statement_time = \(configuration.statementTimeout.milliseconds) / 1000,
             idle_transaction_timeout = 30, in_predicate_conversion_threshold = 0,
+            eq_range_index_dive_limit = \(MySQLLimits.divedRanges),
             max_recursive_iterations = 4294967295
             """
             : """
             max_execution_time = \(configuration.statementTimeout.milliseconds),
-            range_optimizer_max_mem_size = 0, cte_max_recursion_depth = 4294967295
+            range_optimizer_max_mem_size = 0,
+            eq_range_index_dive_limit = \(MySQLLimits.divedRanges),
+            cte_max_recursion_depth = 4294967295
             """
         try run("SET NAMES utf8mb4 COLLATE utf8mb4_bin")
         try run(
@@ -99,11 +108,18 @@ final class MySQLSession {
         )
         try run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
         _ = try query("SET \(Self.proofKeyVariable) = ?1", [.text(Array(proofKey.utf8))])
-        let facts = try query("SELECT @@GLOBAL.read_only, @@lower_case_table_names")
+        let facts = try query(
+            """
+            SELECT @@GLOBAL.read_only, @@lower_case_table_names,
+            @@GLOBAL.innodb_rollback_on_timeout
+            """
+        )
         guard ["0", "OFF"].contains(facts.text(0)) else {
-            throw SQLError(.readOnly, target: target, code: .mysql(0))
+            throw SQLError(.readOnly, target: target)
         }
         ignoresTableCase = facts.text(1) != "0"
+        // Otherwise the whole transaction would be taken back, and with it what is answered.
+        refusesToWait = isMariaDB && ["0", "OFF"].contains(facts.text(2))
     }
 
     // MARK: Statements

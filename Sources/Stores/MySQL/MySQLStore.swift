@@ -6,37 +6,37 @@ package import Settings
 /// A database of a MySQL or MariaDB server.
 package struct MySQLStore: TableStore, DrillCopying {
     package static let name = "mysql"
-    package static let summary = "MySQL 8 or MariaDB 10.11 or later"
+    package static let summary = "MariaDB 10.11 or later, or MySQL 8 (untested)"
     package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
-        residualCopies: "InnoDB's undo log and the binary log"
+        residualCopies: "InnoDB's undo log and the binary log",
+        residualPhrases: [.undoLog, .laggingReplicas, .unknownReplicas]
     )
 
-    package static let settings: [Setting] = place + access + SQLSettings.all
+    package static let settings: [Setting] =
+        server(.target) + database + access + SQLSettings.all
 
-    private static let place: [Setting] = [
-        Setting(
-            .target,
-            "socket",
-            .text(.path),
-            .optional(example: .text("/run/mysqld/mysqld.sock")),
-            "Unix socket of the server; this or address."
-        ).atRestart(),
-        Setting(
-            .target,
-            "address",
-            .text(.host),
-            .optional(example: .text("db.example.com:3306")),
-            "Host and port of the server; this or socket. The default port is 3306."
-        ).atRestart(),
+    /// Where the server is, for a target or a queue.
+    static func server(_ scope: SettingScope) -> [Setting] {
+        [
+            .unixSocket(scope, example: "/run/mysqld/mysqld.sock"),
+            Setting(
+                scope,
+                "address",
+                .text(.host),
+                .optional(example: .text("db.example.com:3306")),
+                "Host and port of the server; this or socket. The default port is 3306."
+            ),
+        ]
+    }
+
+    private static let database: [Setting] = [
         Setting(
             .target,
             "database",
             .text(.identifier),
             .required(example: .text("app")),
-            "The database, which has all tables of the target."
-        ).atRestart(),
+            "The database."
+        ),
         Setting(
             .target,
             "tls",
@@ -44,16 +44,10 @@ package struct MySQLStore: TableStore, DrillCopying {
             .defaultsTo(.text(MySQLTargetPlan.TLS.verifyFull.rawValue)),
             """
             How the server authenticates over TCP: a certificate for this host, or none (loopback \
-            only). A Unix socket needs none.
+            only); a Unix socket needs none.
             """
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/db-ca.pem")),
-            "PEM file with the certificate authorities to trust instead of the system's."
-        ).atRestart().outsidePlans(),
+        ).outsidePlans(),
+        .caFile(.target, example: "/etc/expunged/db-ca.pem").outsidePlans(),
     ]
 
     private static let access: [Setting] = [
@@ -63,31 +57,25 @@ package struct MySQLStore: TableStore, DrillCopying {
             .text(.clientID),
             .required(example: .text("expunged")),
             "User of the server."
-        ).atRestart().outsidePlans(),
+        ).outsidePlans(),
         Setting(
             .target,
             "password_credential",
             .text(.credential),
             .optional(example: .text("app-db-password")),
             """
-            Credential with the password, on one line. Not set: the server trusts the service's \
-            system user (unix_socket, auth_socket).
+            Password, on one line; without it, the server trusts the service's system user \
+            (unix_socket, auth_socket).
             """
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "statement_timeout",
-            .duration(.milliseconds(100) ... .seconds(600)),
-            .defaultsTo(.duration(.seconds(5))),
-            "Time for one statement; the service tries again later."
-        ).atRestart().outsidePlans(),
+        ).outsidePlans(),
+        SQLSettings.statementTimeout,
         Setting(
             .target,
             "lock_timeout",
             .duration(.seconds(1) ... .seconds(60)),
             .defaultsTo(.duration(.seconds(1))),
-            "Time to wait for a lock, in whole seconds. Locked rows are purged later."
-        ).atRestart().outsidePlans(),
+            "Time to wait for a lock, in whole seconds."
+        ).outsidePlans(),
     ]
 
     package let place: MySQLTargetPlan.Place
@@ -185,4 +173,12 @@ extension MySQLTargetPlan.Place {
             )
         }
     }
+}
+
+extension ResidualPhrase {
+    static let undoLog = ResidualPhrase(
+        "undo_log",
+        "deleted rows in InnoDB's undo log and pages, until the purge threads have passed and their"
+            + " space is written over, and in the binary log, until it expires"
+    )
 }

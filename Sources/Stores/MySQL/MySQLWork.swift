@@ -3,8 +3,12 @@ import Lifecycle
 /// The statements of MySQL and MariaDB that change one user's rows of a table.
 ///
 /// Rows are found and locked first, and then changed by their key: a statement that changes a table
-/// may not read it in a subquery (MySQL 8.0, error 1093), and cannot pass over locked rows.
+/// may not read it in a subquery (MySQL 8.0, error 1093), and cannot pass over locked rows. Where
+/// the server can refuse to wait, ``promptSQL`` comes before that.
 struct MySQLWork: Sendable {
+    /// Works on a chunk at once, unless others have locked one of its rows; `nil` where the work
+    /// takes more than one statement, or reads other rows.
+    let promptSQL: String?
     /// Finds and locks a chunk: the columns of the key, the keys of released rows, of each computed
     /// mask whether there is a value, and the bytes of these values; `nil` where ``directSQL`` does
     /// the work.
@@ -54,6 +58,7 @@ extension MySQLDialect {
         guard let verb, !keys.isEmpty else {
             let chunk = "WHERE \(rows.work) LIMIT \(limit)"
             return MySQLWork(
+                promptSQL: nil,
                 selectSQL: nil,
                 valuesSQL: nil,
                 changeSQL: nil,
@@ -75,7 +80,10 @@ extension MySQLDialect {
         let sizes = hashed.map { " + COALESCE(OCTET_LENGTH(\(values[$0])), 0)" }.joined()
         let facts = values.map { ", \($0) IS NOT NULL" }.joined() + ", 0\(sizes)"
         let rowKey = keys.enumerated().map { "\($1) = ?\($0 + values.count + 1)" }
+        let isPrompt = !rows.isRepeated && released.isEmpty && values.isEmpty
+        let prompt = "\(verb) WHERE \(rows.work)\(order) LIMIT \(limit)"
         return MySQLWork(
+            promptSQL: isPrompt && !prompt.contains("SELECT") ? prompt : nil,
             selectSQL: """
                 SELECT \(list)\(released.isEmpty ? "" : ", " + released)\(facts) FROM \(name) \
                 WHERE \(rows.work)\(order) LIMIT \(limit) \
@@ -113,8 +121,8 @@ extension MySQLDialect {
         }
         let rows = "1 = 0"
         return [
-            work.selectSQL, work.valuesSQL.map { $0 + rows }, work.changeSQL.map { $0 + rows },
-            work.maskSQL,
+            work.promptSQL, work.selectSQL, work.valuesSQL.map { $0 + rows },
+            work.changeSQL.map { $0 + rows }, work.maskSQL,
         ].compactMap(\.self)
     }
 }

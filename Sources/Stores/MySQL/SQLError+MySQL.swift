@@ -1,10 +1,27 @@
 import Lifecycle
 
+extension SQLError.Code {
+    /// A number of MySQL or MariaDB, or of libmariadb.
+    static func mysql(_ number: UInt32) -> Self {
+        Self(domain: "MySQL error", value: String(number))
+    }
+}
+
 extension SQLError {
+    /// An error of a MySQL or MariaDB server; the number is 0 for our own judgment.
+    init(_ kind: Kind, mysql number: UInt32, target: TargetName) {
+        self.init(
+            kind,
+            target: target,
+            code: number == 0 ? nil : .mysql(number),
+            advice: Self.advice(kind, number)
+        )
+    }
+
     /// Classifies what the library or the server said; numbers of both servers, MariaDB's own from
     /// 1900 to 1999 and from 4000 on (MySQL 8.0 Error Reference; MariaDB Error Codes).
     init(_ failure: MySQLFailure, target: TargetName, database: String) {
-        self.init(Self.kind(failure.number), target: target, code: .mysql(failure.number))
+        self.init(Self.kind(failure.number), mysql: failure.number, target: target)
         guard kind == .constraint else { return }
         obstacle = Obstacle(failure, database: database)
     }
@@ -32,15 +49,11 @@ extension SQLError {
     }
 
     /// Where to look.
-    func mysqlAdvice(_ number: UInt32) -> String? {
+    private static func advice(_ kind: Kind, _ number: UInt32) -> String? {
         switch (kind, number) {
         case (.refused, 1049): "the server has no such database"
         case (.refused, _): "check username, password_credential and database, and the user's host"
         case (.unreachable, _): "no server answers; check address or socket"
-        case (.tls, _):
-            "the server offers no TLS, or its certificate is not good; check the host name, ca_file"
-                + " and certificate"
-        case (.readOnly, _): "the server is a replica, or told to be read-only"
         case (.privilege, _): "the user may not do it; see the grants in the guide"
         case (.unfit, 1665): "binlog_format is STATEMENT; set it to ROW"
         case (.unfit, _): "the server is older than MySQL 8.0.1 or MariaDB 10.11"

@@ -19,18 +19,15 @@ extension BucketStore {
                 "prefixes",
                 .texts(.userObject, 0...64),
                 .defaultsTo(.texts([])),
-                """
-                Prefixes of the names of a user's objects, such as users/{user_id}/. A separator \
-                must follow {user_id}.
-                """
-            ).atRestart(),
+                "Prefixes of the names of a user's objects, such as users/{user_id}/."
+            ),
             Setting(
                 .target,
                 "objects",
                 .texts(.userObject, 0...64),
                 .defaultsTo(.texts([])),
                 "Complete names of a user's objects, such as avatars/{user_id}.png."
-            ).atRestart(),
+            ),
         ]
     }
 

@@ -15,10 +15,12 @@ struct PostgreSQLCatalog {
             let place = [schema, table].map(PostgreSQLDialect.quoted).joined(separator: ".")
             var shape = TableShape(name: name, reference: place)
             if !isTable { shape.problem = "'\(name)' is a view or a foreign table, not a table" }
+            shape.holdsRows = isTable || row[3] == "m"
             shape.isOwn = schemas.contains(schema)
             shape.canSelect = row[4] == "t"
             shape.canDelete = row[5] == "t"
             shape.canLock = row[6] == "t"
+            shape.hasParts = row[7] == "t"
             found[row[0]] = shape
             aliases.append((alias: "\(schema).\(table)", table: name))
         }
@@ -38,22 +40,27 @@ struct PostgreSQLCatalog {
     }
 
     private func readColumns(_ found: inout [String: TableShape]) throws(SQLError) {
-        var marks: [String: (isIndexed: Bool, isUnique: Bool, isPrimaryKey: Bool)] = [:]
+        var primaryKeys: Set<String> = []
+        var indexes: [String: (table: String, columns: [String])] = [:]
         for row in try rows(Self.indexSQL) {
-            let key = row[0] + "." + row[1]
-            var mark = marks[key] ?? (isIndexed: false, isUnique: false, isPrimaryKey: false)
-            mark.isIndexed = true
-            if row[2] == "t" { mark.isUnique = true }
-            if row[3] == "t" { mark.isPrimaryKey = true }
-            marks[key] = mark
+            indexes[row[1], default: (table: row[0], columns: [])].columns.append(row[2])
+            if row[3] == "t" { primaryKeys.insert(row[0] + "." + row[2]) }
+        }
+        // An expression has no name.
+        for index in indexes.values {
+            found[index.table]?.indexes.append(Array(index.columns.prefix { !$0.isEmpty }))
         }
         var keys: [String: (table: String, columns: [String])] = [:]
         for row in try rows(Self.uniqueKeySQL) {
             keys[row[1], default: (table: row[0], columns: [])].columns.append(row[2])
         }
-        for key in keys.values { found[key.table]?.uniqueKeys.append(key.columns) }
+        var unique: Set<String> = []
+        for key in keys.values {
+            found[key.table]?.uniqueKeys.append(key.columns)
+            if key.columns.count == 1 { unique.insert(key.table + "." + key.columns[0]) }
+        }
         for row in try rows(Self.columnSQL) {
-            let (type, mark) = (row[2], marks[row[0] + "." + row[1]])
+            let (type, place) = (row[2], row[0] + "." + row[1])
             let isEqual = type == "citext" || row[7] == "f"
             let isPadded = type == "bpchar"
             found[row[0]]?.columns.append(
@@ -62,6 +69,7 @@ struct PostgreSQLCatalog {
                     type: type,
                     typeText: "is of type '\(type)'",
                     typeSchema: row[3],
+                    collation: row[9],
                     idTypes: Self.idTypes[type] ?? [],
                     units: Self.units[type] ?? [],
                     holdsText: Self.idTypes[type] == [.text],
@@ -71,9 +79,8 @@ struct PostgreSQLCatalog {
                     lengthMax: Int(row[4]),
                     isNotNull: row[5] == "t",
                     isGenerated: row[6] == "t",
-                    isIndexed: mark?.isIndexed ?? false,
-                    isUnique: mark?.isUnique ?? false,
-                    isPrimaryKey: mark?.isPrimaryKey ?? false,
+                    isUnique: unique.contains(place),
+                    isPrimaryKey: primaryKeys.contains(place),
                     canUpdate: row[8] == "t"
                 )
             )
@@ -108,16 +115,28 @@ struct PostgreSQLCatalog {
         }
         for group in groups {
             guard let parent = found[group[0][2]] else { continue }
-            found[group[0][1]]?.foreignKeys.append(
-                ForeignKey(
-                    parent: parent.name,
-                    childColumns: group.map { $0[4] },
-                    parentColumns: group.map { $0[5] },
-                    onDelete: Self.actions[group[0][3]] ?? group[0][3],
-                    isEnforced: group[0][6] == "t"
-                )
+            var key = ForeignKey(
+                parent: parent.name,
+                childColumns: group.map { $0[4] },
+                parentColumns: group.map { $0[5] },
+                onDelete: Self.actions[group[0][3]] ?? group[0][3],
+                isEnforced: group[0][6] == "t",
+                isDeferrable: group[0][10] == "t"
             )
+            key.keeper = Self.keeper(
+                isDisabled: group[0][7] == "t",
+                trigger: group[0][8],
+                rule: group[0][9]
+            )
+            found[group[0][1]]?.foreignKeys.append(key)
         }
+    }
+
+    /// What may keep rows that a cascade should take (PostgreSQL 15, 39.1 and 41.4).
+    private static func keeper(isDisabled: Bool, trigger: String, rule: String) -> String? {
+        if isDisabled { return "triggers of the foreign key are disabled" }
+        if !trigger.isEmpty { return "trigger '\(trigger)' runs before a DELETE and may keep them" }
+        return rule.isEmpty ? nil : "rule '\(rule)' rewrites a DELETE and may keep them"
     }
 
     /// Tables of the application: not the server's, not partitions, which go with their table.
@@ -128,7 +147,8 @@ struct PostgreSQLCatalog {
 
     private static let tableSQL = """
         SELECT c.oid, n.nspname, c.relname, c.relkind, has_table_privilege(c.oid, 'SELECT'),
-            has_table_privilege(c.oid, 'DELETE'), has_any_column_privilege(c.oid, 'UPDATE')
+            has_table_privilege(c.oid, 'DELETE'), has_any_column_privilege(c.oid, 'UPDATE'),
+            c.relkind = 'p' OR c.relhassubclass
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE \(ours) ORDER BY c.oid LIMIT \(PostgreSQLLimits.catalogRows)
         """
@@ -139,7 +159,8 @@ struct PostgreSQLCatalog {
                 THEN greatest(a.atttypmod, t.typtypmod) - 4 END,
             a.attnotnull, a.attgenerated <> '' OR a.attidentity = 'a',
             coalesce(l.collisdeterministic, true),
-            has_column_privilege(c.oid, a.attnum, 'UPDATE')
+            has_column_privilege(c.oid, a.attnum, 'UPDATE'),
+            CASE WHEN l.oid IS NOT NULL THEN l.collnamespace::regnamespace || '.' || l.collname END
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         JOIN pg_type t ON t.oid = a.atttypid
@@ -149,19 +170,17 @@ struct PostgreSQLCatalog {
         WHERE \(ours) ORDER BY c.oid, a.attnum LIMIT \(PostgreSQLLimits.catalogRows)
         """
 
+    /// Of one index, the columns by which it is searched follow each other.
     private static let indexSQL = """
-        SELECT c.oid, a.attname, i.indisunique AND i.indnkeyatts = 1, false
+        SELECT c.oid, i.indexrelid, a.attname, i.indisprimary
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_index i ON i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL
-        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
-        WHERE \(ours)
-        UNION ALL
-        SELECT c.oid, a.attname, false, true
-        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
-        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
-        WHERE \(ours)
-        LIMIT \(PostgreSQLLimits.catalogRows)
+        JOIN pg_class x ON x.oid = i.indexrelid
+        JOIN pg_am m ON m.oid = x.relam AND m.amname IN ('btree', 'hash')
+        CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS u(place, number)
+        LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.place
+        WHERE u.number <= i.indnkeyatts AND \(ours)
+        ORDER BY i.indexrelid, u.number LIMIT \(PostgreSQLLimits.catalogRows)
         """
 
     private static let uniqueKeySQL = """
@@ -178,7 +197,15 @@ struct PostgreSQLCatalog {
     private static let foreignKeySQL = """
         SELECT k.oid, k.conrelid, k.confrelid, k.confdeltype, ca.attname, pa.attname,
             k.convalidated AND NOT EXISTS (SELECT 1 FROM pg_inherits i JOIN pg_class h
-                ON h.oid = i.inhrelid WHERE i.inhparent = k.conrelid AND NOT h.relispartition)
+                ON h.oid = i.inhrelid WHERE i.inhparent = k.conrelid AND NOT h.relispartition),
+            EXISTS (SELECT 1 FROM pg_trigger t
+                WHERE t.tgconstraint = k.oid AND t.tgenabled NOT IN ('O', 'A')),
+            (SELECT min(t.tgname) FROM pg_trigger t
+                WHERE t.tgrelid = k.conrelid AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+                    AND t.tgtype & 11 = 11),
+            (SELECT min(w.rulename) FROM pg_rewrite w
+                WHERE w.ev_class = k.conrelid AND w.ev_type = '4' AND w.ev_enabled <> 'D'),
+            k.condeferrable
         FROM pg_constraint k
         CROSS JOIN LATERAL unnest(k.conkey, k.confkey) WITH ORDINALITY AS u(child, parent, place)
         JOIN pg_attribute ca ON ca.attrelid = k.conrelid AND ca.attnum = u.child

@@ -172,9 +172,17 @@ extension PostgreSQLDialect {
         return "(CASE WHEN \(isUnreadable(column)) THEN \(small)::json ELSE \(column) END)"
     }
 
-    static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String? {
+    /// With escapes it is found in what is repaired.
+    static func isBroken(
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String,
+        foldsCase: Bool
+    ) -> String? {
         guard shape?.type == "json" else { return nil }
-        let holds = "strpos(\(plain("\(column)::text")), \(value)) > 0 AND \(value) <> ''"
+        let text = foldsCase ? lowered("\(column)::text") : "\(column)::text"
+        let found = foldsCase ? lowered(value) : value
+        let holds = "strpos(\(plain(text)), \(found)) > 0 AND \(value) <> ''"
         return "coalesce(\(isUnreadable(column)) AND \(holds), false)"
     }
 

@@ -52,7 +52,7 @@ enum PostgreSQLDialect: SQLDialect {
                 ? "\(column) >= (\(limit) AT TIME ZONE 'UTC')::date"
                 : "\(value) > \(limit) OR (\(value) = date_trunc('second', \(value))"
                     + " AND \(value) >= date_trunc('second', \(limit)))"
-            return "(coalesce(NOT isfinite(\(column)) OR \(isLater), false))"
+            return "(coalesce(\(isLater), false))"
         }
     }
 

@@ -1,4 +1,5 @@
 package import Lifecycle
+import PostgreSQL
 
 /// The database that a connection string leads to, to tell a copy from the store.
 ///

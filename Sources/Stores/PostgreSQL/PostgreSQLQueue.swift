@@ -1,6 +1,7 @@
 package import Engine
 import HTTP
 import Lifecycle
+import PostgreSQL
 package import Settings
 
 /// A queue in a PostgreSQL database, 12 or later.
@@ -14,28 +15,10 @@ package struct PostgreSQLQueue: QueueKind {
             "conninfo_credential",
             .text(.credential),
             .required(example: .text("app-queue-conninfo")),
-            """
-            Credential with the connection string or URI of libpq, password included, of a role \
-            that may use nothing but the queue. sslmode, options and similar parameters are refused.
-            """
+            "Connection string or URI of libpq, of a role that may use nothing but the queue."
         ).atRestart(),
-        Setting(
-            .queue,
-            "tls",
-            .choice(PostgreSQLTargetPlan.TLS.allCases.map(\.rawValue)),
-            .defaultsTo(.text(PostgreSQLTargetPlan.TLS.verifyFull.rawValue)),
-            """
-            How the server authenticates over TCP: a certificate for this host, one for any host, \
-            or none (loopback only). A Unix socket needs none.
-            """
-        ).atRestart(),
-        Setting(
-            .queue,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/db-ca.pem")),
-            "PEM file with the certificate authorities to trust instead of the system's."
-        ).atRestart(),
+        QueueConfiguration.tls(PostgreSQLTargetPlan.TLS.verifyFull),
+        .caFile(.queue, example: "/etc/expunged/db-ca.pem").atRestart(),
     ]
 
     /// The credential with libpq's connection string.

@@ -18,8 +18,6 @@ extension PostgreSQLSession: SQLSession {
     /// Most take some milliseconds.
     static var replicaWait: Duration { .seconds(1) }
     static var idleMax: Duration { .seconds(60) }
-    /// Reading the catalogs takes some milliseconds.
-    static var planLifetime: Duration { .seconds(60) }
 
     func run(_ sql: String) throws(SQLError) { _ = try query(sql) }
 
@@ -38,19 +36,28 @@ extension PostgreSQLSession: SQLSession {
         try PostgreSQLCatalog(session: self, schemas: configuration.schemas).read()
     }
 
+    func mark(of tables: [String]) -> String { "" }
+
     // MARK: Check
 
     func checkServer(_ found: inout SQLFindings) throws(SQLError) {
         let facts = try query(
             """
             SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only'),
-                (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+                (SELECT rolsuper FROM pg_roles WHERE rolname = current_user),
+                current_setting('session_replication_role')
             """
         )
-        guard let values = facts.rows.first, values.count == 3 else { return }
+        guard let values = facts.rows.first, values.count == 4 else { return }
         if values[0] == "t" { found.problems.append("the server is a replica; name the primary") }
         if values[1] == "on" {
             found.problems.append("the role may only read (read-only transactions)")
+        }
+        if values[3] == "replica" {
+            found.problems.append(
+                "the role works as a replica, without foreign keys and triggers: reset its"
+                    + " session_replication_role"
+            )
         }
         if values[2] == "t" {
             found.advice.append(

@@ -1,13 +1,13 @@
-internal import CPostgres
-internal import Glibc
+internal import Encoding
 internal import Lifecycle
+internal import PostgreSQL
 
 /// What a statement answered.
 struct PostgreSQLRows {
     /// Values as text; `nil` for NULL.
     let rows: [[String?]]
     /// The types of the columns, of `pg_type`.
-    let types: [Oid]
+    let types: [UInt32]
     /// Rows that were changed.
     let changedCount: Int
 
@@ -17,10 +17,13 @@ struct PostgreSQLRows {
         }
     }
 
-    private static func value(_ text: String, _ type: Oid) -> BoundValue? {
+    private static func value(_ text: String, _ type: UInt32) -> BoundValue? {
         switch type {
-        case 20, 21, 23: Int64(text).map { .integer($0) }
-        case 17: IDType.decodeHexadecimal(Array(text.utf8.dropFirst(2))).map { .blob($0) }
+        case PostgreSQLParameters.TypeID.int8, PostgreSQLParameters.TypeID.int2,
+            PostgreSQLParameters.TypeID.int4:
+            Int64(text).map { .integer($0) }
+        case PostgreSQLParameters.TypeID.bytea:
+            Hexadecimal.decode(Array(text.utf8.dropFirst(2))).map { .blob($0) }
         default: .text(Array(text.utf8))
         }
     }
@@ -32,31 +35,30 @@ struct PostgreSQLRows {
     }
 }
 
-/// One session at the server, without a call that blocks for longer than its deadline.
+/// One session at the server of a target.
 ///
-/// Confined to the queue of its target; every wait is a poll(2) that a cancellation ends. Only the
-/// resolution of a host name may take as long as resolv.conf(5) allows.
-@safe final class PostgreSQLSession {
-    private let handle: OpaquePointer
+/// Confined to the queue of its target, as its ``PostgreSQL/PostgreSQLLink``.
+final class PostgreSQLSession {
+    private let link: PostgreSQLLink
     let configuration: PostgreSQLTargetPlan
     private let uptime: @Sendable () -> Duration
     private var prepared = PreparedStatements()
     /// Wakes the waits of the present call.
-    var signal: CancelSignal?
+    var signal: CancelSignal? {
+        didSet { link.wakeDescriptor = signal?.descriptor ?? -1 }
+    }
     /// Called before each statement; a test ends the session there.
     var beforeStatement: (@Sendable (String) -> Bool)?
 
     private init(
-        handle: OpaquePointer,
+        link: PostgreSQLLink,
         configuration: PostgreSQLTargetPlan,
         uptime: @escaping @Sendable () -> Duration
     ) {
-        unsafe self.handle = handle
+        self.link = link
         self.configuration = configuration
         self.uptime = uptime
     }
-
-    deinit { unsafe PQfinish(handle) }
 
     private var target: TargetName { configuration.name }
 
@@ -68,74 +70,21 @@ struct PostgreSQLRows {
         signal: CancelSignal?,
         uptime: @escaping @Sendable () -> Duration
     ) throws(SQLError) -> PostgreSQLSession {
-        let options = try PostgreSQLConninfo(plan).options
-        guard let handle = unsafe start(options) else {
-            throw SQLError(.unreachable, target: plan.name)
+        let link: PostgreSQLLink
+        do {
+            link = try PostgreSQLLink.open(
+                plan.completedConninfo,
+                within: PostgreSQLLimits.connect,
+                wakeDescriptor: signal?.descriptor ?? -1,
+                uptime: uptime
+            )
+        } catch {
+            throw SQLError(error, target: plan.name)
         }
-        let session = unsafe PostgreSQLSession(handle: handle, configuration: plan, uptime: uptime)
+        let session = PostgreSQLSession(link: link, configuration: plan, uptime: uptime)
         session.signal = signal
-        try session.finishConnecting()
         try session.prepare(plan, proofKey: proofKey)
         return session
-    }
-
-    private static func start(_ options: [(key: String, value: String)]) -> OpaquePointer? {
-        var keys = unsafe options.map { unsafe UnsafePointer<CChar>(strdup($0.key)) }
-        var values = unsafe options.map { unsafe UnsafePointer<CChar>(strdup($0.value)) }
-        unsafe keys.append(nil)
-        unsafe values.append(nil)
-        defer {
-            for index in options.indices {
-                unsafe wipe(keys[index])
-                unsafe wipe(values[index])
-            }
-        }
-        return unsafe PQconnectStartParams(keys, values, 0)
-    }
-
-    private static func wipe(_ text: UnsafePointer<CChar>?) {
-        guard let text = unsafe UnsafeMutablePointer(mutating: text) else { return }
-        unsafe explicit_bzero(text, strlen(text))
-        unsafe free(text)
-    }
-
-    private func finishConnecting() throws(SQLError) {
-        // The default prints notices, which quote values, on standard error.
-        _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
-        _ = unsafe PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
-        let deadline = uptime() + PostgreSQLLimits.connect
-        var state = PGRES_POLLING_WRITING
-        guard unsafe PQstatus(handle) != CONNECTION_BAD else { throw connectError }
-        while state != PGRES_POLLING_OK {
-            switch state {
-            case PGRES_POLLING_READING: try wait(POLLIN, until: deadline)
-            case PGRES_POLLING_WRITING: try wait(POLLOUT, until: deadline)
-            default: throw connectError
-            }
-            state = unsafe PQconnectPoll(handle)
-        }
-        guard unsafe PQsetnonblocking(handle, 1) == 0 else {
-            throw SQLError(.lost, target: target)
-        }
-    }
-
-    /// libpq has no code for a connection that failed: its text ends with the SQLSTATE when the
-    /// server said one (`PQERRORS_SQLSTATE`), and names what went wrong with TLS.
-    private var connectError: SQLError {
-        let text = unsafe String(cString: PQerrorMessage(handle))
-        let state = text.split(whereSeparator: \.isWhitespace).last.map(String.init) ?? ""
-        if state.utf8.count == 5, state.utf8.allSatisfy({ $0.isDigitOrCapital }) {
-            return SQLError(sqlState: state, target: target)
-        }
-        let isTLS = ["SSL", "certificate", "TLS"].contains { text.contains($0) }
-        if text.contains("session is read-only") || text.contains("in hot standby mode") {
-            return SQLError(.readOnly, target: target)
-        }
-        let isOurs = text.contains("no password supplied") || text.contains("authentication")
-        return SQLError(
-            isTLS ? .tls : isOurs ? .refused : .unreachable,
-            target: target
-        )
     }
 
     /// Where the statements of a session find ``MaskText/proofKey(_:)``.
@@ -145,8 +94,12 @@ struct PostgreSQLRows {
         _ plan: PostgreSQLTargetPlan,
         proofKey: String
     ) throws(SQLError) {
-        guard unsafe PQserverVersion(handle) >= PostgreSQLLimits.serverVersion else {
-            throw SQLError(.failed, target: target)
+        guard link.serverVersion >= PostgreSQLLimits.serverVersion else {
+            throw SQLError(
+                .failed,
+                target: target,
+                advice: "the server is older than PostgreSQL 12"
+            )
         }
         // An empty search path: no function or operator of the application's stands in for one of
         // the server's (CVE-2018-1058). A commit is on disk when it is acknowledged, whatever suits
@@ -202,9 +155,9 @@ struct PostgreSQLRows {
         switch prepared.use(sql) {
         case .once: return try query(sql, values)
         case .prepare(let new):
-            _ = try perform(sql) {
-                unsafe PQsendPrepare(handle, new, sql, Int32(values.count), types(values)) == 1
-            }
+            // Each is text to the server, which the statement casts: nothing is left to guess.
+            let types = values.map { _ in PostgreSQLParameters.TypeID.text }
+            _ = try perform(sql) { link.sendPreparation(new, sql, types: types) }
             prepared.keep(new, for: sql)
             name = new
         case .known(let known): name = known
@@ -214,7 +167,7 @@ struct PostgreSQLRows {
         } catch {
             // The columns of the table are others (0A000), or a pooler has handed us the session of
             // somebody else (26000).
-            guard error.code == .state("0A000") || error.code == .state("26000") else {
+            guard error.code == .sqlState("0A000") || error.code == .sqlState("26000") else {
                 throw error
             }
             prepared.forget()
@@ -231,93 +184,52 @@ struct PostgreSQLRows {
             throw SQLError(.lost, target: target)
         }
         let deadline = uptime() + (limit ?? configuration.statementTimeout) + PostgreSQLLimits.grace
-        guard !isCancelled else { throw SQLError(.cancelled, target: target) }
+        guard !link.isCancelled else { throw SQLError(.cancelled, target: target) }
         guard send() else { throw SQLError(.lost, target: target) }
         do {
             return try answer(until: deadline)
         } catch {
-            if error.kind == .cancelled || error.kind == .timeout && error.code == .none {
-                cancel()
+            if error.kind == .cancelled || error.kind == .timeout && error.code == nil {
+                link.cancel()
             }
             throw error
         }
     }
 
-    /// Each is text to the server, which the statement casts: nothing is left to guess.
-    private func types(_ values: [String?]) -> [Oid] { [Oid](repeating: 25, count: values.count) }
-
     private func send(_ sql: String, _ values: [String?]) -> Bool {
-        unsafe withTexts(values) { texts in
-            let (count, types) = (Int32(values.count), types(values))
-            return unsafe PQsendQueryParams(handle, sql, count, types, texts, nil, nil, 0)
-        }
+        withParameters(values) { link.send(sql, $0, isBinary: false) }
     }
 
     private func send(prepared name: String, _ values: [String?]) -> Bool {
-        unsafe withTexts(values) { texts in
-            let count = Int32(values.count)
-            return unsafe PQsendQueryPrepared(handle, name, count, texts, nil, nil, 0)
-        }
+        withParameters(values) { link.send(prepared: name, $0, isBinary: false) }
     }
 
-    /// Hands on the values, and wipes the copy.
-    private func withTexts(
+    /// Hands on the values as text, and wipes the copy.
+    private func withParameters(
         _ values: [String?],
-        _ body: ([UnsafePointer<CChar>?]) -> Int32
+        _ body: (PostgreSQLParameters) -> Bool
     ) -> Bool {
-        var bytes: [CChar] = []
-        var places: [Int?] = []
-        for value in values {
-            places.append(value == nil ? nil : bytes.count)
-            if let value { bytes.append(contentsOf: value.utf8CString) }
-        }
-        defer { for index in bytes.indices { bytes[index] = 0 } }
-        return unsafe bytes.withUnsafeBufferPointer { buffer in
-            let texts = unsafe places.map { place in
-                unsafe place.flatMap { offset in
-                    unsafe buffer.baseAddress.map { unsafe $0 + offset }
-                }
-            }
-            return unsafe body(texts) == 1
-        }
+        var parameters = PostgreSQLParameters()
+        for value in values { parameters.append(text: value) }
+        defer { parameters.wipe() }
+        return body(parameters)
     }
 
     private func answer(until deadline: Duration) throws(SQLError) -> PostgreSQLRows {
-        while unsafe PQflush(handle) == 1 {
-            try wait(POLLIN | POLLOUT, until: deadline)
-            _ = unsafe PQconsumeInput(handle)
+        do {
+            try link.flush(until: deadline)
+            var first: PostgreSQLResult?
+            while let result = try link.nextResult(until: deadline) { first = first ?? result }
+            guard let first else { throw PostgreSQLFailure.lost }
+            guard first.kind == .done else { throw SQLError(first, target: target) }
+            return PostgreSQLRows(first)
+        } catch let error as SQLError {
+            throw error
+        } catch let failure as PostgreSQLFailure {
+            throw SQLError(failure, target: target)
+        } catch {
+            throw SQLError(.lost, target: target)
         }
-        var first: Result<PostgreSQLRows, SQLError>?
-        while true {
-            while unsafe PQisBusy(handle) == 1 {
-                try wait(POLLIN, until: deadline)
-                guard unsafe PQconsumeInput(handle) == 1 else {
-                    throw SQLError(.lost, target: target)
-                }
-            }
-            guard let result = unsafe PQgetResult(handle) else { break }
-            defer { unsafe PQclear(result) }
-            if first == nil { first = unsafe outcome(result) }
-        }
-        guard let first else { throw SQLError(.lost, target: target) }
-        return try first.get()
-    }
-
-    private func outcome(_ result: OpaquePointer) -> Result<PostgreSQLRows, SQLError> {
-        let status = unsafe PQresultStatus(result)
-        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
-            return .failure(unsafe SQLError(result, target: target))
-        }
-        let columns = unsafe 0..<PQnfields(result)
-        let rows = unsafe (0..<PQntuples(result)).map { row in
-            columns.map { column -> String? in
-                guard unsafe PQgetisnull(result, row, column) == 0 else { return nil }
-                return unsafe String(cString: PQgetvalue(result, row, column))
-            }
-        }
-        let changed = unsafe Int(String(cString: PQcmdTuples(result))) ?? 0
-        let types = columns.map { unsafe PQftype(result, $0) }
-        return .success(PostgreSQLRows(rows: rows, types: types, changedCount: changed))
     }
 
     /// Waits for a notification of a channel that the session listens to.
@@ -325,61 +237,48 @@ struct PostgreSQLRows {
     /// - Returns: `false` when none came in time.
     func awaitNotification(within time: Duration) throws(SQLError) -> Bool {
         let deadline = uptime() + time
-        while true {
-            guard unsafe PQconsumeInput(handle) == 1 else {
-                throw SQLError(.lost, target: target)
+        do {
+            while true {
+                if try !link.takeNotifications().isEmpty { return true }
+                try link.waitForInput(until: deadline)
             }
-            var isNotified = false
-            while let notification = unsafe PQnotifies(handle) {
-                unsafe PQfreemem(notification)
-                isNotified = true
-            }
-            if isNotified { return true }
-            do throws(SQLError) {
-                try wait(POLLIN, until: deadline)
-            } catch {
-                guard error.kind == .timeout else { throw error }
-                return false
-            }
-        }
-    }
-
-    private var isCancelled: Bool {
-        var entry = pollfd(fd: signal?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&entry, 1, 0) > 0
-    }
-
-    /// Asks the server to stop, so that it does not work on for nobody.
-    ///
-    /// A connection of its own, as the protocol wants it; it blocks for as long as connecting
-    /// takes, which `tcp_user_timeout` bounds.
-    private func cancel() {
-        guard let request = unsafe PQgetCancel(handle) else { return }
-        var text = [CChar](repeating: 0, count: 256)
-        _ = unsafe PQcancel(request, &text, Int32(text.count))
-        unsafe PQfreeCancel(request)
-    }
-
-    private func wait(_ events: Int32, until deadline: Duration) throws(SQLError) {
-        let socket = unsafe PQsocket(handle)
-        guard socket >= 0 else { throw SQLError(.lost, target: target) }
-        while true {
-            let rest = deadline - uptime()
-            guard rest > .zero else { throw SQLError(.timeout, target: target) }
-            var entries = [
-                pollfd(fd: socket, events: Int16(events), revents: 0),
-                pollfd(fd: signal?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-            ]
-            let count = unsafe poll(&entries, 2, Int32(clamping: rest.milliseconds + 1))
-            if count < 0, errno != EINTR { throw SQLError(.lost, target: target) }
-            if entries[1].revents != 0 { throw SQLError(.cancelled, target: target) }
-            if entries[0].revents != 0 { return }
+        } catch .timeout {
+            return false
+        } catch {
+            throw SQLError(error, target: target)
         }
     }
 }
 
-extension UInt8 {
-    fileprivate var isDigitOrCapital: Bool {
-        (0x30...0x39).contains(self) || (0x41...0x5a).contains(self)
+extension PostgreSQLRows {
+    fileprivate init(_ result: PostgreSQLResult) {
+        let columns = 0..<result.columnCount
+        rows = (0..<result.rowCount).map { index in
+            let row = result.row(index)
+            return columns.map { column in
+                guard !row.isNull(at: column) else { return nil }
+                return unsafe row.withBytes(at: column) {
+                    unsafe String(decoding: $0, as: UTF8.self)
+                }
+            }
+        }
+        let types = columns.map { result.type(at: $0) }
+        self.types = types
+        changedCount = result.rowTotal
+    }
+}
+
+extension PostgreSQLTargetPlan {
+    /// The connection string with what the configuration decides.
+    var completedConninfo: PostgreSQLConninfo {
+        get throws(PostgreSQLFailure) {
+            try PostgreSQLConninfo(
+                conninfo,
+                database: database,
+                tls: tls,
+                caFile: caFile,
+                limit: PostgreSQLLimits.connect
+            )
+        }
     }
 }

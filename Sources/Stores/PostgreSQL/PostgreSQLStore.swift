@@ -1,6 +1,7 @@
 package import Engine
 import HTTP
 import Lifecycle
+import PostgreSQL
 package import Settings
 
 /// A database of a PostgreSQL server, 12 or later.
@@ -8,9 +9,8 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
     package static let name = "postgresql"
     package static let summary = "PostgreSQL 12 or later"
     package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
-        residualCopies: "PostgreSQL's dead rows and log"
+        residualCopies: "PostgreSQL's dead rows and log",
+        residualPhrases: [.deadRows, .laggingReplicas, .unknownReplicas]
     )
 
     package static let settings: [Setting] =
@@ -21,10 +21,10 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
                 .text(.credential),
                 .required(example: .text("app-db-conninfo")),
                 """
-                Credential with the connection string or URI of libpq, password included. sslmode, \
-                options and similar parameters are refused: the other keys set them.
+                Connection string or URI of libpq, password included. sslmode, options and similar \
+                parameters are refused: the other keys set them.
                 """
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "schemas",
@@ -32,9 +32,9 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
                 .defaultsTo(.texts(["public"])),
                 """
                 Schemas for tables that are named without one, in this order, and for the coverage \
-                check. Name other tables SCHEMA.TABLE.
+                check.
                 """
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "tls",
@@ -42,30 +42,18 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
                 .defaultsTo(.text(PostgreSQLTargetPlan.TLS.verifyFull.rawValue)),
                 """
                 How the server authenticates over TCP: a certificate for this host, one for any \
-                host, or none (loopback only). A Unix socket needs none.
+                host, or none (loopback only); a Unix socket needs none.
                 """
-            ).atRestart().outsidePlans(),
-            Setting(
-                .target,
-                "ca_file",
-                .text(.path),
-                .optional(example: .text("/etc/expunged/db-ca.pem")),
-                "PEM file with the certificate authorities to trust instead of the system's."
-            ).atRestart().outsidePlans(),
-            Setting(
-                .target,
-                "statement_timeout",
-                .duration(.milliseconds(100) ... .seconds(600)),
-                .defaultsTo(.duration(.seconds(5))),
-                "Time for one statement; the service tries again later."
-            ).atRestart().outsidePlans(),
+            ).outsidePlans(),
+            .caFile(.target, example: "/etc/expunged/db-ca.pem").outsidePlans(),
+            SQLSettings.statementTimeout,
             Setting(
                 .target,
                 "lock_timeout",
                 .duration(.milliseconds(10) ... .seconds(60)),
                 .defaultsTo(.duration(.seconds(1))),
-                "Time to wait for a table lock. Locked rows are purged later."
-            ).atRestart().outsidePlans(),
+                "Time to wait for a table lock."
+            ).outsidePlans(),
         ] + SQLSettings.all
 
     /// The credential with libpq's connection string.
@@ -141,10 +129,18 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
         let conninfo = try environment.adapters.credential(conninfoCredential, of: owner)
         guard let place = PostgreSQLPlace(conninfo, database: database) else {
             throw StoreSetupError(
-                "credential '\(conninfoCredential)' must hold a connection string with dbname, or"
-                    + " nobody can tell a copy from the store"
+                "credential '\(conninfoCredential)' must hold a connection string with"
+                    + " dbname: without it a copy cannot be distinguished from the store"
             )
         }
         return place
     }
+}
+
+extension ResidualPhrase {
+    static let deadRows = ResidualPhrase(
+        "dead_rows",
+        "dead rows, until VACUUM has passed and their space is written over, and the write-ahead"
+            + " log, until it is recycled"
+    )
 }

@@ -1,16 +1,9 @@
 package import Lifecycle
+package import PostgreSQL
 
 /// Which database a PostgreSQL target purges, and how.
 package struct PostgreSQLTargetPlan: Sendable {
-    /// How the server proves who it is over TCP; a Unix socket needs no proof.
-    package enum TLS: String, Hashable, Sendable, CaseIterable {
-        /// A certificate of a known authority for the very host.
-        case verifyFull = "verify-full"
-        /// A certificate of a known authority for whatever host.
-        case verifyCA = "verify-ca"
-        /// No encryption; for a loopback address only.
-        case off
-    }
+    package typealias TLS = PostgreSQLTLS
 
     package let name: TargetName
     /// libpq's connection string or URI, with the password (PostgreSQL 15, 34.1.1).

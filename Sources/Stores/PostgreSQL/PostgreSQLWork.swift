@@ -16,21 +16,26 @@ extension PostgreSQLDialect {
         let name = rows.table.reference
         let order = rows.isSelfReferencing ? " ORDER BY \(name).ctid DESC" : ""
         let lock = rows.table.canLock ? " FOR UPDATE SKIP LOCKED" : ""
-        let chunk = "FROM \(name) WHERE \(rows.work)\(order) LIMIT \(limit)\(lock)"
+        let only = rows.table.hasParts ? "" : "ONLY "
+        let chunk = "FROM \(only)\(name) WHERE \(rows.work)\(order) LIMIT \(limit)\(lock)"
         let arrays = rows.computed.indices.map { ", $\($0 + 3)::text[]" }.joined()
         let aliases = rows.computed.indices.map { ", m\($0)" }.joined()
         let assignments = rows.assignments ?? ""
         let verb: String? =
             switch rows.rule.action {
             case .keep, .cascade: nil
-            case .delete: "DELETE FROM \(name)"
-            case .anonymize: rows.computed.isEmpty ? "UPDATE \(name) SET \(assignments)" : nil
+            case .delete: "DELETE FROM \(only)\(name)"
+            case .anonymize:
+                rows.computed.isEmpty ? "UPDATE \(only)\(name) SET \(assignments)" : nil
             }
         return PostgreSQLWork(
             chunkSQL: verb.map { verb in
                 let keys = rows.releases.map(\.key).joined(separator: ", ")
-                return change(verb, chunk, of: name, rows.match)
-                    + (keys.isEmpty ? "" : " RETURNING " + keys)
+                let sql =
+                    rows.table.hasParts
+                    ? changeOfParts(verb, chunk, of: name, rows.match)
+                    : change(verb, chunk, of: name, rows.match)
+                return sql + (keys.isEmpty ? "" : " RETURNING " + keys)
             },
             selectSQL: rows.computed.isEmpty ? nil : select(rows.computed, from: chunk, of: name),
             maskSQL: """
@@ -46,8 +51,8 @@ extension PostgreSQLDialect {
         [work.chunkSQL, work.selectSQL].compactMap(\.self)
     }
 
-    /// Partitions and inheriting tables number their rows each for itself, so the table belongs to
-    /// the place; the array has rows read by place, without reading all of the user's.
+    /// Rows are read by place, whatever index there is for the match: by that, all of the user's
+    /// rows would be compared with each place.
     private static func change(
         _ verb: String,
         _ chunk: String,
@@ -55,9 +60,25 @@ extension PostgreSQLDialect {
         _ match: String
     ) -> String {
         """
+        \(verb) WHERE \(name).ctid = ANY (ARRAY(SELECT \(name).ctid \(chunk))) \
+        AND (\(match)) IS TRUE
+        """
+    }
+
+    /// The same where partitions and inheriting tables number their rows each for itself.
+    ///
+    /// The table belongs to the place. By itself the last condition would be a join, which compares
+    /// each row with each place; the array has rows read by place.
+    private static func changeOfParts(
+        _ verb: String,
+        _ chunk: String,
+        of name: String,
+        _ match: String
+    ) -> String {
+        """
         WITH v AS MATERIALIZED (SELECT \(name).tableoid AS o, \(name).ctid AS i \(chunk)) \
-        \(verb) WHERE \(match) AND \(name).ctid = ANY (ARRAY(SELECT i FROM v)) \
-        AND (\(name).tableoid, \(name).ctid) IN (SELECT o, i FROM v)
+        \(verb) WHERE \(name).ctid = ANY (ARRAY(SELECT i FROM v)) \
+        AND (\(match) AND (\(name).tableoid, \(name).ctid) IN (SELECT o, i FROM v)) IS TRUE
         """
     }
 

@@ -1,7 +1,57 @@
-import CPostgres
 import Lifecycle
+import PostgreSQL
+
+extension SQLError.Code {
+    /// An SQLSTATE, five characters.
+    static func sqlState(_ state: String) -> Self { Self(domain: "SQLSTATE", value: state) }
+}
 
 extension SQLError {
+    init(_ failure: PostgreSQLFailure, target: TargetName) {
+        // With the type: by its name alone a case would be one of the failure, and this call
+        // itself.
+        let kind: Kind
+        switch failure {
+        case .badConninfo: kind = .badConninfo
+        case .unreachable: kind = .unreachable
+        case .tls: kind = .tls
+        case .refused: kind = .refused
+        case .readOnly: kind = .readOnly
+        case .lost: kind = .lost
+        case .timeout: kind = .timeout
+        case .cancelled: kind = .cancelled
+        case .state(let state):
+            self.init(sqlState: state, target: target)
+            return
+        }
+        self.init(kind, sqlState: "", target: target)
+    }
+
+    private init(_ kind: Kind, sqlState: String, target: TargetName) {
+        self.init(
+            kind,
+            target: target,
+            code: sqlState.isEmpty ? nil : .sqlState(sqlState),
+            advice: Self.advice(kind)
+        )
+    }
+
+    /// Where to look.
+    private static func advice(_ kind: Kind) -> String? {
+        switch kind {
+        case .badConninfo:
+            "conninfo_credential must hold a connection string such as 'host=… dbname=… user=…',"
+                + " without sslmode, sslrootcert, options, service, passfile and"
+                + " target_session_attrs"
+        case .unreachable: "no server answers; check host and port of conninfo_credential"
+        case .refused: "check user, password and dbname of conninfo_credential, and pg_hba.conf"
+        case .privilege: "the role may not do it; see the grants in the guide"
+        case .busy, .locked, .storage, .constraint, .timeout, .cancelled, .lost, .moved, .readOnly,
+            .schemaChanged, .planRefused, .tls, .indexLost, .unfit, .failed:
+            nil
+        }
+    }
+
     /// Classifies an SQLSTATE (PostgreSQL 15, appendix A).
     init(sqlState: String, target: TargetName) {
         let kind: Kind =
@@ -17,24 +67,21 @@ extension SQLError {
             case (_, "28"), ("3D000", _): .refused
             default: .failed
             }
-        self.init(kind, target: target, code: .state(sqlState))
+        self.init(kind, sqlState: sqlState, target: target)
     }
 
     /// Reads what the server answered instead of a result: codes and names of the schema, never a
     /// message, which quotes values (PostgreSQL 15, 34.3.1 and 55.8).
-    init(_ result: OpaquePointer, target: TargetName) {
-        func field(_ letter: Unicode.Scalar) -> String? {
-            let text = unsafe PQresultErrorField(result, Int32(letter.value))
-            return unsafe text.map { unsafe String(cString: $0) }
-        }
+    init(_ result: PostgreSQLResult, target: TargetName) {
+        let field = result.field
         let state = field("C") ?? ""
         let function = field("W").flatMap(Self.function)
         let known = SQLError(sqlState: state, target: target)
         // What a function of the application raises, or may not do, is no wrong set-up of ours.
         let isInside =
-            known.kind == .failed && function != nil
+            [.failed, .schemaChanged].contains(known.kind) && function != nil
             || known.kind == .privilege && field("W")?.isEmpty == false
-        self = isInside ? SQLError(.constraint, target: target, code: .state(state)) : known
+        self = isInside ? SQLError(.constraint, sqlState: state, target: target) : known
         guard kind == .constraint else { return }
         let (constraint, table) = (field("n"), field("t"))
         switch state {
@@ -48,13 +95,18 @@ extension SQLError {
         }
     }
 
-    /// The function of the innermost line of a context, such as
-    /// `PL/pgSQL function app.guard() line 3 at RAISE`; other lines quote statements.
+    /// The function of the innermost line of a context that names one, such as
+    /// `PL/pgSQL function app.guard() line 3 at RAISE` or `SQL function "note" statement 1`.
+    ///
+    /// Other lines quote statements, so nothing but a name is taken.
     private static func function(_ context: String) -> String? {
-        let start = "PL/pgSQL function "
-        guard let line = context.split(separator: "\n").first, line.hasPrefix(start) else {
-            return nil
+        let starts = ["PL/pgSQL function ", "SQL function "]
+        for line in context.split(separator: "\n") {
+            guard let start = starts.first(where: { line.hasPrefix($0) }) else { continue }
+            let name = line.dropFirst(start.count).drop { $0 == "\"" }
+                .prefix { $0.isLetter || $0.isNumber || "_.$".contains($0) }
+            return name.isEmpty ? nil : String(name)
         }
-        return line.dropFirst(start.count).split(separator: "(").first.map(String.init)
+        return nil
     }
 }

@@ -32,6 +32,18 @@ package struct QueueConfiguration: Sendable {
         )
     }
 
+    /// `tls` of a server, and its default.
+    static func tls<Choice>(_ value: Choice) -> Setting
+    where Choice: RawRepresentable<String>, Choice: CaseIterable {
+        Setting(
+            .queue,
+            "tls",
+            .choice(Choice.allCases.map(\.rawValue)),
+            .defaultsTo(.text(value.rawValue)),
+            "As tls of a [[target]] of this kind."
+        ).atRestart()
+    }
+
     /// Connects with each ``Engine/QueueServer/open()``, which also reads the credential.
     package func open(_ adapters: AdapterEnvironment) -> any QueueServer {
         kind.open(QueueEnvironment(name: name, adapters: adapters))

@@ -6,7 +6,7 @@ package import Settings
 /// A Realtime Database of Firebase.
 package struct RealtimeDatabaseStore: DrillCopying {
     package static let name = "realtime-database"
-    package static let traits = StoreTraits(listsUsers: true, supportsDrills: true)
+    package static let traits = StoreTraits(residualPhrases: [.olderDataUnderNewDate])
 
     package static let settings: [Setting] =
         [
@@ -15,28 +15,25 @@ package struct RealtimeDatabaseStore: DrillCopying {
                 "url",
                 .text(.origin),
                 .required(example: .text("https://example-project-default-rtdb.firebaseio.com")),
-                """
-                Address of the database, as the console shows it. base_url replaces it; an \
-                emulator gets its name as ns.
-                """
-            ).atRestart(),
+                "Address of the database, as the console shows it."
+            ),
             Setting(
                 .target,
                 "paths",
                 .texts(.userObject, 1...64),
                 .required(example: .texts(["users/{user_id}"])),
                 "Paths of a user's data, such as users/{user_id}."
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "created_at_child",
                 .text(.identifier),
                 .optional(example: .text("created")),
                 """
-                Child of each path with its creation time in Unix milliseconds. Newer data stays \
-                and is counted. Not set: the receipt says cutoff: none.
+                Child of each path with its creation time in Unix milliseconds. Not set: cutoff: \
+                none.
                 """
-            ).atRestart(),
+            ),
         ] + GoogleAccess.settings(.target)
 
     /// Without a path.
@@ -82,7 +79,7 @@ package struct RealtimeDatabaseStore: DrillCopying {
         }
         guard access.baseURL == nil || access.isEmulator else {
             throw .impossible(
-                "what is at its base_url may be one database, whatever name it is told"
+                "what is at its base_url may be one database, whatever name it gets"
             )
         }
         guard HostLabel.accepts(place), place == place.lowercased() else {
@@ -119,4 +116,11 @@ extension RealtimeDatabaseStore {
     private var labels: [String] {
         (EndpointURL(url)?.host ?? "").lowercased().split(separator: ".").map(String.init)
     }
+}
+
+extension ResidualPhrase {
+    static let olderDataUnderNewDate = ResidualPhrase(
+        "older_data_under_new_date",
+        "older data at '%', if there is any: the application dated it after the request"
+    )
 }

@@ -170,7 +170,7 @@ extension RealtimeTree.Content {
             self = .keys(kept.map { String(index + $0.offset) })
         case .object(let members):
             let keys = members.map(\.name)
-            guard keys.allSatisfy(UserPath.Store.realtimeDatabase.accepts) else { return nil }
+            guard keys.allSatisfy(PathRules.realtimeDatabase.accepts) else { return nil }
             self = keys.isEmpty ? .nothing : .keys(keys.sorted())
         }
     }

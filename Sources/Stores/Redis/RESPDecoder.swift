@@ -40,9 +40,9 @@ struct RESPDecoder: ByteToMessageDecoder {
             let line = try line(&buffer)
         else { return nil }
         switch kind {
-        case UInt8(ascii: "+"): return .simple(line)
+        case UInt8(ascii: "+"): return .simple(Array(line))
         case UInt8(ascii: "-"):
-            if let redirection = RedisRedirection(line) { return .redirection(redirection) }
+            if let redirection = RedisRedirection(Array(line)) { return .redirection(redirection) }
             let word = line.prefix { $0 != UInt8(ascii: " ") }.prefix(32)
             return .error(String(decoding: word, as: UTF8.self))
         case UInt8(ascii: ":"): return .integer(try number(line))
@@ -52,6 +52,8 @@ struct RESPDecoder: ByteToMessageDecoder {
             if count < 0 { return .null }
             guard count <= byteCountMax / 4 else { throw Malformed() }
             var values: [RESPValue] = []
+            // No more than what came can hold, whatever the count says.
+            values.reserveCapacity(min(count, buffer.readableBytes / 4))
             for _ in 0..<count {
                 guard let value = try value(&buffer, depth: depth + 1) else { return nil }
                 values.append(value)
@@ -67,27 +69,37 @@ struct RESPDecoder: ByteToMessageDecoder {
         guard buffer.readableBytes >= count + 2, let bytes = buffer.readBytes(length: count) else {
             return nil
         }
-        guard buffer.readBytes(length: 2) == [0x0d, 0x0a] else { throw Malformed() }
+        guard buffer.readInteger(as: UInt16.self) == lineEnd else { throw Malformed() }
         return .bulk(bytes)
     }
 
+    private static let lineEnd: UInt16 = 0x0d0a
+
     /// What stands behind the type, up to CR LF.
-    private static func line(_ buffer: inout ByteBuffer) throws -> [UInt8]? {
-        guard let end = buffer.readableBytesView.firstIndex(of: 0x0a) else {
-            guard buffer.readableBytes < 65_536 || buffer.readableBytesView.first == 0x24 else {
-                throw Malformed()
-            }
+    private static func line(_ buffer: inout ByteBuffer) throws -> ByteBufferView? {
+        let bytes = buffer.readableBytesView
+        guard let end = bytes.firstIndex(of: 0x0a) else {
+            guard bytes.count < 65_536 || bytes.first == 0x24 else { throw Malformed() }
             return nil
         }
-        guard var line = buffer.readBytes(length: end + 1 - buffer.readerIndex),
-            line.suffix(2) == [0x0d, 0x0a]
-        else { throw Malformed() }
-        line.removeLast(2)
-        return Array(line.dropFirst())
+        guard end - bytes.startIndex >= 2, bytes[end - 1] == 0x0d else { throw Malformed() }
+        buffer.moveReaderIndex(to: end + 1)
+        return bytes[(bytes.startIndex + 1)..<(end - 1)]
     }
 
-    private static func number(_ line: [UInt8]) throws -> Int {
-        guard let value = Int(String(decoding: line, as: UTF8.self)) else { throw Malformed() }
-        return value
+    /// Each name has one: no text is made of it.
+    private static func number(_ line: ByteBufferView) throws -> Int {
+        let isNegative = line.first == UInt8(ascii: "-")
+        let digits = isNegative ? line.dropFirst() : line
+        guard !digits.isEmpty else { throw Malformed() }
+        var value = 0
+        for byte in digits {
+            guard (0x30...0x39).contains(byte) else { throw Malformed() }
+            let (tens, isBeyond) = value.multipliedReportingOverflow(by: 10)
+            let (sum, isOver) = tens.addingReportingOverflow(Int(byte - 0x30))
+            guard !isBeyond, !isOver else { throw Malformed() }
+            value = sum
+        }
+        return isNegative ? -value : value
     }
 }

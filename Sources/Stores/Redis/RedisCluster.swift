@@ -83,7 +83,7 @@ final class RedisCluster: Sendable {
         var open = Array(pieces.indices)
         for tries in 0...RedisLimits.redirections {
             if tries > 0 {
-                try await rest(RedisLimits.redirectionRest * tries)
+                try await rest(RetryPolicy.movingKey.delay(failures: tries))
                 try await refresh()
             }
             open = try await send(pieces, open, &replies)

@@ -125,7 +125,16 @@ struct RedisConnection: Sendable {
             commands.append([Array("AUTH".utf8)] + user + [password.withBytes { Array($0) }])
         }
         commands.append([Array("SELECT".utf8), Array("\(plan.database)".utf8)])
-        _ = try checked(try await send(commands))
+        let replies = try await send(commands)
+        do throws(RedisError) {
+            _ = try checked(replies)
+        } catch {
+            // A cluster has one database only, and refuses others as any server does.
+            guard error == .unusable, plan.database != 0, try await RedisInfo(self).isCluster else {
+                throw error
+            }
+            throw .cluster
+        }
     }
 
     private static func context(_ plan: RedisTargetPlan) throws(RedisError) -> NIOSSLContext? {

@@ -39,6 +39,18 @@ struct RedisDiagnosis {
         return problems
     }
 
+    /// What an operator should know: in the wrong database every user is clean.
+    ///
+    /// - Throws: ``RedisError`` when the connection fails.
+    func advice() async throws(RedisError) -> [String] {
+        for master in try await connection.masters() {
+            // A user may lack the right to ask.
+            let size = try await master.send([[Array("DBSIZE".utf8)]])[0]
+            guard size == .integer(0) else { return [] }
+        }
+        return ["database \(plan.database) has no keys; see whether it is the application's"]
+    }
+
     private func problems(
         of rule: RedisTargetPlan.MemberRule,
         _ nobody: UserID

@@ -7,88 +7,75 @@ package import Settings
 package struct RedisStore: DrillCopying {
     package static let name = "redis"
     package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
-        residualCopies: "Redis's append-only file"
+        residualCopies: "Redis's append-only file",
+        residualPhrases: [.appendOnlyFile, .laggingCaches]
     )
 
     package static let settings: [Setting] = [
-        Setting(
-            .target,
-            "socket",
-            .text(.path),
-            .optional(example: .text("/run/redis/redis-server.sock")),
-            "Unix socket of the server; this or address."
-        ).atRestart(),
+        .unixSocket(.target, example: "/run/redis/redis-server.sock"),
         Setting(
             .target,
             "address",
             .text(.host),
             .optional(example: .text("redis.example.com:6379")),
             "Host and port of the server, with TLS; this or socket. The default port is 6379."
-        ).atRestart(),
+        ),
         Setting(
             .target,
             "allow_plain_tcp",
             .boolean,
             .defaultsTo(.boolean(false)),
             "Connect without TLS, to a loopback address only."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/redis-ca.pem")),
-            "PEM file with the certificate authorities to trust instead of the system's."
-        ).atRestart().outsidePlans(),
+        ).outsidePlans(),
+        .caFile(.target, example: "/etc/expunged/redis-ca.pem").outsidePlans(),
         Setting(
             .target,
             "username",
             .text(.clientID),
             .optional(example: .text("expunged")),
             "User of the server's access control list. Default: its default user."
-        ).atRestart().outsidePlans(),
+        ).outsidePlans(),
         Setting(
             .target,
             "password_credential",
             .text(.credential),
             .optional(example: .text("redis-password")),
-            "Credential with the password of that user, on one line."
-        ).atRestart().outsidePlans(),
+            "Password of that user, on one line."
+        ).outsidePlans(),
         Setting(
             .target,
             "database",
             .count(0...65_535, unit: "as the number of a database"),
             .defaultsTo(.count(0)),
             "Number of the database."
-        ).atRestart(),
+        ),
         Setting(
             .target,
             "keys",
             .texts(.userKey, 0...64),
             .defaultsTo(.texts([])),
             """
-            Keys of a user: {user_id}, fixed text and *, such as session:{user_id}:*. A separator \
-            must stand between {user_id} and *. A key with * costs a pass over the whole server.
+            Keys of a user: {user_id}, fixed text and *, such as session:{user_id}:* \
+            (docs/stores/redis.md).
             """
-        ).atRestart(),
+        ),
         Setting(
             .target,
             "members",
             .map(.sentence, .userKey, 0...64),
             .defaultsTo(.map([:])),
             """
-            Members of hashes, sets and sorted sets that belong to a user, by their key, which may \
-            contain *: members = { "online" = "{user_id}" }.
+            Members of a user in hashes, sets and sorted sets, by their key, which may contain *: \
+            { "online" = "{user_id}" }.
             """
-        ).atRestart(),
+        ),
         Setting(
             .target,
             "timeout",
             .duration(.milliseconds(100) ... .seconds(300)),
             .defaultsTo(.duration(.seconds(10))),
             "Time for one batch of commands."
-        ).atRestart().outsidePlans(),
+        ).outsidePlans(),
     ]
 
     package let address: RedisTargetPlan.Address
@@ -207,4 +194,16 @@ extension TextRule {
         return text.utf8.count <= 512 && isPrintable(text) && parts.count == 2
             && parts[0].last != "*" && parts[1].first != "*"
     }
+}
+
+extension ResidualPhrase {
+    static let appendOnlyFile = ResidualPhrase(
+        "append_only_file",
+        "append-only file of Redis, until its next rewrite"
+    )
+
+    static let laggingCaches = ResidualPhrase(
+        "lagging_redis_replicas",
+        "replicas of Redis that lag behind"
+    )
 }

@@ -66,11 +66,13 @@ package struct RedisTarget: UserListing, CoverageSearching {
     /// Whether the server accepts the password, is no replica, and permits what a purge needs.
     package func inspect(withOutages: Bool) async -> TargetFindings {
         do throws(RedisError) {
-            return TargetFindings(
-                problems: try await connected { connection throws(RedisError) in
-                    try await RedisDiagnosis(plan: plan, connection: connection).problems()
-                }
-            )
+            return try await connected { connection throws(RedisError) in
+                let diagnosis = RedisDiagnosis(plan: plan, connection: connection)
+                return TargetFindings(
+                    problems: try await diagnosis.problems(),
+                    advice: try await diagnosis.advice()
+                )
+            }
         } catch {
             switch error {
             case .unreachable, .lost, .busy:

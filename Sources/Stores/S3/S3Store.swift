@@ -8,9 +8,10 @@ package struct S3Store: BucketStore {
     package static let name = "s3"
     package static let summary = "Amazon S3 or a compatible server"
     package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
-        isDatedByRestoration: true
+        isDatedByRestoration: true,
+        residualPhrases: [
+            .versionsUnderLegalHold, .versionsUnderGovernance, .versionsUnderCompliance,
+        ]
     )
 
     package static let settings: [Setting] =
@@ -21,68 +22,32 @@ package struct S3Store: BucketStore {
                 .text(.bucket),
                 .required(example: .text("app-uploads")),
                 "Name of the bucket."
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "endpoint",
                 .text(.origin),
                 .required(example: .text("https://s3.eu-central-1.amazonaws.com")),
                 "Address of the server, without the name of the bucket."
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "region",
                 .text(.clientID),
                 .required(example: .text("eu-central-1")),
-                "Region for which requests are signed; many other servers accept us-east-1."
-            ).atRestart(),
+                "Region for which requests are signed."
+            ),
             Setting(
                 .target,
                 "url_style",
                 .choice(URLStyle.allCases.map(\.rawValue)),
                 .defaultsTo(.text(URLStyle.virtualHost.rawValue)),
                 """
-                Where the name of the bucket stands: before the host, or first in the path, as \
-                most self-hosted servers need it.
+                Where the name of the bucket stands; most self-hosted servers need "path".
                 """
-            ).atRestart(),
-            Setting(
-                .target,
-                "ca_file",
-                .text(.path),
-                .optional(example: .text("/etc/expunged/objects-ca.pem")),
-                "PEM file with the certificate authorities to trust instead of the system's."
-            ).atRestart().outsidePlans(),
-            Setting(
-                .target,
-                "access_key_id",
-                .text(.clientID),
-                .required(example: .text("AKIAIOSFODNN7EXAMPLE")),
-                "Public part of the access key."
-            ).atRestart().outsidePlans(),
-            Setting(
-                .target,
-                "secret_key_credential",
-                .text(.credential),
-                .required(example: .text("s3-secret-key")),
-                "Credential with the secret part of the access key, on one line."
-            ).atRestart().outsidePlans(),
-            Setting(
-                .target,
-                "session_token_credential",
-                .text(.credential),
-                .optional(example: .text("s3-session-token")),
-                "Credential with the session token of a temporary access key, on one line."
-            ).atRestart().outsidePlans(),
-        ] + objectSettings + [
-            Setting(
-                .target,
-                "timeout",
-                .duration(.seconds(1) ... .seconds(300)),
-                .defaultsTo(.duration(.seconds(30))),
-                "Time for one call, including the connection."
-            ).atRestart().outsidePlans()
-        ]
+            ),
+            .caFile(.target, example: "/etc/expunged/objects-ca.pem").outsidePlans(),
+        ] + Setting.accessKey(examples: "s3") + objectSettings + [.callTimeout]
 
     /// Where the name of the bucket stands in a URL.
     package enum URLStyle: String, Sendable, CaseIterable {
@@ -134,7 +99,7 @@ package struct S3Store: BucketStore {
             bucket: bucket,
             endpoint: endpoint,
             isPathStyle: urlStyle == .path,
-            signer: AWSSigner(keys: keys, region: region),
+            signer: AWSSigner(keys: keys, region: region, service: Self.name),
             templates: templates
         )
         plan.remote.caFile = caFile
@@ -163,4 +128,21 @@ extension TextRule {
             && text.utf8.first.map { isLower($0) || isDigit($0) } == true
             && text.utf8.allSatisfy { isLower($0) || isDigit($0) || [0x2d, 0x2e].contains($0) }
     }
+}
+
+extension ResidualPhrase {
+    static let versionsUnderLegalHold = ResidualPhrase(
+        "versions_under_legal_hold",
+        "object versions under legal hold lock in bucket '%'"
+    )
+
+    static let versionsUnderGovernance = ResidualPhrase(
+        "versions_under_governance_lock",
+        "object versions under governance lock in bucket '%'"
+    )
+
+    static let versionsUnderCompliance = ResidualPhrase(
+        "versions_under_compliance_lock",
+        "object versions under compliance lock in bucket '%'"
+    )
 }

@@ -22,6 +22,24 @@ package struct ColumnCondition: Hashable, Sendable {
         self.column = column
         self.test = test
     }
+
+    /// An index finds its rows like those of one value, or of a few.
+    var isEqual: Bool {
+        switch test {
+        case .equals, .isOneOf, .isNull(true): true
+        case .differs, .isNull(false): false
+        }
+    }
+
+    /// What the column is compared with, as an operator wrote it.
+    var values: [String] {
+        switch test {
+        case .equals(.text(let text)), .differs(from: .text(let text)): [text]
+        case .equals(.integer(let number)), .differs(from: .integer(let number)): ["\(number)"]
+        case .isOneOf(let values): values
+        case .isNull: []
+        }
+    }
 }
 
 extension ColumnCondition {

@@ -218,6 +218,7 @@ extension ForeignKeyPlanner {
                 return nil
             }
             let child = shape(follower.table).named("child")
+            let names = joined(follower)
             // What is found in another way can be judged by this row only.
             let insides = [
                 isInside(follower, child, table), isInsideOtherwise(follower, child, table),
@@ -226,6 +227,14 @@ extension ForeignKeyPlanner {
                 insides.isEmpty ? join(follower, child, table).isEqual : anyOf(insides)
             ]
             terms += follower.conditions.map { $0.sql(in: child, Dialect.self) }
+            // A row may be its own parent.
+            if follower.table == rule.table, insides.isEmpty, table.isUnique(names.map(\.parent)) {
+                let same = names.map { name in
+                    "\(Dialect.column(name.parent, of: child.reference)) = "
+                        + Dialect.column(name.parent, of: table.reference)
+                }
+                terms.append("NOT (\(same.joined(separator: " AND ")))")
+            }
             if case .anonymize(let masks) = follower.action, !follower.changesPart {
                 var computed: [ColumnMask] = []
                 let tests = masks.map { self.mask($0, in: child, computed: &computed).test }

@@ -15,6 +15,10 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     private(set) var problems: [String] = []
     /// One sentence for each thing that an operator should know.
     private(set) var advice: [String] = []
+    /// Keys that may keep deletions from ever ending.
+    private(set) var blocking: [BlockingKey] = []
+    /// Tables that other targets of the database have rules for.
+    var neighbours: Set<String> = []
     /// Tables with rules refer to each other in a circle, so that no order is children first.
     private(set) var isCircular = false
     /// Keys that are checked: rows can be reached from several tables whose rows go.
@@ -109,7 +113,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
 
     /// Children before parents, otherwise as configured; a circle keeps the configured order.
     ///
-    /// Fills in ``problems``, ``advice`` and ``isCircular``.
+    /// Fills in ``problems``, ``advice``, ``blocking`` and ``isCircular``.
     mutating func order() -> [TableRule] {
         for rule in rules where rule.action == .delete {
             var visited: Set<String> = [rule.table]
@@ -120,25 +124,40 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         var result: [TableRule] = []
         while !rest.isEmpty {
             let next =
-                firstIndex(in: rest) { _ in true }
-                ?? firstIndex(in: rest) { $0.restricts || $0.isFollowed }
-            if next == nil, let first = rest.first, first.action == .delete {
-                noteCircle(at: first.table, among: rest)
-            }
-            result.append(rest.remove(at: next ?? 0))
+                firstIndex(in: rest) { _, _ in true }
+                ?? firstIndex(in: rest) { child, key in
+                    (key.restricts || key.isFollowed)
+                        && !isCleared(key, of: child, by: result, before: rest)
+                }
+            result.append(rest.remove(at: next ?? beginCircle(of: rest)))
         }
         return result
+    }
+
+    /// Where a circle begins: at a rule that takes a reference away, or as configured.
+    private mutating func beginCircle(of rest: [TableRule]) -> Int {
+        isCircular = true
+        if let clearing = rest.firstIndex(where: { clearsReference($0, amid: rest) }) {
+            return clearing
+        }
+        if rest[0].action == .delete {
+            let inCircle = rest.first { rule in
+                rule.action == .delete && !circleKeys(at: rule.table, among: rest).isEmpty
+            }
+            noteCircle(at: (inCircle ?? rest[0]).table, among: rest)
+        }
+        return 0
     }
 
     /// The first rule to whose table none of the others refers by a key that counts.
     private func firstIndex(
         in rest: [TableRule],
-        _ counts: (ForeignKey) -> Bool
+        _ counts: (TableShape, ForeignKey) -> Bool
     ) -> Int? {
         rest.firstIndex { rule in
-            !children(of: rule.table).contains { child in
-                child.table.name != rule.table && counts(child.key) && !child.key.isReleased
-                    && rest.contains { $0.table == child.table.name }
+            !children(of: rule.table).contains { child, key in
+                child.name != rule.table && counts(child, key) && !key.isReleased
+                    && rest.contains { $0.table == child.name }
             }
         }
     }
@@ -173,19 +192,26 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     ///
     /// `RESTRICT` acts at once, whatever is deferred (sqlite.org/foreignkeys.html, 4.3).
     private mutating func noteCircle(at table: String, among rest: [TableRule]) {
-        isCircular = true
+        let remedy = circleRemedy(at: table, among: rest).map { "; \($0)" } ?? ""
         for (child, key) in children(of: table)
-        where key.onDelete == "RESTRICT" && child.name != table
+        where key.restricts && child.name != table
             && rest.contains(where: { $0.table == child.name })
         {
-            problems.append(
-                "'\(child.name)' refers to '\(table)' with ON DELETE RESTRICT and '\(table)' to it,"
-                    + " so that neither can be deleted first"
-            )
+            if key.onDelete == "RESTRICT" {
+                problems.append(
+                    "'\(child.name)' refers to '\(table)' with ON DELETE RESTRICT and '\(table)' to"
+                        + " it, so that neither can be deleted first\(remedy)"
+                )
+            } else if !key.isDeferrable, let proof = circleProof(child, key, among: rest) {
+                let sentence =
+                    "'\(child.name)' refers to '\(table)' and '\(table)' to it, and the keys are"
+                    + " checked at once, so that neither can be deleted first\(remedy)"
+                note(key, of: child, sentence, proof: proof)
+            }
         }
         advice.append(
             "foreign keys lead from '\(table)' in a circle; a user with more rows there than one"
-                + " transaction takes may be refused"
+                + " transaction takes may be refused\(remedy)"
         )
     }
 
@@ -226,6 +252,12 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
             problems.append(
                 "rows kept in '\(child.name)' refer to '\(origin)' and would stop its deletion"
             )
+        } else if key.cascades, let keeper = key.keeper, !isRuled(key, childRules) {
+            problems.append(
+                "deleting from '\(origin)' cascades into '\(child.name)', whose rows can stay:"
+                    + " \(keeper). A rule deletes them first, and then searches for them:"
+                    + " \(rule(for: key, of: child.name))"
+            )
         } else if childRules.isEmpty && key.cascades {
             advice.append(
                 "deleting from '\(origin)' cascades into '\(child.name)', which has no rule; plan"
@@ -237,9 +269,16 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
                 isShared
                 ? releasing(key, of: child)
                 : "a rule for it deletes them first: \(rule(for: key, of: child.name))"
-            advice.append(
+            let sentence =
                 "rows of '\(child.name)' can stop the deletion from '\(key.parent)'; \(remedy)"
-            )
+            // The database itself may take these rows away with others.
+            let isTaken =
+                child.foreignKeys.contains(where: \.cascades) || shape(key.parent).hasTriggers
+            if isTaken || neighbours.contains(child.name) || staysWhileReferred(key.parent) {
+                advice.append(sentence)
+            } else {
+                note(key, of: child, sentence, proof: nil)
+            }
         } else {
             adviseOthers(child, key, childRules)
         }
@@ -252,7 +291,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     }
 
     /// Rules for rows that refer to several users: what takes the reference away comes first.
-    private func releasing(_ key: ForeignKey, of child: TableShape) -> String {
+    func releasing(_ key: ForeignKey, of child: TableShape) -> String {
         let column = key.childColumns.last ?? ""
         let mask =
             Dialect.shape(column, in: child)?.isNotNull == true
@@ -263,25 +302,53 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
             + " whole rows go instead, also those that belong to other users"
     }
 
+    func isRuled(_ key: ForeignKey, _ rules: [TableRule]) -> Bool {
+        rules.contains { rule in
+            key.childColumns.contains { Dialect.isSame($0, rule.column) }
+        }
+    }
+
     /// Advises of rows that may be other users': no rule of the child is about the key's column.
     private mutating func adviseOthers(
         _ child: TableShape,
         _ key: ForeignKey,
         _ rules: [TableRule]
     ) {
-        let isRuled = rules.contains { rule in
-            key.childColumns.contains { Dialect.isSame($0, rule.column) }
-        }
-        guard !isRuled, key.cascades || key.restricts else { return }
+        guard !isRuled(key, rules), key.cascades || key.restricts else { return }
         let named = key.childColumns.joined(separator: "', '")
+        let remedy = releasing(key, of: child)
+        if key.cascades {
+            advice.append(
+                "deleting from '\(key.parent)' cascades into '\(child.name)' by '\(named)': rows"
+                    + " there that are of other users go with it and count as the user's, also"
+                    + " while such a user is held; if they are to stay, \(remedy)"
+            )
+            return
+        }
         let sentence =
-            key.cascades
-            ? "deleting from '\(key.parent)' cascades into '\(child.name)' by '\(named)': rows"
-                + " there that are of other users go with it and are not counted, also while such a"
-                + " user is held"
-            : "rows of other users in '\(child.name)' refer to '\(key.parent)' by '\(named)' and"
-                + " can stop the deletion of a user; \(releasing(key, of: child))"
-        if !advice.contains(sentence) { advice.append(sentence) }
+            "rows of other users in '\(child.name)' refer to '\(key.parent)' by '\(named)' and can"
+            + " stop the deletion of a user; \(remedy)"
+        if let proof = othersProof(child, key, rules) {
+            note(key, of: child, sentence, proof: proof)
+        } else {
+            advice.append(sentence)
+        }
+    }
+
+    private mutating func note(
+        _ key: ForeignKey,
+        of child: TableShape,
+        _ sentence: String,
+        proof: String?
+    ) {
+        blocking.append(
+            BlockingKey(
+                table: child.name,
+                column: key.childColumns.last ?? "",
+                sentence: sentence,
+                proof: proof
+            )
+        )
     }
 
     /// Whether the rule itself deletes the rows that refer to parents, before these go.
@@ -301,7 +368,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     }
 
     /// Whether the rule itself takes the reference away before the parent goes.
-    private func clears(_ key: ForeignKey, _ rule: TableRule) -> Bool {
+    func clears(_ key: ForeignKey, _ rule: TableRule) -> Bool {
         guard case .anonymize(let masks) = rule.action else { return false }
         return key.childColumns.contains { child in
             masks.contains { Dialect.isSame($0.column, child) && Self.clears($0.strategy) }

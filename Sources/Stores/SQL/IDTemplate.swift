@@ -40,6 +40,20 @@ package struct IDTemplate: Hashable, Sendable {
         (self.parts, self.texts) = (parts, texts)
     }
 
+    /// The same of columns with other names, by these in lower case; `nil` where one is missing or
+    /// comes twice.
+    func renamed(_ names: [String: String]) -> IDTemplate? {
+        var text = texts[0]
+        for (part, next) in zip(parts, texts.dropFirst()) {
+            guard let name = names[part.column.lowercased()] else { return nil }
+            text += "{\(name)\(part.idType.map { ":\($0.rawValue)" } ?? "")}" + next
+        }
+        return IDTemplate(text)
+    }
+
+    /// What all of its ids have, whatever the columns hold.
+    var marks: String { texts.joined() }
+
     /// The parts of an id; `nil` for one that is made otherwise, or could be parted in two ways.
     func split(_ user: UserID) -> [UserID]? {
         var rest = user.exposeText()[...]

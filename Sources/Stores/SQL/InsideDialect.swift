@@ -42,8 +42,14 @@ protocol InsideDialect: SendableMetatype {
         _ change: MaskStrategy
     ) -> String
 
-    /// True for a value that is no JSON and has this text in it; `nil` where there can be none.
-    static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String?
+    /// True for a value that is no JSON and has this text in it, maybe with escapes and in another
+    /// case; `nil` where there can be none.
+    static func isBroken(
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String,
+        foldsCase: Bool
+    ) -> String?
 
     /// True where the value is one of the elements; never NULL.
     static func listHolds(_ separator: String, _ column: String, _ value: String) -> String
@@ -173,7 +179,7 @@ extension InsideDialect {
         switch inside {
         case .json(let path):
             let terms = [
-                isBroken(column, shape, value),
+                isBroken(column, shape, value, foldsCase: foldsCase),
                 isHidden(path, column, shape, for: target(value, foldsCase)),
             ]
             let found = terms.compactMap(\.self)

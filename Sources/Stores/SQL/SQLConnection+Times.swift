@@ -6,6 +6,8 @@ struct SQLFindings: Sendable {
     var problems: [String] = []
     /// One sentence for each thing that an operator should know.
     var advice: [String] = []
+    /// Columns without a rule that keep deletions from ever ending.
+    var uncovered: [CoverageFinding] = []
 }
 
 extension SQLConnection {

@@ -68,26 +68,38 @@ extension SQLConnection {
         var obstacle: Obstacle?
         var isCause = false
         for table in plan.tables {
-            if let sql = table.remainingSQL, let user = table.root.key(for: order.user) {
+            let isSuspect = try isSuspect(order, table)
+            if isSuspect, let sql = table.remainingSQL, let user = table.root.key(for: order.user) {
                 remaining += try count(sql, .of(user, time: order.cutoff))
             }
             guard obstacle == nil else { continue }
-            obstacle = try self.obstacle(order, table, at: now)
-            // The row whose value stands there waits for it.
-            isCause = obstacle != nil && table.rule.inside != nil && table.rule.via != nil
+            obstacle = try self.obstacle(order, table, at: now, isSuspect: isSuspect)
+            isCause = obstacle != nil && table.makesParentsWait
         }
         guard remaining == 0 || isCause else { return .remaining(remaining) }
         return obstacle.map { .failure(.blocked($0)) } ?? .clean
+    }
+
+    /// Whether rows may be left, or have the id in another spelling.
+    private func isSuspect(
+        _ order: PurgeOrder,
+        _ table: TablePlan<Dialect>
+    ) throws(SQLError) -> Bool {
+        guard let sql = table.suspectSQL, let user = table.root.key(for: order.user) else {
+            return true
+        }
+        return try count(sql, .of(user, time: order.cutoff)) > 0
     }
 
     /// What forbids to call a user's rows of a table erased though the purge would take none.
     func obstacle(
         _ order: PurgeOrder,
         _ table: TablePlan<Dialect>,
-        at now: WallTime
+        at now: WallTime,
+        isSuspect: Bool = true
     ) throws(SQLError) -> Obstacle? {
         let user = table.root.key(for: order.user)
-        if let sql = table.nonCanonicalSQL, let user,
+        if isSuspect, let sql = table.nonCanonicalSQL, let user,
             try count(sql, .of(user, time: order.cutoff)) > 0
         {
             return table.rule.nonCanonical

@@ -38,53 +38,64 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
         case tls
         /// The credential is no connection string, or says what the configuration decides.
         case badConninfo = "bad_conninfo"
-        /// Another program has cut the index of the WAL short while it was in use.
+        /// Another program damaged a file beside the database while it was in use.
         case indexLost = "index_lost"
         /// Not a database, damaged, or SQL that the database does not accept.
         case unfit
         /// Anything else that a server answers.
         case failed
-    }
 
-    let kind: Kind
-    let target: TargetName
-    /// The database's own code.
-    let code: Code
-    /// The constraint or trigger, once it is known.
-    var obstacle: Obstacle?
-
-    /// What the database says, without a value.
-    enum Code: Hashable, Sendable {
-        case none
-        /// SQLite's extended result code.
-        case sqlite(Int32)
-        /// A table, index or the like of a SQLite schema, and the function that it may not call.
-        case unreadableSchema(String, function: String?)
-        /// An SQLSTATE, five characters.
-        case state(String)
-        /// A number of MySQL or MariaDB, or of libmariadb; 0 for our own judgment.
-        case mysql(UInt32)
-
-        /// In words; `nil` when there is none.
-        var text: String? {
+        /// The reason in words, where the kind of store knows no closer one.
+        var reason: String {
             switch self {
-            case .none, .mysql(0), .state(""): nil
-            case .sqlite(let result): "SQLite result \(result)"
-            case .unreadableSchema(let object, let function?):
-                "the schema of '\(object)' calls \(function), which SQLite allows to no schema"
-            case .unreadableSchema(let object, nil):
-                "SQLite cannot read the schema of '\(object)'; it is damaged, or calls a function"
-                    + " that only the application may"
-            case .state(let state): "SQLSTATE \(state)"
-            case .mysql(let number): "MySQL error \(number)"
+            case .busy: "another process holds the database"
+            case .locked: "another transaction holds a lock, or the server is short of resources"
+            case .storage: "a disk is full or fails, or memory is short"
+            case .constraint: "a constraint or trigger of the application refuses the change"
+            case .timeout: "a statement ran longer than allowed"
+            case .cancelled: "the work was stopped"
+            case .lost: "the connection broke"
+            case .unreachable: "no connection came about"
+            case .moved: "the file at the path is another one than the one that is open"
+            case .readOnly: "the server is a replica or read-only"
+            case .schemaChanged: "the schema changed since the rules were checked"
+            case .planRefused: "the rules do not fit the schema; run: expungectl targets check"
+            case .refused: "access is refused"
+            case .privilege: "the database user lacks a privilege; see the grants in the guide"
+            case .tls:
+                "the server offers no TLS, or its certificate is not good; check the host name,"
+                    + " ca_file and certificate"
+            case .badConninfo: "the credential is no connection string for this target"
+            case .indexLost: "another program damaged a file beside the database"
+            case .unfit: "the database cannot be worked with"
+            case .failed: "the server refuses a statement"
             }
         }
     }
 
-    init(_ kind: Kind, target: TargetName, code: Code = .none) {
+    /// What the database answered, without a value.
+    struct Code: Hashable, Sendable {
+        /// Whose list of codes it is from.
+        let domain: String
+        let value: String
+
+        var text: String { "\(domain) \(value)" }
+    }
+
+    let kind: Kind
+    let target: TargetName
+    /// The database's own code; `nil` when the judgment is ours.
+    let code: Code?
+    /// A closer reason than that of the kind, and where to look.
+    let advice: String?
+    /// The constraint or trigger, once it is known.
+    var obstacle: Obstacle?
+
+    init(_ kind: Kind, target: TargetName, code: Code? = nil, advice: String? = nil) {
         self.kind = kind
         self.target = target
         self.code = code
+        self.advice = advice
     }
 
     /// Adds the obstacle.
@@ -133,30 +144,11 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     }
 
     var description: String {
-        let causes = [advice, code.text].compactMap(\.self).joined(separator: ", ")
-        return "cannot purge target at '\(target)' (\(kind.rawValue))"
-            + (causes.isEmpty ? "" : ": " + causes)
+        "cannot purge target at '\(target)' (\(kind.rawValue)): \(cause)"
     }
 
-    /// Where to look.
-    private var advice: String? {
-        if case .sqlite(let result) = code { return sqliteAdvice(result) }
-        if case .mysql(let number) = code { return mysqlAdvice(number) }
-        return switch kind {
-        case .badConninfo:
-            "conninfo_credential must hold a connection string such as 'host=… dbname=… user=…',"
-                + " without sslmode, sslrootcert, options, service, passfile and"
-                + " target_session_attrs"
-        case .unreachable: "no server answers; check host and port of conninfo_credential"
-        case .tls:
-            "the server offers no TLS, or its certificate is not good; check the host name, ca_file"
-                + " and certificate"
-        case .refused: "check user, password and dbname of conninfo_credential, and pg_hba.conf"
-        case .readOnly: "the server is a replica, or told to be read-only"
-        case .privilege: "the role may not do it; see the grants in the guide"
-        case .busy, .locked, .storage, .constraint, .timeout, .cancelled, .lost, .moved,
-            .schemaChanged, .planRefused, .indexLost, .unfit, .failed:
-            nil
-        }
+    /// The reason in words, with the code.
+    var cause: String {
+        [advice ?? kind.reason, code?.text].compactMap(\.self).joined(separator: ", ")
     }
 }

@@ -11,9 +11,16 @@ enum SQLLimits {
     /// What a chunk is to take, well below ``SQLiteLimits/chunkTransactionSoft``.
     static let chunkGoal = Duration.milliseconds(4)
 
+    /// The same at a server, where a writer waits for rows of the very user only, and where each
+    /// transaction has the log flushed.
+    static let serverChunkGoal = Duration.milliseconds(15)
+
+    /// A chunk at a server that takes longer has fewer rows next time than ``chunkRows``.
+    static let serverChunkMax = Duration.milliseconds(100)
+
     /// When a transaction with the rows of several users takes no further user, so that a writer
     /// that waits for one of the rows hardly notices.
-    static let groupGoal = Duration.milliseconds(20)
+    static let groupGoal = Duration.milliseconds(40)
 
     /// Chunks of one table and user after which a trigger must have undone our changes.
     static let chunks = 1_000_000
@@ -22,8 +29,22 @@ enum SQLLimits {
     /// catch up.
     static let restBetweenChunks = Duration.milliseconds(15)
 
+    /// The same at a server, which serves other writers meanwhile.
+    static let serverRest = Duration.milliseconds(3)
+
+    /// How long a plan is used before the schema is read again: a change between is not noticed.
+    static let planLifetime = Duration.seconds(1)
+
+    /// The same for a schema that takes long to read, which is to cost a twentieth of the time.
+    static func planLifetime(afterReadingFor time: Duration) -> Duration {
+        min(max(planLifetime, time * 20), .seconds(60))
+    }
+
     /// Rows read to see whether a creation column holds plausible times.
     static let sampleRows = 1000
+
+    /// Rows read to see whether any has what a rule asks for.
+    static let presenceRows = 10_000
 
     /// A creation time later than now by more is not plausible: the cutoff keeps such rows forever.
     static let clockSkew = Duration.seconds(86_400)

@@ -6,6 +6,8 @@ struct WorkRules: Sendable {
     var keys: [KeyRule] = []
     /// Rows that are left alone.
     var holds: [RowFilter] = []
+    /// What other targets do in the same database.
+    var neighbours: [TableRule] = []
 }
 
 /// All rules of a target in the order of work, for one version of the schema.
@@ -27,6 +29,9 @@ struct SQLPlan<Dialect: SQLDialect>: Sendable {
         }
         .map(\.users)
     }
+
+    /// The tables, as statements name them.
+    var references: [String] { Set(tables.map(\.reference)).sorted() }
 
     func key(_ name: String) -> KeyPlan? { keys.first { $0.rule.name == name } }
 }
@@ -125,8 +130,12 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     let releases: [ReleasePlan]
     /// What else has to stand for its rows to be found; `nil` where nothing has.
     let start: ChainStart?
+    /// In SQL.
+    let reference: String
     /// The receipt's name.
     let table: String
+    /// The receipt needs ``countSQL``: of rows without cutoff and times, the work counts all.
+    let isCountedFirst: Bool
     /// Rows that want work or are kept, newer ones, undated ones that are not newer, up to
     /// ``SQLDialect/countLimit(_:)``.
     let countSQL: String
@@ -136,6 +145,10 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     let remainingSQL: String?
     /// Rows in which the id is spelled otherwise; `nil` where there can be none.
     let nonCanonicalSQL: String?
+    /// The sum of the two; `nil` without the second one.
+    ///
+    /// One statement for each user who is gone: at a server, a verification mostly waits.
+    let suspectSQL: String?
     /// Rows with the id as it was submitted; `nil` where the work finds all.
     let literalSQL: String?
     /// Rows in which a part of JSON cannot be judged, by its column.
@@ -152,11 +165,12 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
         let rows = RowConditions(rule, planner)
         let shape = rows.table
         self.rule = rule
-        table = rule.table
+        (table, reference) = (rule.table, shape.reference)
         root = planner.root(of: rule)
         isReleased = planner.isReleased(rule)
         (releases, start) = (rows.releases, rows.start)
         isLeafFirst = planner.isBranch(rule) && rule.action == .delete || rule.isRepeated
+        isCountedFirst = rows.cutoff != nil || rule.creation != nil || !rule.action.changesRows
         users = UserScan(root, planner.shape(root.table), Dialect.self)
         let counted = { (limit: String) in
             """
@@ -180,15 +194,18 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
             return (column: part.column, sql: sql)
         }
         guard rule.action.changesRows else {
-            (remainingSQL, nonCanonicalSQL, literalSQL, futureSQL) = (nil, nil, nil, nil)
+            (remainingSQL, nonCanonicalSQL, suspectSQL) = (nil, nil, nil)
+            (literalSQL, futureSQL) = (nil, nil)
             return
         }
         let open = rows.todo + rows.open
         let any = { (condition: String) in
             Dialect.count(in: shape, where: "(\(condition))\(open)", limit: "1")
         }
-        remainingSQL = Dialect.count(in: shape, where: "(\(rows.check))\(open)")
-        nonCanonicalSQL = planner.search(rule, in: shape, .nonCanonical).map(any)
+        let remaining = Dialect.count(in: shape, where: "(\(rows.check))\(open)")
+        let nonCanonical = planner.search(rule, in: shape, .nonCanonical).map(any)
+        (remainingSQL, nonCanonicalSQL) = (remaining, nonCanonical)
+        suspectSQL = nonCanonical.map { "SELECT (\(remaining)) + (\($0))" }
         literalSQL = planner.search(rule, in: shape, .literal).map(any)
         futureSQL = rule.creation.map {
             let isLater = Dialect.isLater($0, in: shape, than: Dialect.time)
@@ -201,7 +218,8 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     var statements: [String] {
         [countSQL, planSQL]
             + releases.map(\.deleteSQL)
-            + [remainingSQL, nonCanonicalSQL, literalSQL, futureSQL, heldSQL].compactMap(\.self)
+            + [remainingSQL, nonCanonicalSQL, suspectSQL, literalSQL, futureSQL, heldSQL]
+            .compactMap(\.self)
             + unclearParts.map(\.sql) + (start?.statements ?? [])
             + Dialect.statements(of: work)
     }
@@ -264,4 +282,9 @@ struct KeyPlan: Sendable {
 
     /// To be tried at the check.
     var statements: [String] { [findSQL, namedSQL, ownSQL] }
+}
+
+extension TablePlan {
+    /// The row whose value stands inside its column stays while the value cannot be changed.
+    var makesParentsWait: Bool { rule.inside != nil && rule.via != nil }
 }

@@ -17,7 +17,7 @@ extension SQLPlanMaker {
                 count == 0
                     ? "\(place): table '\(parent.name)' has no rule that finds a user's rows"
                     : "\(place): table '\(parent.name)' has \(count) rules, none of which deletes,"
-                        + " so that nobody can tell which one it follows"
+                        + " so that it is unclear which one it follows"
             )
             return
         }
@@ -77,10 +77,11 @@ extension SQLPlanMaker {
                         + " '\(parent.name)' and identifies no row; a foreign key of all of them is"
                         + " followed"
                 )
-            } else if !column.isIndexed {
+            } else if !parent.isIndexed(column.name) {
+                let statement = parent.index(on: column.name, Dialect.self)
                 advice.append(
                     "\(place): '\(column.name)' has no index, so every purge reads the whole table"
-                        + " to find other owners"
+                        + " to find other owners; \(statement) mends that"
                 )
             }
         }

@@ -5,11 +5,15 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
     let rules: [TableRule]
     private let keys: [KeyRule]
     private let holds: [RowFilter]
+    /// Tables that other targets have rules for.
+    private let neighbours: Set<String>
     let schema: SQLSchema
     /// One sentence for each thing that forbids to purge.
     var problems: [String] = []
     /// One sentence for each thing that an operator should know.
     var advice: [String] = []
+    /// What may keep deletions from ever ending.
+    private(set) var blocking: [BlockingKey] = []
 
     init(_ rules: WorkRules, _ schema: SQLSchema) {
         let claims = schema.resolved(SchemaClaims(rules: rules.tables, keys: rules.keys))
@@ -20,6 +24,10 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
                 conditions: hold.conditions
             )
         }
+        neighbours = Set(
+            schema.resolved(SchemaClaims(rules: rules.neighbours)).rules
+                .filter { $0.action != .keep }.map(\.table)
+        )
         self.schema = schema
     }
 
@@ -31,10 +39,15 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         if rules.isEmpty { problems.append("no table is configured") }
         guard problems.isEmpty else { return nil }
         var planner = ForeignKeyPlanner<Dialect>(schema, rules: rules, holds: holds)
+        planner.neighbours = neighbours
         let order = planner.order()
         problems += planner.problems
         advice += planner.advice
-        guard problems.isEmpty else { return nil }
+        blocking = planner.blocking
+        guard problems.isEmpty else {
+            advice += blocking.map(\.sentence)
+            return nil
+        }
         if rules.contains(where: { $0.inside != nil }), !listsUsers(order, planner) {
             advice.append(
                 "all rules find ids inside values, which cannot be listed: a replay finds no user"
@@ -90,7 +103,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
                 checkID(part, column, shape, setting: "the type in id_template", needsIndex: false)
             }
         }
-        for condition in rule.conditions { _ = column(condition.column, of: shape) }
+        for condition in rule.conditions { check(condition.values, of: condition.column, shape) }
         if let creation = rule.creation { checkCreation(creation, shape) }
         switch rule.action {
         case .delete:
@@ -112,11 +125,20 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         if let inside = rule.inside { checkInside(inside, rule, column, shape) }
         if let via = rule.via {
             checkVia(rule, via, shape)
-            if rule.inside == nil, !column.isIndexed { adviseIndex(column, shape) }
+            if rule.inside == nil { adviseIndex(rule, column, shape) }
         } else if rule.inside == nil {
             checkID(rule, column, shape)
             checkIdentity(rule, column, shape)
         }
+    }
+
+    /// A database may compare a value that the column never has as another one: MySQL takes `User`
+    /// for 0.
+    private mutating func check(_ values: [String], of name: String, _ shape: TableShape) {
+        guard let column = column(name, of: shape) else { return }
+        let place = "column '\(column.name)' of table '\(shape.name)'"
+        problems += values.compactMap { Dialect.problem(ofValue: $0, in: column) }
+            .map { "\(place) \($0)" }.prefix(1)
     }
 
     /// Whether the column can hold ids inside its values, and what that costs.
@@ -140,10 +162,13 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         )
     }
 
-    private mutating func adviseIndex(_ column: ColumnShape, _ shape: TableShape) {
+    private mutating func adviseIndex(_ rule: TableRule, _ column: ColumnShape, _ shape: TableShape)
+    {
+        let others = rule.conditions.filter(\.isEqual).map(\.column) + rule.otherParts.map(\.column)
+        guard !shape.isIndexed(column.name, beside: others) else { return }
         advice.append(
             "column '\(column.name)' of table '\(shape.name)' has no index, so every purge reads"
-                + " the whole table"
+                + " the whole table; \(shape.index(on: column.name, Dialect.self)) mends that"
         )
     }
 
@@ -155,12 +180,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
             problems.append("table '\(hold.table)', which has held rows, has no rule")
             return
         }
-        for condition in hold.conditions {
-            guard let column = column(condition.column, of: shape) else { continue }
-            let place = "column '\(column.name)' of table '\(shape.name)'"
-            problems += condition.values.compactMap { Dialect.problem(ofValue: $0, in: column) }
-                .map { "\(place) \($0)" }.prefix(1)
-        }
+        for condition in hold.conditions { check(condition.values, of: condition.column, shape) }
     }
 
     mutating func column(_ name: String, of shape: TableShape) -> ColumnShape? {
@@ -186,7 +206,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         if rule.idType == .text, let comparison = column.comparison {
             advice.append("\(place) \(comparison); expunged compares byte for byte")
         }
-        if needsIndex, !column.isIndexed { adviseIndex(column, shape) }
+        if needsIndex { adviseIndex(rule, column, shape) }
     }
 
     private mutating func checkCreation(_ creation: CreationColumn, _ shape: TableShape) {

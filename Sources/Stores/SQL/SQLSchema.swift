@@ -56,11 +56,12 @@ struct SQLSchema: Sendable {
         _ holders: [ValueHolder] = [],
         _ samples: [String: TableSample] = [:]
     ) -> [CoverageFinding] {
-        let own = tables.filter { $0.isOwn && $0.problem == nil }.map { table in
+        let own = tables.filter { $0.isOwn && $0.holdsRows }.map { table in
             SchemaCoverage.Table(
                 name: table.name,
                 columns: table.columns.map(\.name),
-                foreignKeys: table.foreignKeys
+                foreignKeys: table.foreignKeys,
+                problem: table.problem
             )
         }
         return SchemaCoverage(

@@ -75,13 +75,9 @@ struct SQLServerPurge<Session: SQLSession> {
             }
             var parameters = SQLParameters.of(user, time: order.cutoff)
             if counter == nil {
-                let found = try session.integers(table.countSQL, parameters)
-                let new = TableCounter(
-                    of: table.rule,
-                    action,
-                    (found: found[0], newer: found[1], undated: found[2])
-                )
-                guard table.rule.action.changesRows, found[0] > found[1] else {
+                let found = try count(table, parameters)
+                let new = TableCounter(of: table.rule, action, found ?? (0, 0, 0))
+                if let found, !table.rule.action.changesRows || found.found == found.newer {
                     try close(new)
                     continue
                 }
@@ -90,7 +86,7 @@ struct SQLServerPurge<Session: SQLSession> {
             parameters.limit = chunkRows
             let begin = uptime()
             let chunk = try session.change(table, parameters, masks)
-            chunkRows = ChunkPace.rows(after: chunk.asked, took: uptime() - begin)
+            chunkRows = ChunkPace.serverRows(after: chunk.asked, took: uptime() - begin)
             counter?.rowCount += chunk.count
             for (release, count) in zip(table.releases, chunk.released) {
                 released[release.rule, default: 0] += count
@@ -109,6 +105,16 @@ struct SQLServerPurge<Session: SQLSession> {
         }
         counts.entries += try session.held(order, plan)
         return true
+    }
+
+    /// What the receipt says of rows that stay or that have times; `nil` where the work counts all.
+    private func count(
+        _ table: TablePlan<Session.Dialect>,
+        _ parameters: SQLParameters
+    ) throws(SQLError) -> (found: Int, newer: Int, undated: Int)? {
+        guard table.isCountedFirst else { return nil }
+        let found = try session.integers(table.countSQL, parameters)
+        return (found[0], found[1], found[2])
     }
 
     /// Rows that go behind those that lead to them are asked for before these go.

@@ -20,6 +20,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     private var usedAt = Duration.zero
     private(set) var plan: SQLPlan<Session.Dialect>?
     private var plannedAt = Duration.zero
+    private var planLifetime = Duration.zero
+    private var planMark = ""
     /// What the plan leaves alone.
     private var plannedHolds: [RowFilter] = []
     private var reached = ReachedRules()
@@ -79,12 +81,16 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                     answers += try await purge(isAlone ? rest.prefix(1) : rest, signal)
                     tries = 0
                 } catch {
-                    let error = forget(after: error)
+                    var error = forget(after: error)
                     tries += 1
                     // A session that stood idle may be gone; a plan may be older than the schema.
                     if tries == 1, error.kind == .schemaChanged || error.kind == .lost && hadSession
                     {
                         continue
+                    }
+                    // The plan is new, so what is not there is named by a trigger.
+                    if error.kind == .schemaChanged {
+                        error = SQLError(.constraint, target: name, Obstacle(.trigger))
                     }
                     guard error.concernsOneOrder else {
                         let missing = orders.count - answers.count
@@ -147,7 +153,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         _ signal: CancelSignal
     ) async throws -> PurgeAnswer {
         while true {
-            try await clock.rest(SQLLimits.restBetweenChunks)
+            try await clock.rest(SQLLimits.serverRest)
             session.signal = signal
             var answer: PurgeAnswer?
             try session.writing(plan, &purge) { purge throws(SQLError) in
@@ -332,9 +338,14 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     func inspect(withOutages: Bool) async -> TargetFindings {
         await cancellable { signal in
             do throws(SQLError) {
+                let begun = clock.uptime()
                 let (found, plan) = try diagnose(signal)
-                (self.plan, plannedAt, plannedHolds) = (plan, clock.uptime(), [])
-                return TargetFindings(problems: found.problems, advice: found.advice)
+                try adopt(plan, since: begun, [])
+                return TargetFindings(
+                    problems: found.problems,
+                    advice: found.advice,
+                    uncovered: found.uncovered
+                )
             } catch {
                 let isOutage = forget(after: error).failure != .misconfigured
                 return TargetFindings(problems: isOutage && !withOutages ? [] : [error.description])
@@ -365,6 +376,15 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         for table in plan.tables {
             guard let shape = schema.table(table.table) else { continue }
             try session.checkTimes(table.rule, shape, at: clock.wall(), &found)
+            try session.checkPresence(of: table.rule, shape, &found)
+        }
+        for key in plan.keys {
+            guard let shape = schema.table(key.table) else { continue }
+            try session.checkKeys(of: key.rule, shape, &found)
+        }
+        for key in maker.blocking {
+            guard let shape = schema.table(key.table) else { continue }
+            try session.check(key, shape, &found)
         }
         return (found, found.problems.isEmpty ? plan : nil)
     }
@@ -404,14 +424,30 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     ) throws(SQLError) -> (session: Session, plan: SQLPlan<Session.Dialect>) {
         let session = try connected(signal)
         let now = clock.uptime()
-        if let plan, holds == plannedHolds, now - plannedAt < Session.planLifetime {
+        if let plan, holds == plannedHolds, now - plannedAt < planLifetime,
+            try session.mark(of: plan.references) == planMark
+        {
             return (session, plan)
         }
         let rules = configuration.workRules(holds: holds)
         var maker = SQLPlanMaker<Session.Dialect>(rules, try session.schema())
         guard let made = maker.make() else { throw SQLError(.planRefused, target: name) }
-        (plan, plannedAt, plannedHolds) = (made, now, holds)
+        try adopt(made, since: now, holds)
         return (session, made)
+    }
+
+    /// Works by a plan for which the schema was read since then.
+    private func adopt(
+        _ made: SQLPlan<Session.Dialect>?,
+        since begun: Duration,
+        _ holds: [RowFilter]
+    ) throws(SQLError) {
+        (plan, plannedAt, plannedHolds) = (made, begun, holds)
+        planMark =
+            try made.map { made throws(SQLError) in
+                try session?.mark(of: made.references) ?? ""
+            } ?? ""
+        planLifetime = SQLLimits.planLifetime(afterReadingFor: clock.uptime() - begun)
     }
 
     @discardableResult

@@ -18,7 +18,7 @@ extension SQLConfiguration {
     var claims: SchemaClaims { SchemaClaims(rules: rules, keys: keys).joined(with: neighbours) }
 
     func workRules(holds: [RowFilter] = []) -> WorkRules {
-        WorkRules(tables: rules, keys: keys, holds: holds)
+        WorkRules(tables: rules, keys: keys, holds: holds, neighbours: neighbours.rules)
     }
 }
 
@@ -43,8 +43,6 @@ protocol SQLSession: AnyObject, SQLConnection {
     static var replicaWait: Duration { get }
     /// How long a session may stand idle before it is replaced: a firewall may have cut it.
     static var idleMax: Duration { get }
-    /// How long a plan is used before the schema is read again.
-    static var planLifetime: Duration { get }
 
     /// Wakes the waits of the present call.
     var signal: CancelSignal? { get set }
@@ -64,6 +62,10 @@ protocol SQLSession: AnyObject, SQLConnection {
 
     /// Reads the tables from the catalogs.
     func schema() throws(SQLError) -> SQLSchema
+
+    /// Changes with what these tables are; empty where the server refuses a statement that was made
+    /// for another schema.
+    func mark(of tables: [String]) throws(SQLError) -> String
 
     /// Checks what is true of the whole server and of the role.
     func checkServer(_ found: inout SQLFindings) throws(SQLError)
@@ -134,8 +136,11 @@ extension SQLSession {
                 try explain(sql, parameters)
             } catch {
                 guard error.rest != .nothing || error.kind == .privilege else { throw error }
-                var reason = "the role lacks a privilege, or row security hides rows from it"
-                if error.kind != .privilege, let code = error.code.text { reason = code }
+                let reason =
+                    error.kind == .privilege
+                    ? "the role may not SELECT, UPDATE or DELETE all of its rows (privileges or row"
+                        + " security)"
+                    : error.cause
                 found.problems.append("table '\(table)' cannot be worked on: \(reason)")
                 return
             }

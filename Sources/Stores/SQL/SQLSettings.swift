@@ -1,8 +1,17 @@
 import Settings
 
-/// The keys of the sections below a target of tables.
+/// The keys of the sections below a target of tables, and those of its server.
 enum SQLSettings {
     static let all: [Setting] = table + references + inside + column + condition + key
+
+    /// `statement_timeout` of a server, 5 s by default.
+    static let statementTimeout = Setting(
+        .target,
+        "statement_timeout",
+        .duration(.milliseconds(100) ... .seconds(600)),
+        .defaultsTo(.duration(.seconds(5))),
+        "Time for one statement; the service tries again later."
+    ).outsidePlans()
 
     private static let table: [Setting] = [
         Setting(
@@ -10,7 +19,7 @@ enum SQLSettings {
             "table",
             .text(.identifier),
             .required(example: .text("posts")),
-            "The table. Children are purged before parents, otherwise in the order of the file."
+            "The table."
         ),
         Setting(
             .table,
@@ -35,8 +44,7 @@ enum SQLSettings {
             .text(.sentence),
             .optional(example: .text("tax law, 10 years")),
             """
-            Why rows stay, for the receipt. Required for "anonymize" and "keep", refused for \
-            "delete".
+            Why rows stay, for the receipt. Required for "anonymize" and "keep".
             """
         ),
         Setting(
@@ -46,7 +54,7 @@ enum SQLSettings {
             .defaultsTo(.text(IDType.text.rawValue)),
             """
             How the column stores the user id; uuid is for PostgreSQL and MariaDB, mixed (a text, \
-            or the same number) for SQLite only. The service checks schema and stored values.
+            or the same number) for SQLite only.
             """
         ),
         Setting(
@@ -55,8 +63,8 @@ enum SQLSettings {
             .text(.identifier),
             .optional(example: .text("created")),
             """
-            Column with the creation time of a row. Newer rows stay and are counted. Not set: the \
-            receipt says cutoff: none.
+            Column with the creation time of a row: newer ones stay. Not set: the receipt says \
+            cutoff: none.
             """
         ),
         Setting(
@@ -65,8 +73,8 @@ enum SQLSettings {
             .choice(CreationColumn.Unit.allCases.map(\.rawValue)),
             .optional(example: .text(CreationColumn.Unit.unixSeconds.rawValue)),
             """
-            What created_at_column holds. Required with it, refused without it. timestamp means \
-            the server's timestamptz, timestamp, datetime and date.
+            What created_at_column holds, required with it; timestamp means the server's \
+            timestamptz, timestamp, datetime and date.
             """
         ),
     ]
@@ -78,8 +86,8 @@ enum SQLSettings {
             .text(.parentColumn),
             .optional(example: .text("orders.id")),
             """
-            What column refers to, in a table with a rule of its own: the rows belong to the user \
-            whose rows there they refer to. They are purged before those.
+            What column refers to, in a table with a rule of its own \
+            (docs/guides/real-schemas.md).
             """
         ),
         Setting(
@@ -87,10 +95,7 @@ enum SQLSettings {
             "id_template",
             .text(.idTemplate),
             .optional(example: .text("{tenant_id}:{author_id}")),
-            """
-            The user id as made of several columns, column among them. The service splits each id \
-            and compares the parts. An id of another form stops the purge of the user.
-            """
+            "The user id as made of several columns, column among them."
         ),
         Setting(
             .table,
@@ -99,7 +104,7 @@ enum SQLSettings {
             .defaultsTo(.boolean(false)),
             """
             Accept a column that looks like a part of a key, or like a reference to rows of \
-            several tables. Without it the check refuses such a rule.
+            several tables.
             """
         ),
     ]
@@ -111,9 +116,8 @@ enum SQLSettings {
             .choice(InsideValue.Name.allCases.map(\.rawValue)),
             .optional(example: .text(InsideValue.Name.json.rawValue)),
             """
-            The column holds ids inside its values: in JSON at path, as elements of a PostgreSQL \
-            array, in a list of texts parted by separator, or in a text as pattern. The row need \
-            not be the user's.
+            The column holds ids inside its values: in JSON at path, in a PostgreSQL array, in a \
+            list parted by separator, or in a text as pattern (docs/guides/ids-inside-values.md).
             """
         ),
         Setting(
@@ -138,8 +142,7 @@ enum SQLSettings {
             .text(.pattern),
             .optional(example: .text("@{users.name}")),
             """
-            How the text names the user: {user} is the user id, {TABLE.COLUMN} another value, as \
-            via says. It is found as a whole word. Required for inside = "text".
+            How the text names the user. Required for inside = "text".
             """
         ),
     ]
@@ -182,9 +185,8 @@ enum SQLSettings {
             .choice(MaskStrategy.Name.allCases.map(\.rawValue)),
             .required(example: .text(MaskStrategy.Name.null.rawValue)),
             """
-            What replaces the value: NULL, a constant, a keyed hash (equal values stay equal), a \
-            random text, or the first characters of the value. In the column of inside, and at \
-            path, "null", "constant" and "remove" change a part of the value.
+            What replaces the value (docs/guides/sqlite-behavior.md). In the column of inside, and \
+            at path, "null", "constant" and "remove" change a part of it.
             """
         ),
         Setting(
@@ -201,10 +203,7 @@ enum SQLSettings {
             "path",
             .text(.jsonPath),
             .optional(example: .text("$.editors[*]")),
-            """
-            The part of JSON that is changed. With inside = "json", the path of the rule (the \
-            default) or one that leads to it.
-            """
+            "The part of JSON that is changed. Default: the path of the rule."
         ),
         Setting(
             .column,
@@ -223,17 +222,14 @@ enum SQLSettings {
             "name",
             .text(.name),
             .required(example: .text("customer")),
-            """
-            Name of the key. keyed_by of another target is this target's name, a dot, and this \
-            name.
-            """
+            "Name of the key, for keyed_by."
         ),
         Setting(
             .key,
             "table",
             .text(.identifier),
             .required(example: .text("accounts")),
-            "Table whose rows hold the ids. It need not be purged."
+            "Table whose rows hold the ids."
         ),
         Setting(
             .key,
@@ -247,10 +243,7 @@ enum SQLSettings {
             "value",
             .text(.identifier),
             .required(example: .text("crm_id")),
-            """
-            Column with the ids. NULL means none. A value that is not valid as a user id stops the \
-            purge of the user.
-            """
+            "Column with the ids."
         ),
         Setting(
             .key,
@@ -258,8 +251,8 @@ enum SQLSettings {
             .choice(IDType.allCases.map(\.rawValue)),
             .defaultsTo(.text(IDType.text.rawValue)),
             """
-            How that column stores the ids. The other store gets integers in decimal and blobs in \
-            lower-case hexadecimal; uuid is for PostgreSQL and MariaDB.
+            How that column stores the ids; uuid is for PostgreSQL and MariaDB. The other store \
+            gets integers in decimal and blobs in lower-case hexadecimal.
             """
         ),
         Setting(
@@ -269,7 +262,7 @@ enum SQLSettings {
             .defaultsTo(.boolean(false)),
             """
             Whether rows of several users may name one id. What it names is purged with its last \
-            owner; until then the receipt says that it has others.
+            owner.
             """
         ),
         Setting(
@@ -277,21 +270,14 @@ enum SQLSettings {
             "id_type",
             .choice(IDType.allCases.map(\.rawValue)),
             .defaultsTo(.text(IDType.text.rawValue)),
-            """
-            How column stores the user id. Must agree with a [[target.table]] for the same table \
-            and column, which otherwise decides it.
-            """
+            "How column stores the user id, as in [[target.table]]."
         ),
         Setting(
             .key,
             "created_at_column",
             .text(.identifier),
             .optional(example: .text("created")),
-            """
-            Column with the creation time of a row. Ids of rows newer than the request are left \
-            alone. Must agree with a [[target.table]] for the same table and column, which \
-            otherwise decides it.
-            """
+            "Column with the creation time of a row, as in [[target.table]]."
         ),
         Setting(
             .key,

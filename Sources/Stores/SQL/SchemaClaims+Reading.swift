@@ -27,8 +27,29 @@ extension SchemaClaims {
             }
             lines[pair] = lines[pair] ?? problems.line(in: table.place)
         }
+        refuseUnfit(tables, &problems)
         readKeys(&section, &problems)
         self = datedByParents()
+    }
+
+    /// Refuses rules that no id fits together: one of them would find nothing of anybody, and call
+    /// that clean.
+    private func refuseUnfit(_ tables: [SettingsSection], _ problems: inout SectionProblems) {
+        guard let index = rules.firstIndex(where: { $0.idTemplate != nil }),
+            let template = rules[index].idTemplate
+        else { return }
+        let line = problems.line(in: tables[index].place)
+        for (rule, table) in zip(rules, tables)
+        where rule.via == nil && rule.idTemplate == nil && !rule.idType.fits(template) {
+            problems.report(
+                .contradiction,
+                "id_type",
+                in: table.place,
+                value: rule.idType.rawValue,
+                "no id fits this rule and the id_template of line \(line); give this rule an"
+                    + " id_template, or a target of its own with keyed_by"
+            )
+        }
     }
 
     private mutating func readKeys(

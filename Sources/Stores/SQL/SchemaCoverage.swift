@@ -9,6 +9,8 @@ struct SchemaCoverage {
         let name: String
         let columns: [String]
         let foreignKeys: [ForeignKey]
+        /// Why no rule can be about it.
+        var problem: String?
     }
 
     /// More than a person reads, and a bound for a schema of any size.
@@ -102,7 +104,14 @@ struct SchemaCoverage {
             guard let finding = held?.isCovered == false ? held : named ?? held else { continue }
             found.append(finding)
         }
-        return found
+        guard let problem = table.problem else { return found }
+        return found.map {
+            CoverageFinding(
+                name: $0.name,
+                reason: "\($0.reason); \(problem)",
+                isCovered: false
+            )
+        }
     }
 
     /// What is found when sampled values are users'.
@@ -261,8 +270,8 @@ struct SchemaCoverage {
 
 extension CoverageFinding {
     /// Whether advice about a foreign key names the column, with the rule that it needs.
-    package func isNamed(in advice: [String]) -> Bool {
+    package func isNamed(in advice: String) -> Bool {
         guard let column = ParentColumn(name) else { return false }
-        return advice.contains { $0.contains(column.toml) }
+        return advice.contains(column.toml)
     }
 }

@@ -8,16 +8,22 @@ struct TableShape: Sendable {
     private(set) var reference: String
     /// Why no rule can be about it, such as `'v' is a view, not a table`.
     var problem: String?
+    /// It has rows of its own, also where no rule can be about them.
+    var holdsRows = true
     /// It is in a place where the coverage check looks.
     var isOwn = true
     var canSelect = true
     var canDelete = true
     /// The role may lock rows (PostgreSQL 15, SELECT).
     var canLock = true
+    /// PostgreSQL: partitions or inheriting tables may have rows of it.
+    var hasParts = true
     var columns: [ColumnShape] = []
     var foreignKeys: [ForeignKey] = []
     /// The columns of the primary key and of each unique index of all rows.
     var uniqueKeys: [[String]] = []
+    /// The columns of each index of all rows, in its order, up to its first expression.
+    var indexes: [[String]] = []
     /// What names a row, in SQL; none where the dialect knows it of each table.
     var rowKeys: [String] = []
     /// SQLite: triggers of the application run when its rows change.
@@ -41,6 +47,14 @@ struct TableShape: Sendable {
             !key.isEmpty && key.allSatisfy { names.contains($0.lowercased()) }
         }
             || names.contains { column($0, ignoringCase: true)?.isUnique ?? false }
+    }
+
+    /// An index leads to rows by this column, where a statement names these others, too.
+    func isIndexed(_ column: String, beside others: [String] = []) -> Bool {
+        let others = Set(others.map { $0.lowercased() }).subtracting([column.lowercased()])
+        return indexes.contains { index in
+            index.lazy.map { $0.lowercased() }.first { !others.contains($0) } == column.lowercased()
+        }
     }
 
     /// The column as a rule names it.
@@ -77,8 +91,6 @@ struct ColumnShape: Sendable {
     var lengthMax: Int?
     var isNotNull = false
     var isGenerated = false
-    /// It is the first column of an index of all rows.
-    var isIndexed = false
     /// It is a unique index by itself.
     var isUnique = false
     var isPrimaryKey = false
@@ -108,10 +120,14 @@ struct ForeignKey: Sendable {
     let onDelete: String
     /// The database has checked all rows by it, and checks each change.
     var isEnforced = false
+    /// A transaction can have it checked at its end, unless it is `RESTRICT`.
+    var isDeferrable = false
     /// A rule follows it: children go first, whatever the key does.
     var isFollowed = false
     /// The child rows go after the parent rows, which refer to them by another key.
     var isReleased = false
+    /// Why rows may stay that a cascade should take, such as `trigger 't' may keep them`.
+    var keeper: String?
     /// How the child column holds several values of the parent's; `nil` when it is equal to one.
     var inside: InsideValue?
 
@@ -121,4 +137,19 @@ struct ForeignKey: Sendable {
     var restricts: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
     /// The schema declares it.
     var isDeclared: Bool { !onDelete.isEmpty }
+}
+
+extension TableShape {
+    /// The statement that makes an index; names that need no quotes have none.
+    func index<Dialect: SQLDialect>(on column: String, _ dialect: Dialect.Type) -> String {
+        let isPlain = { (name: Substring) in
+            name.utf8.allSatisfy { byte in
+                (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5f
+            }
+        }
+        let words = "\(name).\(column)".map { $0.isLetter || $0.isNumber ? $0 : "_" }
+        let table = name.split(separator: ".").allSatisfy(isPlain) ? name : reference
+        let quoted = isPlain(column[...]) ? column : Dialect.quoted(column)
+        return "CREATE INDEX \(String(words)) ON \(table) (\(quoted))"
+    }
 }

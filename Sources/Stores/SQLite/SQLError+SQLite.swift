@@ -3,12 +3,16 @@ import GRDB
 import GRDBSQLite
 import Lifecycle
 
+extension SQLError.Code {
+    /// SQLite's extended result code.
+    static func sqlite(_ result: Int32) -> Self {
+        Self(domain: "SQLite result", value: String(result))
+    }
+}
+
 extension SQLError {
     /// SQLite's extended result code; 0 when SQLite was not asked.
-    var resultCode: Int32 {
-        guard case .sqlite(let result) = code else { return 0 }
-        return result
-    }
+    var resultCode: Int32 { code.flatMap { Int32($0.value) } ?? 0 }
 
     /// `SQLITE_READONLY_DBMOVED`, whose macro Swift does not import.
     private static let movedCode = SQLITE_READONLY | 4 << 8
@@ -31,7 +35,12 @@ extension SQLError {
             case SQLITE_PERM: .refused
             default: .unfit
             }
-        self.init(kind, target: target, code: .sqlite(resultCode))
+        self.init(
+            kind,
+            target: target,
+            code: .sqlite(resultCode),
+            advice: Self.advice(kind, resultCode)
+        )
     }
 
     /// Classifies whatever a connection threw.
@@ -54,20 +63,24 @@ extension SQLError {
     private static func schemaError(_ message: String, target: TargetName) -> SQLError? {
         let start = "malformed database schema ("
         guard message.hasPrefix(start), let end = message.firstIndex(of: ")") else { return nil }
-        let object = message[..<end].dropFirst(start.count)
-        let function = message.firstRange(of: "unsafe use of ").map { message[$0.upperBound...] }
-        let code = Code.unreadableSchema(
-            String(object.prefix(nameMax)),
-            function: function.map { String($0.prefix(nameMax)) }
-        )
-        return SQLError(.unfit, target: target, code: code)
+        let object = message[..<end].dropFirst(start.count).prefix(nameMax)
+        let function = message.firstRange(of: "unsafe use of ").map {
+            message[$0.upperBound...].prefix(nameMax)
+        }
+        let advice =
+            function.map {
+                "the schema of '\(object)' calls \($0), which SQLite allows to no schema"
+            }
+            ?? "SQLite cannot read the schema of '\(object)'; it is damaged, or calls a function"
+            + " that only the application may"
+        return SQLError(.unfit, target: target, advice: advice)
     }
 
     /// Characters of a name.
     private static let nameMax = 64
 
     /// What the codes mean that a wrong path or wrong permissions lead to.
-    func sqliteAdvice(_ result: Int32) -> String? {
+    private static func advice(_ kind: Kind, _ result: Int32) -> String? {
         if kind == .indexLost { return "another program cut the '-shm' file short" }
         return switch result & 0xff {
         case SQLITE_NOTADB: "the file is no SQLite database, or an encrypted one"

@@ -32,12 +32,14 @@ struct SQLiteCatalog {
         shape.isOwn = !name.lowercased().hasPrefix("sqlite_")
         guard kind == "table" else {
             shape.problem = "'\(name)' is a \(kind), not a table"
+            shape.holdsRows = false
             return shape
         }
         let primaryKey = try primaryKey(name)
         let indexes = try indexes(name, primaryKey)
         shape.uniqueKeys = indexes.filter { $0.isUnique && !$0.columns.contains("") }
             .map(\.columns)
+        shape.indexes = indexes.map { Array($0.columns.prefix { !$0.isEmpty }) }
         shape.columns = try columns(name, isStrict: row["strict"], primaryKey, indexes)
         shape.foreignKeys = try foreignKeys(name, names)
         shape.hasTriggers = try hasTriggers(name)
@@ -62,7 +64,6 @@ struct SQLiteCatalog {
         _ primaryKey: [String],
         _ indexes: [(isUnique: Bool, columns: [String])]
     ) throws -> [ColumnShape] {
-        let first = Set(indexes.compactMap(\.columns.first))
         let unique = Set(
             indexes.filter { $0.isUnique && $0.columns.count == 1 }.flatMap(\.columns)
         )
@@ -86,7 +87,6 @@ struct SQLiteCatalog {
                 isLoose: !isStrict || type.uppercased() == "ANY",
                 isNotNull: row["required"],
                 isGenerated: hidden > 1,
-                isIndexed: first.contains(name.lowercased()),
                 isUnique: unique.contains(name.lowercased()),
                 isPrimaryKey: primaryKey.contains(name)
             )
@@ -153,7 +153,8 @@ struct SQLiteCatalog {
                 parent: names[parent.lowercased()] ?? parent,
                 childColumns: rows.map { row -> String in row["child"] },
                 parentColumns: named.isEmpty ? try primaryKey(parent) : named,
-                onDelete: action.uppercased()
+                onDelete: action.uppercased(),
+                isDeferrable: true
             )
         }
     }

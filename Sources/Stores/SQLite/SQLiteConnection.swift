@@ -23,7 +23,8 @@ enum SQLiteConnection {
         var configuration = Configuration()
         configuration.label = "expunged.target"
         configuration.busyMode = .callback { triesBefore in
-            let pause = SQLiteLimits.busyPause
+            // SQLite's own handler sleeps up to 100 ms.
+            let pause = RetryPolicy.lockedFile.first
             guard pause * triesBefore < SQLiteLimits.busyTimeout else { return false }
             sqlite3_sleep(Int32(pause.milliseconds))
             return true
@@ -112,6 +113,10 @@ enum SQLiteConnection {
                 to: connection,
                 mention
             ),
+            SQLiteFunction.add(SQLiteDialect.Function.unescaped, argumentCount: 1, to: connection) {
+                guard case .text(let bytes)? = $0[0] else { return nil }
+                return .text(JSONEscapes.removed(from: bytes))
+            },
         ]
         return codes.first { $0 != SQLITE_OK } ?? SQLITE_OK
     }

@@ -26,12 +26,23 @@ struct SQLiteDiagnosis {
                         try diagnosis.checkIDs(table.rule, shape, setting: "id_type")
                     }
                     try reader.checkTimes(table.rule, shape, at: now, &diagnosis.found)
+                    try reader.checkPresence(of: table.rule, shape, &diagnosis.found)
                 }
             }
             for key in made.keys {
                 guard let shape = schema.table(key.table) else { continue }
                 try checkValues(of: shape) { (diagnosis: inout SQLiteDiagnosis) throws(SQLError) in
                     try diagnosis.checkIDs(key.rule.valueRule, shape, setting: "value_type")
+                    try reader.checkKeys(of: key.rule, shape, &diagnosis.found)
+                }
+            }
+            for key in maker.blocking {
+                guard let shape = schema.table(key.table) else { continue }
+                do throws(SQLError) {
+                    try reader.check(key, shape, &found)
+                } catch {
+                    guard error.kind == .timeout else { throw error }
+                    found.advice.append(key.sentence)
                 }
             }
             if found.problems.isEmpty { plan = made }

@@ -158,9 +158,17 @@ extension SQLiteDialect {
         "iif(typeof(\(column)) = 'blob', CAST(\(text) AS BLOB), \(text))"
     }
 
-    static func isBroken(_ column: String, _ shape: ColumnShape?, _ value: String) -> String? {
-        "(\(column) IS NOT NULL AND NOT json_valid(\(column))"
-            + " AND coalesce(instr(CAST(\(column) AS TEXT), \(value)) > 0, 0))"
+    static func isBroken(
+        _ column: String,
+        _ shape: ColumnShape?,
+        _ value: String,
+        foldsCase: Bool
+    ) -> String? {
+        let fold = { (text: String) in foldsCase ? lowered(text) : text }
+        let text = "CAST(\(column) AS TEXT)"
+        return "(\(column) IS NOT NULL AND NOT json_valid(\(column))"
+            + " AND coalesce(instr(\(fold(text)), \(fold(value))) > 0 OR (instr(\(text), '\\') > 0"
+            + " AND instr(\(fold("\(Function.unescaped)(\(text))")), \(fold(value))) > 0), 0))"
     }
 
     // MARK: Lists

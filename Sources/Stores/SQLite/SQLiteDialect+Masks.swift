@@ -8,6 +8,8 @@ extension SQLiteDialect {
         static let isMask = "expunged_is_mask"
         /// A text with each needle replaced; NULL without one.
         static let mention = "expunged_mention"
+        /// A text without the escapes of JSON.
+        static let unescaped = "expunged_unescaped"
     }
 
     static func mask(

@@ -3,17 +3,17 @@ enum SQLiteLimits {
     /// Longest write transaction without its commit: so long the application's writers wait.
     static let transaction = Duration.milliseconds(25)
 
-    /// Take no more work here, so that the last piece and the commit fit in ``transaction``.
+    /// Read no more here; a chunk and the commit that would pass it go into the next transaction.
     static let transactionSoft = Duration.milliseconds(20)
 
-    /// Gap after ``transaction`` of holding the lock without one.
+    /// Gap after ``chunkTransactionSoft`` of holding the lock without one.
     ///
     /// SQLite's busy handler is not queued. It tries after 0, 1, 3, 8, 18, 33 and 53 ms, and later
     /// sleeps up to 100 ms: it meets a gap of this length early.
     static let rest = Duration.milliseconds(15)
 
-    /// Take no more chunks of one user here, and before another one and the commit would pass
-    /// ``transactionSoft``.
+    /// Take no more users or chunks here, and no chunk that would pass ``transactionSoft`` with the
+    /// commit.
     ///
     /// A writer that tries after 0, 1, 3, 8, 18 and 33 ms, as SQLite's own busy handler does, then
     /// meets a gap within 33 ms.
@@ -30,10 +30,6 @@ enum SQLiteLimits {
 
     /// How long we wait for another writer before the answer is "throttled".
     static let busyTimeout = Duration.seconds(2)
-
-    /// Pause between two tries for the lock; SQLite's own handler sleeps up to 100 ms and loses
-    /// against an application that writes all the time.
-    static let busyPause = Duration.milliseconds(1)
 
     /// Longest run of our statements in one transaction, whatever the application's triggers do;
     /// enough to read a table of ten million rows that has no index.

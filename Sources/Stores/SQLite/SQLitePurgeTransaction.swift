@@ -61,7 +61,7 @@ struct SQLitePurgeTransaction {
             }
             let isOrderDone = try take(&after, since: start)
             after.skipAnswered()
-            let isTimeUp = clock.uptime() - start >= SQLiteLimits.transactionSoft
+            let isTimeUp = clock.uptime() - start >= SQLiteLimits.chunkTransactionSoft
             if !isOrderDone || after.isolation == .single || isTimeUp { break }
         }
         return try commit(after, from: progress, since: start)

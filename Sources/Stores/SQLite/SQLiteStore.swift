@@ -7,9 +7,8 @@ package import Settings
 package struct SQLiteStore: TableStore, DrillCopying {
     package static let name = "sqlite"
     package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
         residualCopies: "SQLite's write-ahead log",
+        residualPhrases: [.sqliteLog],
         uniqueKey: "path"
     )
 
@@ -20,32 +19,29 @@ package struct SQLiteStore: TableStore, DrillCopying {
                 "path",
                 .text(.path),
                 .required(example: .text("/srv/app/app.db")),
-                """
-                Database file. The service must be able to write it and its directory, in the file \
-                system and in the unit (ReadWritePaths=).
-                """
-            ).atRestart(),
+                "Database file (docs/stores/sqlite.md)."
+            ),
             Setting(
                 .target,
                 "triggers",
                 .choice(TriggerPolicy.allCases.map(\.rawValue)),
                 .defaultsTo(.text(TriggerPolicy.checked.rawValue)),
                 """
-                Which of the application's triggers run: none, those that SQLite considers \
-                harmless, or all. With "trusted", whoever can change the schema has the rights of \
-                the service.
+                Which triggers of the application run: none, those that SQLite considers harmless, \
+                or all. With "trusted", whoever can change the schema has the rights of the \
+                service.
                 """
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "vacuum",
                 .choice(VacuumPolicy.allCases.map(\.rawValue)),
                 .defaultsTo(.text(VacuumPolicy.off.rawValue)),
                 """
-                "incremental" returns free pages to the file system, a few at a time, and needs \
-                auto_vacuum = INCREMENTAL. SQLite overwrites them with zeros in either case.
+                "incremental" returns free pages to the file system, and needs auto_vacuum = \
+                INCREMENTAL.
                 """
-            ).atRestart().outsidePlans(),
+            ).outsidePlans(),
         ] + SQLSettings.all
 
     /// Absolute.
@@ -92,4 +88,12 @@ package struct SQLiteStore: TableStore, DrillCopying {
         guard let other = other as? Self else { return false }
         return path == other.path || FilePlace(path).isSame(as: other.path)
     }
+}
+
+extension ResidualPhrase {
+    static let sqliteLog = ResidualPhrase(
+        "sqlite_log",
+        "deleted content in the write-ahead log and behind it, until a checkpoint and until the log"
+            + " is written over"
+    )
 }

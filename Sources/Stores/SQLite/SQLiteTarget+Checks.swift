@@ -32,6 +32,7 @@ extension SQLiteTarget {
             return TargetFindings(problems: problems, advice: advice)
         }
         var isLocked = false
+        var uncovered: [CoverageFinding] = []
         do {
             try await letGoOfMoved()
             let (found, plan) = try await examine()
@@ -39,6 +40,7 @@ extension SQLiteTarget {
             (self.plan, heldPlan) = (plan, nil)
             problems += found.problems
             advice += found.advice
+            uncovered = found.uncovered
             if configuration.vacuum == .incremental {
                 let mode = try await read { try $0.count("PRAGMA main.auto_vacuum") }
                 if mode != Self.incrementalMode { problems.append(Self.vacuumProblem) }
@@ -54,7 +56,7 @@ extension SQLiteTarget {
             isLocked = false
         }
         if isLocked && !withOutages { problems = [] }
-        return TargetFindings(problems: problems, advice: advice)
+        return TargetFindings(problems: problems, advice: advice, uncovered: uncovered)
     }
 
     private func newRefusal() -> String? {

@@ -59,7 +59,8 @@ extension SQLiteTarget {
     func verifyInPieces(_ order: PurgeOrder) async -> VerifyAnswer {
         await answering(VerifyAnswer.failure) {
             let plan = try await ready()
-            for table in plan.tables {
+            var remaining = 0
+            for table in plan.tables where remaining == 0 {
                 guard let checking = table.work.checking else { continue }
                 let left = try await count(
                     order,
@@ -69,19 +70,23 @@ extension SQLiteTarget {
                     plan,
                     until: { $0.found > 0 }
                 )
-                guard left.found == 0 else { return .remaining(left.found) }
+                remaining = left.found
             }
             let clock = clock
-            let obstacle = try await read { reader in
-                try reader.reading(plan) { () throws(SQLError) -> Obstacle? in
+            let found = try await read { reader in
+                try reader.reading(plan) { () throws(SQLError) -> (Obstacle, isCause: Bool)? in
                     for table in plan.tables {
                         let now = clock.wall()
-                        if let found = try reader.obstacle(order, table, at: now) { return found }
+                        guard let found = try reader.obstacle(order, table, at: now) else {
+                            continue
+                        }
+                        return (found, isCause: table.makesParentsWait)
                     }
                     return nil
                 }
             }
-            return obstacle.map { .failure(.blocked($0)) } ?? .clean
+            guard remaining == 0 || found?.isCause == true else { return .remaining(remaining) }
+            return found.map { .failure(.blocked($0.0)) } ?? .clean
         }
     }
 

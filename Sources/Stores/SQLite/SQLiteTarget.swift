@@ -207,7 +207,7 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
             // Where transactions take longer others wait longer between two tries, too.
             try await clock.rest(max(SQLLimits.restBetweenChunks, resume.heldFor))
             held = .zero
-        } else if held >= SQLiteLimits.transaction {
+        } else if held >= SQLiteLimits.chunkTransactionSoft {
             let gap = clock.uptime() - releasedAt
             if gap < SQLiteLimits.rest { try await clock.rest(SQLiteLimits.rest - gap) }
             held = .zero

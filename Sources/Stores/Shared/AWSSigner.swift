@@ -30,7 +30,7 @@ struct AWSSigner: Sendable {
 
     let keys: Keys
     let region: String
-    var service = "s3"
+    let service: String
 
     /// The headers to add to a request, dated at most 15 minutes from the server's time.
     func headers(for message: Message, at time: WallTime) -> [(name: String, value: String)] {

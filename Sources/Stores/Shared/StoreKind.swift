@@ -1,4 +1,5 @@
 package import Engine
+package import Lifecycle
 package import Settings
 
 /// A kind of store: its settings, what it can do, and how to open it.
@@ -41,21 +42,20 @@ package protocol DrillCopying: StoreKind {
 }
 
 /// What all stores of a kind have in common.
+///
+/// What they can be asked for is not here: a target that lists its users is an
+/// ``Engine/UserListing``, and a kind with copies for drills is a ``DrillCopying``.
 package struct StoreTraits: Hashable, Sendable {
-    /// Whether a replay can ask the store for its users (``Engine/UserListing``).
-    package let listsUsers: Bool
-    /// Whether a drill can use a copy of the store (``DrillCopying``).
-    package let supportsDrills: Bool
     /// Purged after all others: a user without an account cannot sign in to claim the rest.
     package var goesLast = false
     /// Whether the store dates its content itself, and so anew when a backup is restored.
     package var isDatedByRestoration = false
     /// The files that hold deleted data for a while, and until when; `nil` for none.
     package var residualCopies: String?
+    /// Every sentence about copies that its targets put into a receipt.
+    package var residualPhrases: [ResidualPhrase] = []
     /// A key that no two targets may have alike, unless they find its rows by different ids.
     package var uniqueKey: String?
-    /// The page about the kind; `nil` for the guide that is named after it.
-    package var guide: String?
 }
 
 /// What a store leaves alone because it is newer than a request.

@@ -22,15 +22,15 @@ extension TargetConfiguration {
                 .choice(kinds.map { $0.name }),
                 .required(example: .text(kinds.first?.name ?? "")),
                 SettingsTable.summaries(of: kinds)
-            ).atRestart(),
+            ),
             Setting(
                 .target,
                 "backups_kept",
                 .duration(.zero ... .days(3650)),
                 .optional(example: .duration(.days(30))),
                 """
-                How long backups of this store are kept; the receipt says until when erased data \
-                survives in them. "0s" means no backups. Not set: the receipt says unknown.
+                How long backups of this store are kept, for the receipt; "0s": no backups. Not \
+                set: the receipt says unknown.
                 """
             ).outsidePlans(),
             Setting(
@@ -50,8 +50,8 @@ extension TargetConfiguration {
                 .text(.keyReference),
                 .optional(example: .text("app-db.customer")),
                 """
-                The [[target.key]] of another target, purged first, that holds this store's ids; \
-                each takes the place of {user_id}. Not set: the store knows users by the user id.
+                The [[target.key]] of another target that holds this store's ids; each takes the \
+                place of {user_id} (docs/guides/dependent-targets.md).
                 """
             ),
             Setting(
@@ -60,8 +60,8 @@ extension TargetConfiguration {
                 .choice(WithoutKeys.allCases.map(\.rawValue)),
                 .optional(example: .text(WithoutKeys.park.rawValue)),
                 """
-                When keyed_by finds no id: "proceed" completes and the receipt says "not looked \
-                for", "park" waits for an operator. Not set: "proceed".
+                When keyed_by finds no id: "proceed" completes, "park" waits for an operator. Not \
+                set: "proceed".
                 """
             ),
         ]

@@ -7,11 +7,7 @@ package import Settings
 package struct WebhookStore: DelegatedStore {
     package static let name = "webhook"
     package static let summary = "a service of your own"
-    package static let traits = StoreTraits(
-        listsUsers: true,
-        supportsDrills: true,
-        guide: "docs/guides/command-target.md"
-    )
+    package static let traits = StoreTraits()
 
     package static let settings: [Setting] = [
         Setting(
@@ -19,39 +15,12 @@ package struct WebhookStore: DelegatedStore {
             "url",
             .text(.url),
             .required(example: .text("https://crm.example.com/erasure")),
-            "Address of your service, which receives POST requests."
-        ).atRestart(),
-        Setting(
-            .target,
-            "secret_credential",
-            .text(.credential),
-            .required(example: .text("crm-webhook-secret")),
-            """
-            Credential with the key that signs each message (Standard Webhooks): 24 to 64 random \
-            bytes in base64, with or without whsec_.
-            """
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/crm-ca.pem")),
-            "PEM file with the certificate authorities to trust instead of the system's."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "allow_private_addresses",
-            .boolean,
-            .defaultsTo(.boolean(false)),
-            "Allow a private, link-local or loopback address."
-        ).atRestart().outsidePlans(),
-        Setting(
-            .target,
-            "timeout",
-            .duration(.seconds(1) ... .seconds(300)),
-            .defaultsTo(.duration(.seconds(30))),
-            "Time for one call, including the connection."
-        ).atRestart().outsidePlans(),
+            "Address of your service."
+        ),
+        .messageKey(.target, example: "crm-webhook-secret").outsidePlans(),
+        .caFile(.target, example: "/etc/expunged/crm-ca.pem").outsidePlans(),
+        .privateAddresses(.target).outsidePlans(),
+        .callTimeout,
     ]
 
     package let url: String

@@ -1,4 +1,5 @@
 """An API without a vendor, for the tests of the kind itself."""
+from . import signature
 from .vendor import Answer, Base, route
 
 
@@ -10,6 +11,12 @@ class Vendor(Base):
                 number += 1
                 self.things[f"d{number:03}"] = {"owner": owner}
         self.jobs = {}
+        self.keys = {}
+
+    def is_allowed(self, method, headers):
+        if headers.get("Authorization", "").startswith("AWS4-"):
+            return signature.is_right(method, *self.raw, headers)
+        return super().is_allowed(method, headers)
 
     def owned(self, user):
         return sorted(name for name, thing in self.things.items() if thing["owner"] == user)
@@ -75,6 +82,22 @@ class Vendor(Base):
         for name in names:
             del self.things[name]
         return Answer(200, {"deleted": len(names)}) if names else Answer(404, {"code": "absent"})
+
+    @route("POST", "/erasures/{}")
+    def erase_once(self, user, headers, **_):
+        """Fails once, and goes on for the same key only: another one is another erasure."""
+        key = headers.get("Idempotency-Key")
+        if not key:
+            return Answer(400, {"code": "key"})
+        if user not in self.keys:
+            self.keys[user] = key
+            return Answer(500, {"code": "later"})
+        if self.keys[user] != key:
+            return Answer(409, {"code": "key"})
+        names = self.owned(user)
+        for name in names:
+            del self.things[name]
+        return Answer(200, {"deleted": len(names)})
 
     @route("GET", "/users/{}")
     def get_user(self, user, **_):

@@ -25,6 +25,8 @@ class Base:
 
     #: The header that every call must have, and its value.
     authorization = ("Authorization", "Bearer canary-http-9c1d")
+    #: Path, query and body of the present call, as they came.
+    raw = ("", "", b"")
     #: Things of one kind, by id; each has "owner".
     def __init__(self, user):
         self.user = user
@@ -45,8 +47,7 @@ class Base:
         return {name: thing for name, thing in self.things.items() if thing["owner"] != self.user}
 
     def serve(self, method, path, query, data, headers):
-        name, value = self.authorization
-        if headers.get(name) != value:
+        if not self.is_allowed(method, headers):
             return Answer(401, {"error": "unauthorized"})
         for key in dir(type(self)):
             function = getattr(self, key)
@@ -58,6 +59,10 @@ class Base:
                 parts = [urllib.parse.unquote(part) for part in match.groups()]
                 return function(*parts, query=query, data=data, headers=headers)
         return self.no_route(method, path)
+
+    def is_allowed(self, method, headers):
+        name, value = self.authorization
+        return headers.get(name) == value
 
     def no_route(self, method, path):
         return Answer(404, {"message": "no such route"})

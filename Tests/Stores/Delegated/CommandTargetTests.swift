@@ -47,9 +47,23 @@ struct CommandTargetTests {
         memoryMax: Int = 256 << 20,
         copy: String? = nil
     ) throws -> DelegatedTarget {
-        let runner = ProgramRunner(
+        try target(
             program: "/bin/sh",
-            arguments: ["-c", script, "sh"] + arguments,
+            ["-c", script, "sh"] + arguments,
+            memoryMax: memoryMax,
+            copy: copy
+        )
+    }
+
+    static func target(
+        program: String,
+        _ arguments: [String],
+        memoryMax: Int = 256 << 20,
+        copy: String? = nil
+    ) throws -> DelegatedTarget {
+        let runner = ProgramRunner(
+            program: program,
+            arguments: arguments,
             timeout: .seconds(60),
             memoryMax: memoryMax,
             clock: StillClock()

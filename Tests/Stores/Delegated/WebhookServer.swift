@@ -46,10 +46,18 @@ final class WebhookServer: Sendable {
     }
 
     /// What the receiver has left and what came in.
-    func state() throws -> JSONValue {
+    func state() throws -> JSONValue { try curl([]) }
+
+    /// All rows that it has, by user.
+    func setRows(_ rows: [JSONValue.Member]) throws {
+        _ = try curl(["-X", "PUT", "--data-binary", JSONValue.object(rows).compactText])
+    }
+
+    private func curl(_ options: [String]) throws -> JSONValue {
         let client = Process()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-        client.arguments = ["-sS", "--cacert", folder + "/cert.pem", "https://localhost:\(port)/"]
+        client.arguments =
+            ["-sS", "--cacert", folder + "/cert.pem"] + options + ["https://localhost:\(port)/"]
         let output = Pipe()
         client.standardOutput = output
         let data = try client.runToEnd(reading: output)

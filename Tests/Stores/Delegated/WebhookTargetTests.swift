@@ -137,6 +137,19 @@ struct WebhookTargetTests {
         }
     }
 
+    @Test("of a key of 32 bytes the padding counts, and the spare bits of its last digit do not")
+    func keyForms() throws {
+        let digits = String(repeating: "A", count: 42)
+        for (end, isGood) in [("A=", true), ("B=", true), ("A", false), ("A==", false)] {
+            #expect((WebhookSignature(Secret(digits + end)) != nil) == isGood, "\(end)")
+        }
+        let forms = try ["A=", "B="].map { end in
+            try #require(WebhookSignature(Secret(digits + end)))
+                .headers(id: "m", time: WallTime(unixMilliseconds: 0), body: [])[2].value
+        }
+        #expect(forms[0] == forms[1])
+    }
+
     @Test("the signature is the one of the specification's libraries")
     func knownAnswer() throws {
         // The example of the Standard Webhooks reference libraries' own tests.

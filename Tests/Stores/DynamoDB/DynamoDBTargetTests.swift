@@ -276,10 +276,10 @@ struct DynamoDBTargetTests {
             Issue.record("not done")
             return
         }
+        let phrases: [ResidualPhrase] = [.tableRecovery, .tableBackups, .tableStream]
         #expect(
-            counts.residualCopies.map(\.phrase) == [.tableRecovery, .tableBackups, .tableStream]
+            counts.residualCopies.map(\.content) == phrases.map { .phrase($0.id, name: name) }
         )
-        #expect(counts.residualCopies.allSatisfy { $0.name == name })
         #expect(counts.residualCopies[1].until == nil)
         #expect(counts.residualCopies[0].until != nil && counts.residualCopies[2].until != nil)
         await target.shutdown()

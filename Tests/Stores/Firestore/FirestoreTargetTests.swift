@@ -453,6 +453,7 @@ struct FirestoreTextTests {
         arguments: [
             "", "users", "users/x", "{user_id}", "users/{user_id}/a", "users//{user_id}/a",
             "users/{user_id}/a/{user_id}", "users/{user_id}{user_id}", "users/../a/{user_id}",
+            "__users__/{user_id}", String(repeating: "u", count: 1501) + "/{user_id}",
         ]
     )
     func paths(text: String) {

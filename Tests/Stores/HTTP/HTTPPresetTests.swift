@@ -1,4 +1,5 @@
 import Engine
+import FoundationEssentials
 import Lifecycle
 import Testing
 
@@ -12,6 +13,8 @@ struct PresetCase: Sendable, CustomStringConvertible {
     var values: [String: String] = [:]
     /// The vendor only promises.
     var isAccepted = false
+    /// The sections that follow.
+    var more = ""
 
     var description: String { name }
 
@@ -40,7 +43,10 @@ struct PresetCase: Sendable, CustomStringConvertible {
             name: "elasticsearch",
             values: ["username": "expunged", "index": "posts", "field": "author_id"]
         ),
-        PresetCase(name: "meilisearch", values: ["index": "posts", "attribute": "author_id"]),
+        PresetCase(
+            name: "meilisearch",
+            values: ["index": "posts", "attribute": "author_id", "primary_key": "post_id"]
+        ),
         PresetCase(name: "typesense", values: ["collection": "posts", "field": "author_id"]),
         PresetCase(name: "mailchimp", user: "ann@example.com", values: ["list_id": "9e67587f52"]),
         // Stored in lower case.
@@ -52,12 +58,28 @@ struct PresetCase: Sendable, CustomStringConvertible {
             values: ["agent": "ops@example.com"]
         ),
         PresetCase(name: "revenuecat", values: ["project_id": "proj1ab2c3d4"]),
+        PresetCase(
+            name: "mixpanel",
+            values: ["token": "591b3354bb2bdd96f72f23bf56911673"],
+            isAccepted: true
+        ),
+        PresetCase(
+            name: "customer-io",
+            values: ["site_id": "site-1"],
+            more: """
+                [target.verify_host]
+                base_url = "{stand-in}"
+                key_credential = "app-key"
+                scheme = "bearer"
+
+                """
+        ),
     ]
 
     var text: String {
         let pairs = values.sorted { $0.key < $1.key }.map { "\($0.key) = \"\($0.value)\"" }
         let values = pairs.isEmpty ? "" : "values = { \(pairs.joined(separator: ", ")) }\n"
-        return "preset = \"\(name)\"\nkey_credential = \"key\"\n" + values
+        return "preset = \"\(name)\"\nkey_credential = \"key\"\n" + values + more
     }
 }
 
@@ -68,11 +90,30 @@ struct HTTPPresetTests {
 
     init() throws { server = try Self.shared.get() }
 
-    @Test("each has a case here, cites the vendor, and has a page")
+    @Test("each has a case here, and cites the vendor")
     func areListed() throws {
         #expect(HTTPPreset.all.map(\.name) == PresetCase.all.map(\.name))
         for preset in HTTPPreset.all {
             #expect(!preset.pages.isEmpty && preset.read.count == 10, "\(preset.name)")
+        }
+    }
+
+    @Test("the table of presets names each, what an operator adds, and what the vendor promises")
+    func page() throws {
+        let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
+        let text = try String(
+            contentsOf: root.appending(path: "docs/stores/presets.md"),
+            encoding: .utf8
+        )
+        let rows = text.matches(of: /\| `(?<name>[a-z0-9-]+)` \| (?<rest>.*)/).map(\.output)
+        #expect(rows.map { String($0.name) } == HTTPPreset.all.map(\.name))
+        for row in rows {
+            let preset = try #require(PresetCase.all.first { $0.name == row.name })
+            #expect(row.rest.contains("| accepted, ") == preset.isAccepted, "\(preset)")
+            #expect(row.rest.contains("| verified") != preset.isAccepted, "\(preset)")
+            for value in preset.values.keys {
+                #expect(row.rest.contains(value), "\(value) of \(preset)")
+            }
         }
     }
 

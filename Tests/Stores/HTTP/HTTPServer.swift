@@ -80,6 +80,15 @@ final class HTTPServer: Sendable {
         _ = try curl("_fault/\(vendor)", ["at": .integer(Int64(number)), "kind": .string(kind)])
     }
 
+    /// All things of a vendor by their ids, each with its `owner`; given ones replace them.
+    @discardableResult
+    func things(_ vendor: String, _ things: JSONValue? = nil) throws -> JSONValue {
+        guard let json = JSONValue(try curl("_things/\(vendor)", things)) else {
+            throw ServerFailure(text: "no things")
+        }
+        return json
+    }
+
     private func curl(_ path: String, _ body: JSONValue?) throws -> [UInt8] {
         let client = Process()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
@@ -105,7 +114,8 @@ final class HTTPServer: Sendable {
             allow_private_addresses = true
 
             """
-        return try Self.read(head + text)
+        let place = "https://localhost:\(port)/\(vendor)"
+        return try Self.read(head + text.replacing("{stand-in}", with: place))
     }
 
     static func read(_ text: String) throws -> TargetConfiguration {

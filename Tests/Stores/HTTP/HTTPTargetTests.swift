@@ -221,6 +221,50 @@ struct HTTPTargetTests {
         #expect(calls.filter { $0.hasPrefix("POST /jobs") }.count == 1)
     }
 
+    @Test("an idempotency key is the same for every try of one request, also after a restart")
+    func idempotency() async throws {
+        let order = try GoogleBench.order("ann")
+        let once = """
+            [[target.erase]]
+            name = "user"
+            method = "POST"
+            path = "/erasures/{user_id}"
+            effect = "repeatable"
+            headers = { Idempotency-Key = "{request_id}" }
+            count = "/deleted"
+
+            """
+        try await server.with(Self.auth + once + Self.verify) { target in
+            guard case .failure = await target.purge([order])[0] else {
+                Issue.record("it did not fail")
+                return
+            }
+        }
+        try await server.with(Self.auth + once + Self.verify) { target in
+            #expect(await target.purge([order]) == [.done(counts([("user", 7)]))])
+            #expect(await target.verify([order]) == [.clean])
+        }
+        let calls = try server.state("example").calls
+        #expect(calls.count { $0.hasPrefix("POST /erasures") } == 2)
+    }
+
+    @Test("a job that the server has forgotten is started anew, and stops nobody else")
+    func lostJobs() async throws {
+        let (ann, bob) = (try GoogleBench.order("ann"), try GoogleBench.order("bob"))
+        try await server.with(Self.auth + Self.job + Self.verify) { target in
+            let wait = PurgeAnswer.failure(.throttled(retryAfter: .seconds(2)))
+            #expect(await target.purge([ann]) == [wait])
+            try server.fail("example", at: 1, "404")
+            #expect(await target.purge([ann]) == [.failure(.unusable)])
+            guard case .done = await finish(target, bob) else {
+                Issue.record("the other user waits")
+                return
+            }
+            #expect(await finish(target, ann) == .done(counts([("end", 7)])))
+            #expect(await target.verify([ann]) == [.clean])
+        }
+    }
+
     @Test("what a vendor only promises is accepted until its time, and counted afterwards")
     func promises() async throws {
         var order = try GoogleBench.order("ann")

@@ -29,10 +29,13 @@ extension MySQLFixture: ShapeStore {
 
     func target(
         _ rules: [TableRule],
+        keys: [KeyRule],
         transactionsMax: Int
     ) -> any UserListing & RowHolding & CoverageSearching {
         let commits = Ticks()
-        return target(plan(rules)) { statement in
+        var plan = plan(rules)
+        plan.keys = keys
+        return target(plan) { statement in
             guard statement == "COMMIT" else { return true }
             return commits.value.wrappingAdd(1, ordering: .relaxed).newValue < transactionsMax
         }

@@ -1,5 +1,6 @@
 import Engine
 import Lifecycle
+import PostgreSQL
 import Testing
 
 @testable import Stores
@@ -111,17 +112,20 @@ import Testing
         let found = await store.inspect(withOutages: true)
         #expect(found.problems == [])
         for sentence in [
-            "column 'u' of table 't' has no index, so every purge reads the whole table",
+            "column 'u' of table 't' has no index, so every purge reads the whole table;"
+                + " CREATE INDEX t_u ON t (u) mends that",
             "deleting from 't' cascades into 'child', which has no rule; plan and receipt count its"
                 + " rows",
-            "rows of 'child' can stop the deletion from 't'; a rule for it takes that reference"
-                + " away first: table = \"child\", column = \"other\", via = \"t.id\", action ="
-                + " \"anonymize\", set = { other = { strategy = \"null\" } }, keep_reason ="
-                + " \"WHY\". With action = \"delete\" whole rows go instead, also those that belong"
-                + " to other users",
+            // By its other key the database may have taken such a row away already.
+            "rows of 'child' can stop the deletion from 't'; a rule for it takes that"
+                + " reference away first: table = \"child\", column = \"other\", via = \"t.id\","
+                + " action = \"anonymize\", set = { other = { strategy = \"null\" } },"
+                + " keep_reason = \"WHY\". With action = \"delete\" whole rows go instead, also"
+                + " those that belong to other users",
             "column 'made' of table 't' holds values that are no plausible time; rows dated in the"
                 + " future are never purged",
         ] { #expect(found.advice.contains(sentence), "\(sentence) in \(found.advice)") }
+        #expect(found.uncovered == [])
         #expect(!found.advice.joined().contains("canary"))
     }
 

@@ -1,4 +1,5 @@
 import Lifecycle
+import PostgreSQL
 import Testing
 
 @testable import Stores
@@ -12,7 +13,7 @@ struct PostgreSQLPlaceTests {
             rules: []
         )
         plan.database = database
-        return try PostgreSQLConninfo(plan).options
+        return try plan.completedConninfo.options
     }
 
     @Test(arguments: ["copy", "host=evil dbname=x", "postgresql://evil/x"])

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Lifecycle
+import PostgreSQL
 import Synchronization
 
 @testable import Stores

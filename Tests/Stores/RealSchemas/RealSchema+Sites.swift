@@ -166,7 +166,8 @@ extension RealSchema {
                 action = "delete"
                 """
             )
-        ]
+        ],
+        cleared: [Cleared("statuses", "in_reply_to_account_id", owner: "account_id")]
     )
 
     static let wagtail = RealSchema(
@@ -235,7 +236,8 @@ extension RealSchema {
             Fill("wagtailimages_image") { ["\($0), 'Logo', \(id(11, $0))"] },
             Fill("wagtailusers_userprofile") { ["\(id(23, $0)), \(id(11, $0)), ''"] },
         ],
-        user: { "\(id(11, $0))" }
+        user: { "\(id(11, $0))" },
+        cleared: [Cleared("wagtailcore_comment", "resolved_by_id", owner: "user_id")]
     )
 
     /// Mount points and principals have the id inside a path: a person decides about these.

@@ -91,7 +91,8 @@ extension RealSchema {
                 ]
             },
         ],
-        user: { uuid(11, $0) }
+        user: { uuid(11, $0) },
+        cleared: [Cleared("emergency_access", "grantee_uuid", owner: "grantor_uuid")]
     )
 
     /// No table refers to another by a key, and times are numbers.
@@ -169,7 +170,8 @@ extension RealSchema {
             },
             Fill("user_directory") { ["'\(matrix($0))', '!lobby:example.org', 'Ann'"] },
         ],
-        user: { matrix($0) }
+        user: { matrix($0) },
+        cleared: [Cleared("rooms", "creator")]
     )
 
     private static func matrix(_ user: Int) -> String { "@u\(id(11, user)):example.org" }

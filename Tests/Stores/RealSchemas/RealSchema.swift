@@ -16,6 +16,18 @@ struct RealSchema: Sendable, CustomStringConvertible {
         }
     }
 
+    /// A column whose reference to a user is cleared while the row, which is another's, stays.
+    struct Cleared: Sendable {
+        let table: String
+        let column: String
+        /// The column that says whose the row is; `nil` where it is no user's.
+        let owner: String?
+
+        init(_ table: String, _ column: String, owner: String? = nil) {
+            (self.table, self.column, self.owner) = (table, column, owner)
+        }
+    }
+
     let name: String
     let kinds: [ShapeKind]
     /// Creates the tables, and rows that are no user's.
@@ -25,6 +37,7 @@ struct RealSchema: Sendable, CustomStringConvertible {
     let user: @Sendable (Int) -> String
     /// Lines of the suggestion that a person changes.
     var edits: [(line: String, by: String)] = []
+    var cleared: [Cleared] = []
 
     var description: String { name }
 
@@ -79,10 +92,17 @@ struct RealSchema: Sendable, CustomStringConvertible {
 
     /// Columns of ids, by their names.
     private var indexed: [(table: String, column: String)] {
-        sql.matches(of: #/CREATE TABLE (\w+)\(([^;]*)\);/#).flatMap { table in
-            table.output.2.matches(of: #/(?:^|, *\s*)(\w+) \w+/#).map { String($0.output.1) }
-                .filter { column in Self.ends.contains { column.hasSuffix("_" + $0) } }
-                .map { (String(table.output.1), $0) }
+        columns.flatMap { table, columns in
+            columns.filter { column in Self.ends.contains { column.hasSuffix("_" + $0) } }
+                .map { (table, $0) }
+        }
+    }
+
+    /// The columns of each table in their order; words of the language may follow them.
+    var columns: [(table: String, names: [String])] {
+        sql.matches(of: #/CREATE TABLE (\w+)\(([^;]*)\);/#).map { table in
+            let found = table.output.2.matches(of: #/(?:^|, *\s*)(\w+) \w+/#)
+            return (String(table.output.1), found.map { String($0.output.1) })
         }
     }
 

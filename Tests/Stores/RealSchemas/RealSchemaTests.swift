@@ -22,8 +22,8 @@ import Testing
             edits: schema.edits
         )
         let target = app.target(made.rules)
-        let problems = await target.diagnose()
-        #expect(problems == [], "\(made.text)")
+        let found = await target.inspect(withOutages: true)
+        #expect(found.problems == [] && found.uncovered == [], "\(found) of \(made.text)")
         let before = try app.dump(schema.tables)
         let orders = RealSchema.erased.sorted().map { order(schema.user($0)) }
         let answers = await target.purge(orders)
@@ -32,6 +32,34 @@ import Testing
         #expect(await target.verify(orders).allSatisfy { $0 == .clean })
         let after = try app.dump(schema.tables)
         for table in schema.tables { compare(before[table] ?? [], after[table] ?? [], table) }
+        for column in schema.cleared { try expectStay(column, of: schema, before, after) }
+    }
+
+    /// Rows of others that name an erased user are there and name nobody.
+    private func expectStay(
+        _ cleared: RealSchema.Cleared,
+        of schema: RealSchema,
+        _ before: [String: [String]],
+        _ after: [String: [String]]
+    ) throws {
+        let names = try #require(schema.columns.first { $0.table == cleared.table }).names
+        let column = try #require(names.firstIndex(of: cleared.column))
+        let owner = try cleared.owner.map { try #require(names.firstIndex(of: $0)) }
+        let cells = { (rows: [String]?) in
+            (rows ?? []).map { row in
+                row.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+            }
+        }
+        let named = cells(before[cleared.table]).filter { row in
+            RealSchema.isErased(row[column])
+                && !(owner.map { RealSchema.isErased(row[$0]) } ?? false)
+        }
+        #expect(named.count == RealSchema.erased.count, "\(cleared)")
+        // The first column is the key.
+        let keys = Set(named.map { $0[0] })
+        let stayed = cells(after[cleared.table]).filter { keys.contains($0[0]) }
+        #expect(stayed.count == named.count, "\(cleared) took rows of others along")
+        #expect(stayed.allSatisfy { $0[column].isEmpty }, "\(cleared)")
     }
 
     /// Rows of others are equal; what is left of rows with the erased users' values has none.

@@ -408,6 +408,7 @@ struct RealtimeDatabaseTargetTests {
         "a path that names no user's place is refused",
         arguments: [
             "", "users", "users//{user_id}", "a.b/{user_id}", "{user_id}/{user_id}", "$a/{user_id}",
+            "a\u{7f}/{user_id}", String(repeating: "u", count: 769) + "/{user_id}",
         ]
     )
     func malformed(text: String) {

@@ -9,7 +9,8 @@ import NIOPosix
 ///
 /// They end when its standard input does, so that nothing is left however the tests end.
 final class RedisClusterServer: Sendable {
-    static let shared = Result { try RedisClusterServer() }
+    static let shared = Result { try RedisClusterServer(.redis) }
+    static let valkey = Result { try RedisClusterServer(.valkey) }
 
     let folder: String
     /// Of the first master; the others and the replica follow.
@@ -19,21 +20,36 @@ final class RedisClusterServer: Sendable {
 
     private static let script = """
         set -eu
-        dir=$1 port=$2
-        command -v redis-server >/dev/null || { echo "no Redis: install redis-server"; exit 1; }
+        dir=$1 program=$(command -v $2)
+        [ -x "$program" ] || { echo "no $2: run scripts/setup test"; exit 1; }
         cd "$dir"
-        pids=
-        for number in 0 1 2 3; do
-            mkdir $number
-            redis-server --port $((port + number)) --bind 127.0.0.1 --cluster-enabled yes \\
-                --cluster-config-file nodes.conf --cluster-node-timeout 1000 --dir "$dir/$number" \\
-                --save '' --appendonly no --pidfile "$dir/$number/pid" </dev/null >>log 2>&1 &
-            pids="$pids $!"
-        done
-        for number in 0 1 2 3; do
-            until redis-cli -p $((port + number)) ping >>log 2>&1; do
-                kill -0 $pids || { cat log; exit 1; }
+        exec 2>>log
+        # Asked for several, kill is content with one of them.
+        all_live() { for pid in $pids; do kill -0 $pid || return 1; done; }
+        launch() {
+            # Their second ports, 10,000 higher, lie below those of outgoing connections.
+            port=$((11000 + RANDOM % 2000)) pids=
+            for number in 0 1 2 3; do
+                mkdir -p $number && rm -f $number/nodes.conf
+                "$program" --port $((port + number)) --bind 127.0.0.1 --cluster-enabled yes \\
+                    --cluster-config-file nodes.conf --cluster-node-timeout 1000 \\
+                    --dir "$dir/$number" --save '' --appendonly no \\
+                    --pidfile "$dir/$number/pid" </dev/null >>log 2>&1 &
+                pids="$pids $!"
             done
+            for number in 0 1 2 3; do
+                until [ "$(timeout 2 redis-cli -p $((port + number)) ping)" = PONG ]; do
+                    all_live || return 1
+                done
+            done
+            all_live
+        }
+        # A port may be somebody else's.
+        for try in 1 2 3 4 5; do
+            if launch; then break; fi
+            kill -KILL $pids || true
+            wait $pids || true
+            [ $try != 5 ] || { cat log; exit 1; }
         done
         redis-cli --cluster create 127.0.0.1:$port 127.0.0.1:$((port + 1)) \\
             127.0.0.1:$((port + 2)) --cluster-yes >>log 2>&1
@@ -50,7 +66,7 @@ final class RedisClusterServer: Sendable {
         until redis-cli -p $((port + 3)) info replication | grep -q master_link_status:up; do
             sleep 0.1
         done
-        echo ready
+        echo $port
         cat >/dev/null || true
         # The thread that started it may have had all signals blocked, so that only this ends it.
         kill -KILL $pids || true
@@ -58,20 +74,20 @@ final class RedisClusterServer: Sendable {
         cd / && rm -rf -- "$dir"
         """
 
-    private init() throws {
+    init(_ kind: RedisKind) throws {
         folder = "/tmp/expunged-cluster-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        port = Int.random(in: 23_000...28_000)
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", Self.script, "server", folder, "\(port)"]
+        process.arguments = ["-c", Self.script, "server", folder, kind.program]
         let output = Pipe()
         process.standardInput = input
         process.standardOutput = output
         process.standardError = output
         try process.run()
         let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard said == "ready\n" else { throw ServerFailure(text: said) }
+        guard let port = Int(said.dropLast()) else { throw ServerFailure(text: said) }
+        self.port = port
     }
 
     /// Runs one command by the server's own client, which follows redirections unless `at` names a

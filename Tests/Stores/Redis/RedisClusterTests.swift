@@ -7,14 +7,14 @@ import Testing
 
 @Suite("A cluster of Redis", .serialized)
 struct RedisClusterTests {
-    private let server: RedisClusterServer
-
-    init() throws { server = try RedisClusterServer.shared.get() }
+    private static func server(_ kind: RedisKind) throws -> RedisClusterServer {
+        try (kind == .redis ? RedisClusterServer.shared : RedisClusterServer.valkey).get()
+    }
 
     private static let rules = ["user:{user_id}", "s:{user_id}:*"]
 
     /// Keys of two users on all masters, and members of both in two hashes.
-    private func fill() throws {
+    private func fill(_ server: RedisClusterServer) throws {
         try server.clear()
         for user in ["ann", "anna"] {
             try server.cli("SET", "user:\(user)", "x")
@@ -23,7 +23,7 @@ struct RedisClusterTests {
         }
     }
 
-    private func slot(of key: String) throws -> Int {
+    private func slot(of key: String, _ server: RedisClusterServer) throws -> Int {
         Int(try server.cli(at: 0, "CLUSTER", "KEYSLOT", key)[0]) ?? -1
     }
 
@@ -35,12 +35,17 @@ struct RedisClusterTests {
         ]
     )
     func slots(key: String) throws {
-        #expect(RedisSlot.slot(of: Array(key.utf8)) == (try slot(of: key)))
+        let server = try Self.server(.redis)
+        #expect(RedisSlot.slot(of: Array(key.utf8)) == (try slot(of: key, server)))
     }
 
-    @Test("keys and members on every master go, nothing of another user")
-    func purges() async throws {
-        try fill()
+    @Test(
+        "keys and members on every master go, nothing of another user",
+        arguments: RedisKind.allCases
+    )
+    func purges(kind: RedisKind) async throws {
+        let server = try Self.server(kind)
+        try fill(server)
         let target = server.target(try server.plan(Self.rules, [("likes:*", "{user_id}")]))
         #expect(await target.diagnose() == [])
         let order = try FilesFixture.order("ann")
@@ -60,11 +65,15 @@ struct RedisClusterTests {
         #expect(users.map { $0.exposeText() } == ["anna"])
     }
 
-    @Test("keys of a slot that is moved are followed, and a pass meanwhile is not believed")
-    func moving() async throws {
-        try fill()
+    @Test(
+        "keys of a slot that is moved are followed, and a pass meanwhile is not believed",
+        arguments: RedisKind.allCases
+    )
+    func moving(kind: RedisKind) async throws {
+        let server = try Self.server(kind)
+        try fill(server)
         let key = "user:ann"
-        let slot = try self.slot(of: key)
+        let slot = try self.slot(of: key, server)
         let ids = try (0..<3).map { try server.cli(at: $0, "CLUSTER", "MYID")[0] }
         let owners = try (0..<3).filter { node in
             let answer = try server.cli(at: node, "GET", key)
@@ -99,11 +108,14 @@ struct RedisClusterTests {
         #expect(try server.keys.allSatisfy { !$0.contains(":ann") || $0.contains(":anna") })
     }
 
-    @Test("the purge ends at the master that takes over, and nothing is left")
-    func failover() async throws {
-        try fill()
+    @Test(
+        "the purge ends at the master that takes over, and nothing is left",
+        arguments: RedisKind.allCases
+    )
+    func failover(kind: RedisKind) async throws {
+        let server = try Self.server(kind)
+        try fill(server)
         let rests = Mutex(0)
-        let server = server
         let target = server.target(try server.plan(Self.rules)) { _ in
             let count = rests.withLock { count in
                 count += 1
@@ -122,11 +134,28 @@ struct RedisClusterTests {
         #expect(keys.count == 41 && keys.allSatisfy { $0.contains("anna") })
     }
 
-    @Test("another database than 0 is a problem, and another machine without TLS is not asked")
-    func refuses() async throws {
+    @Test(
+        "another database than 0 is a problem, and another machine without TLS is not asked",
+        arguments: RedisKind.allCases
+    )
+    func refuses(kind: RedisKind) async throws {
+        let server = try Self.server(kind)
+        try fill(server)
+        let before = try server.keys
         var plan = try server.plan(Self.rules)
         plan.database = 1
-        #expect(await server.target(plan).diagnose().count == 1)
+        // Such is the copy of a drill.
+        let copy = server.target(plan)
+        let problems = await copy.diagnose()
+        #expect(problems.count == 1 && problems[0].contains("is part of a cluster"), "\(problems)")
+        let order = try FilesFixture.order("ann")
+        #expect(await copy.purge([order]) == [.failure(.misconfigured)])
+        #expect(await copy.verify([order]) == [.failure(.misconfigured)])
+        guard case .failure(.misconfigured) = await copy.users(where: { _ in true }) else {
+            Issue.record("users of a database that is none")
+            return
+        }
+        #expect(try server.keys == before)
         let line = "a1 10.0.0.5:6379@16379,name.example.com master - 0 0 1 connected 0-16383\n"
         let found = RedisTopology(line, from: "127.0.0.1")
         let topology = try #require(found)

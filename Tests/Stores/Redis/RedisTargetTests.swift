@@ -11,9 +11,12 @@ import Testing
 struct RedisTargetTests {
     private static func order(_ user: String) throws -> PurgeOrder { try FilesFixture.order(user) }
 
-    @Test("keys and members of one user go, nothing of another, and the counts are right")
-    func purges() async throws {
-        let fixture = try RedisFixture(database: 1)
+    @Test(
+        "keys and members of one user go, nothing of another, and the counts are right",
+        arguments: RedisKind.allCases
+    )
+    func purges(kind: RedisKind) async throws {
+        let fixture = try RedisFixture(database: 1, of: kind)
         for user in ["1", "12", "é", "e\u{301}", "a*"] {
             try fixture.set("user:\(user)", "s:\(user):a", "s:\(user):b:c", "f:x:\(user)")
             try fixture.server.cli(database: 1, "HSET", "online", user, "now")
@@ -63,10 +66,11 @@ struct RedisTargetTests {
     }
 
     @Test(
-        "a connection that the server ends in mid purge is taken up again, others' data unchanged"
+        "a connection that the server ends in mid purge is taken up again, others' data unchanged",
+        arguments: RedisKind.allCases
     )
-    func cut() async throws {
-        let fixture = try RedisFixture(database: 2)
+    func cut(kind: RedisKind) async throws {
+        let fixture = try RedisFixture(database: 2, of: kind)
         let fill = """
             for i=1,6000 do for _,u in ipairs({'ann','bob'}) do
             redis.call('set','s:'..u..':'..i,u..i) end end
@@ -114,6 +118,13 @@ struct RedisTargetTests {
         #expect(await fixture.target(plan).purge([order]) == [.failure(.unreachable)])
         plan.caFile = "\(fixture.server.folder)/server.crt"
         #expect(await fixture.target(plan).diagnose() == [])
+        var empty = plan
+        empty.database = 14
+        #expect(
+            await fixture.target(empty).inspect(withOutages: true).advice
+                == ["database 14 has no keys; see whether it is the application's"]
+        )
+        #expect(await fixture.target(plan).inspect(withOutages: true).advice == [])
         let other = try fixture.plan(["user:{user_id}"], at: host("127.0.0.1"))
         #expect(await fixture.target(other).purge([order]) == [.failure(.unreachable)])
         let plain = try fixture.plan(["user:{user_id}"], at: host("localhost", isPlain: true))
@@ -126,9 +137,12 @@ struct RedisTargetTests {
         #expect(await fixture.target(plan).purge([order]) == [.failure(.misconfigured)])
     }
 
-    @Test("a user of the ACL who may do too little is told which command and rule")
-    func permissions() async throws {
-        let fixture = try RedisFixture(database: 4)
+    @Test(
+        "a user of the ACL who may do too little is told which command and rule",
+        arguments: RedisKind.allCases
+    )
+    func permissions(kind: RedisKind) async throws {
+        let fixture = try RedisFixture(database: 4, of: kind)
         try fixture.server.cli(
             "ACL",
             "SETUSER",
@@ -169,9 +183,12 @@ struct RedisTargetTests {
         #expect(try fixture.keys == ["s:a:1", "s:a:b:1"])
     }
 
-    @Test("a key of another type is a problem; a server that is stuck is not waited for")
-    func oddServers() async throws {
-        let fixture = try RedisFixture(database: 6)
+    @Test(
+        "a key of another type is a problem; a server that is stuck is not waited for",
+        arguments: RedisKind.allCases
+    )
+    func oddServers(kind: RedisKind) async throws {
+        let fixture = try RedisFixture(database: 6, of: kind)
         try fixture.set("online")
         var plan = try fixture.plan([], [("online", "{user_id}")])
         let order = try Self.order("ann")
@@ -230,9 +247,9 @@ struct RedisTargetTests {
         return Int(line.dropFirst(19).prefix { $0 != "," }) ?? 0
     }
 
-    @Test("one pass over the keys serves every rule and every user")
-    func onePass() async throws {
-        let fixture = try RedisFixture(database: 11)
+    @Test("one pass over the keys serves every rule and every user", arguments: RedisKind.allCases)
+    func onePass(kind: RedisKind) async throws {
+        let fixture = try RedisFixture(database: 11, of: kind)
         let fill = """
             for i = 1, 20000 do redis.call('SET', 'x:' .. i, 'x') end
             for u = 1, 100 do for k = 1, 3 do

@@ -144,7 +144,8 @@ struct S3Fixture {
                     accessKeyID: "owner",
                     secretKey: Secret("canary-s3-owner-51c2")
                 ),
-                region: "us-east-1"
+                region: "us-east-1",
+                service: "s3"
             ),
             templates: try prefixes.map { try KeyTemplate($0, isPrefix: true) }
                 + keys.map { try KeyTemplate($0, isPrefix: false) }

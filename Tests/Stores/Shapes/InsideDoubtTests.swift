@@ -59,41 +59,83 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
         )
     }
 
-    static let all = [
-        found("a name with an escape", #"{"\u0075ser":5,"x":[6]}"#, by: "5"),
-        found("an escape in a name below", #"{"list":[{},{"\u0069d":"5"}]}"#, at: path, by: "5"),
-        found("an escape in a name above", #"{"l\u0069st":[{"id":5.0}]}"#, at: path, by: "5"),
-        found("escapes in name and value", #"{"\u0075ser":"\u0061nn"}"#, by: "ann"),
-        found("a doubled name", #"{"user":5,"user":7,"user":6}"#, by: "7", in: ShapeKind.allCases),
-        found(
-            "a doubled name below",
-            #"{"list":[{"id":1}],"list":[],"list":[{"id":2},{"id":3,"id":5,"id":4}],"list":7}"#,
-            at: path,
-            by: "5",
-            in: ShapeKind.allCases
-        ),
-        found("a NUL", #"{"user":"\u0061nn","x":"\u0000"}"#, by: "ann", in: postgreSQL),
-        found("half a character", #"{"user":"ann","x":"\ud800"}"#, by: "ann", in: postgreSQL),
-        found("its other half", #"{"x":"\udc00.","user":"\u0061nn"}"#, by: "ann", in: postgreSQL),
-        found("a huge number", #"{"x":[1e99999],"user":"\u0061nn"}"#, by: "ann", in: postgreSQL),
-        InsideDoubt(
-            name: "arrays in an array",
-            type: "INTEGER[]",
-            value: "'{{1,2},{3,4}}'",
-            rule: InsideShape.rule("d", .array, type: .integer),
-            user: "1",
-            kinds: [.postgresql]
-        ),
-        own("an own part by a name with an escape", #"{"\u0069p":"9"}"#),
-        own("an own part that is no JSON", #"{"ip":"9""#, type: "TEXT"),
-        own(
-            "an own part with two names",
-            #"{"ip":"9","ip":"?"}"#,
-            .text("?"),
-            in: [.postgresql]
-        ),
-        own("an own part beside a NUL", #"{"ip":"9","x":"\u0000"}"#, in: [.postgresql]),
+    static let all =
+        [
+            found("a name with an escape", #"{"\u0075ser":5,"x":[6]}"#, by: "5"),
+            found(
+                "an escape in a name below",
+                #"{"list":[{},{"\u0069d":"5"}]}"#,
+                at: path,
+                by: "5"
+            ),
+            found("an escape in a name above", #"{"l\u0069st":[{"id":5.0}]}"#, at: path, by: "5"),
+            found("escapes in name and value", #"{"\u0075ser":"\u0061nn"}"#, by: "ann"),
+            found(
+                "a doubled name",
+                #"{"user":5,"user":7,"user":6}"#,
+                by: "7",
+                in: ShapeKind.allCases
+            ),
+            found(
+                "a doubled name below",
+                #"{"list":[{"id":1}],"list":[],"list":[{"id":2},{"id":3,"id":5,"id":4}],"list":7}"#,
+                at: path,
+                by: "5",
+                in: ShapeKind.allCases
+            ),
+            found("a NUL", #"{"user":"\u0061nn","x":"\u0000"}"#, by: "ann", in: postgreSQL),
+            found("half a character", #"{"user":"ann","x":"\ud800"}"#, by: "ann", in: postgreSQL),
+            found(
+                "its other half",
+                #"{"x":"\udc00.","user":"\u0061nn"}"#,
+                by: "ann",
+                in: postgreSQL
+            ),
+            found(
+                "a huge number",
+                #"{"x":[1e99999],"user":"\u0061nn"}"#,
+                by: "ann",
+                in: postgreSQL
+            ),
+            InsideDoubt(
+                name: "arrays in an array",
+                type: "INTEGER[]",
+                value: "'{{1,2},{3,4}}'",
+                rule: InsideShape.rule("d", .array, type: .integer),
+                user: "1",
+                kinds: [.postgresql]
+            ),
+        ] + broken + [
+            own("an own part by a name with an escape", #"{"\u0069p":"9"}"#),
+            own("an own part that is no JSON", #"{"ip":"9""#, type: "TEXT"),
+            own(
+                "an own part with two names",
+                #"{"ip":"9","ip":"?"}"#,
+                .text("?"),
+                in: [.postgresql]
+            ),
+            own("an own part beside a NUL", #"{"ip":"9","x":"\u0000"}"#, in: [.postgresql]),
+        ]
+
+    /// Texts that are no JSON, with the id in escapes only.
+    private static let broken = [
+        ("an escape", #"{"user":"\u0061nn""#, "ann"),
+        ("escapes around", #"{"a":"\"\\\/\q\uzz","user":"a\u006En"\"#, "ann"),
+        ("a pair", #"{"user":"\ud83d\uDE00""#, "\u{1f600}"),
+        ("half a pair before", #"{"x":"\ud83d","user":"\ud83dann""#, "ann"),
+        ("a quotation mark", #"{"user":"a\"b""#, "a\"b"),
+        ("a backslash", #"{"user":"a\\b""#, "a\\b"),
+        ("a slash", #"{"user":"a\/b""#, "a/b"),
     ]
+    .map { name, value, user in
+        InsideDoubt(
+            name: "no JSON: \(name)",
+            type: "TEXT",
+            value: "'\(value)'",
+            rule: InsideShape.rule("d", InsideShape.json("$.user")),
+            user: user
+        )
+    }
 
     private static let path = "$.list[*].id"
     private static let postgreSQL = [ShapeKind.postgresql]
@@ -120,6 +162,8 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
         let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
         #expect(await target.verify([order(doubt.user)]) == [.failure(blocked)])
         #expect(await target.verify([order("88")]) == [.clean])
+        guard let target = target as? SQLiteTarget else { return }
+        #expect(await target.verifyInPieces(order(doubt.user)) == .failure(blocked))
     }
 
     /// How a name stands elsewhere whose column takes `Ann` and `ann` for equal, and what a purge
@@ -170,6 +214,8 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
                 // The row that says what to look for stays.
                 #expect(try app.dump("users").count == 1)
                 #expect(await target.verify([order("1")]) == [.failure(blocked)])
+                guard let target = target as? SQLiteTarget else { continue }
+                #expect(await target.verifyInPieces(order("1")) == .failure(blocked))
             }
             try app.run("DELETE FROM t")
         }
@@ -178,6 +224,25 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
         let left = try app.dump("t").map { $0.replacing("\\", with: "").replacing("\"", with: "") }
         #expect(left == [shape.left].compactMap(\.self))
         #expect(try app.dump("users") == [])
+    }
+
+    @Test(
+        "a name in another case and a text that is no JSON",
+        arguments: [ShapeKind.sqlite, .mysql]
+    )
+    func brokenInOtherCase(kind: ShapeKind) async throws {
+        let app = try kind.open(
+            Self.users(kind) + "CREATE TABLE t(id INTEGER PRIMARY KEY, d VARCHAR(50));"
+                + "INSERT INTO t VALUES (1, '[\"ANN\"')"
+        )
+        let user = TableRule(table: "users", column: "id", idType: .integer, action: .delete)
+        let target = app.target([
+            user, InsideShape.rule("d", InsideShape.json("$[*]"), via: "users.name"),
+        ])
+        let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
+        _ = await target.purge([order("1"), order("2")])
+        #expect(await target.verify([order("1"), order("2")]) == [.failure(blocked), .clean])
+        #expect(try app.dump("users").count == 1)
     }
 
     @Test("a value stays bytes where it was bytes")

@@ -190,10 +190,14 @@ extension RefusedShape {
     func missingRule(kind: ShapeKind) async throws {
         let app = try kind.open(SchemaShape.chain.sql)
         let target = app.target(SchemaShape.chain.rules.filter { $0.table != "items" })
-        let advice = await target.inspect(withOutages: true).advice
+        let found = await target.inspect(withOutages: true)
         let rule =
             "table = \"items\", column = \"o\", via = \"orders.id\", action = \"delete\""
-        #expect(advice.contains { $0.contains(rule) }, "\(advice)")
+        #expect(found.uncovered.map(\.name) == ["items.o"])
+        #expect(found.uncovered.allSatisfy { $0.reason.contains(rule) }, "\(found)")
+        #expect(!found.advice.contains { $0.contains("'items'") }, "\(found)")
+        let whole = await app.target(SchemaShape.chain.rules).inspect(withOutages: true)
+        #expect(whole.uncovered == [])
         guard case .findings(let found) = await target.coverage() else {
             Issue.record("no coverage")
             return

@@ -161,6 +161,20 @@ extension SchemaShape {
         hold: ("notes", "id", "5", 7)
     )
 
+    static let treeOfItself = SchemaShape(
+        name: "a tree whose roots are their own parents",
+        sql: """
+            CREATE TABLE notes(id INTEGER PRIMARY KEY, up INTEGER NOT NULL REFERENCES notes,
+                u TEXT);
+            CREATE INDEX nu ON notes(u); CREATE INDEX np ON notes(up);
+            INSERT INTO notes VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 3, 'b'), (4, 3, 'a'),
+                (5, 5, 'a');
+            """,
+        rules: [rule("notes", "u"), rule("notes", "up", via: "notes.id")],
+        left: ["notes": ["3|3|b"]],
+        plan: ["notes delete 3", "notes delete 3"]
+    )
+
     static let treeCleared = SchemaShape(
         name: "a tree with rows of others below, which stay as roots",
         sql: tree,

@@ -29,13 +29,17 @@ protocol ShapeStore {
     /// A target of its own; the transaction of that number is its last one.
     func target(
         _ rules: [TableRule],
+        keys: [KeyRule],
         transactionsMax: Int
     ) -> any UserListing & RowHolding & CoverageSearching
 }
 
 extension ShapeStore {
-    func target(_ rules: [TableRule]) -> any UserListing & RowHolding & CoverageSearching {
-        target(rules, transactionsMax: .max)
+    func target(
+        _ rules: [TableRule],
+        transactionsMax: Int = .max
+    ) -> any UserListing & RowHolding & CoverageSearching {
+        target(rules, keys: [], transactionsMax: transactionsMax)
     }
 
     func dump(_ tables: [String]) throws -> [String: [String]] {
@@ -54,6 +58,7 @@ extension AppDatabase: ShapeStore {
 
     func target(
         _ rules: [TableRule],
+        keys: [KeyRule],
         transactionsMax: Int
     ) -> any UserListing & RowHolding & CoverageSearching {
         let rests = Ticks()
@@ -62,8 +67,10 @@ extension AppDatabase: ShapeStore {
             let count = rests.value.wrappingAdd(1, ordering: .relaxed).newValue
             if count >= transactionsMax { throw CancellationError() }
         }
+        var plan = SQLiteTargetPlan(name: TargetName("app-db"), path: path, rules: rules)
+        plan.keys = keys
         return SQLiteTarget(
-            plan: SQLiteTargetPlan(name: TargetName("app-db"), path: path, rules: rules),
+            plan: plan,
             hasher: StandInHasher(),
             clock: transactionsMax == .max ? .still() : clock
         )
@@ -77,10 +84,13 @@ extension PostgreSQLFixture: ShapeStore {
 
     func target(
         _ rules: [TableRule],
+        keys: [KeyRule],
         transactionsMax: Int
     ) -> any UserListing & RowHolding & CoverageSearching {
         let commits = Ticks()
-        return target(plan(rules)) { statement in
+        var plan = plan(rules)
+        plan.keys = keys
+        return target(plan) { statement in
             guard statement == "COMMIT" else { return true }
             return commits.value.wrappingAdd(1, ordering: .relaxed).newValue < transactionsMax
         }

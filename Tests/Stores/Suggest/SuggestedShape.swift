@@ -103,15 +103,23 @@ extension SuggestedShape {
             CREATE TABLE users(tenant TEXT, id INTEGER, PRIMARY KEY (tenant, id));
             CREATE TABLE posts(n INTEGER PRIMARY KEY, tenant TEXT, author INTEGER,
                 FOREIGN KEY (tenant, author) REFERENCES users);
+            CREATE TABLE notes(n INTEGER PRIMARY KEY, tenant TEXT, user_id INTEGER);
+            CREATE TABLE marks(n INTEGER PRIMARY KEY, user_id INTEGER);
             INSERT INTO users VALUES ('acme', 1), ('blue', 1), ('acme', 2);
             INSERT INTO posts VALUES (1, 'acme', 1), (2, 'blue', 1), (3, 'acme', 2);
+            INSERT INTO notes VALUES (1, 'acme', 1), (2, 'blue', 1);
+            INSERT INTO marks VALUES (1, 1);
             """,
         userTable: "users.id",
         user: "acme:1",
         rules: [
+            "notes.user_id by template (integer): delete",
             "posts.author by template (integer): delete", "users.id by template (integer): delete",
         ],
-        left: ["posts": ["2|blue|1", "3|acme|2"], "users": ["acme|2", "blue|1"]],
+        left: [
+            "posts": ["2|blue|1", "3|acme|2"], "users": ["acme|2", "blue|1"],
+            "notes": ["2|blue|1"], "marks": ["1|1"],
+        ],
         words: ["DECIDE: the id is made of several columns"]
     )
 

@@ -55,6 +55,20 @@ import Testing
         }
     }
 
+    @Test("the id is made as the target's own rule says", arguments: ShapeKind.allCases)
+    func ownTemplate(kind: ShapeKind) async throws {
+        let app = try kind.open(SuggestedShape.composite.sql)
+        var user = TableRule(table: "users", column: "id", idType: .integer, action: .delete)
+        user.idTemplate = IDTemplate("t{tenant}/{id}")
+        let made = try await SuggestedRules(app.target([user]), userTable: nil)
+        let templates = made.rules.map { "\($0.table) \($0.idTemplate?.text ?? "")" }
+        #expect(
+            templates.sorted() == [
+                "notes t{tenant}/{user_id}", "posts t{tenant}/{author}", "users t{tenant}/{id}",
+            ]
+        )
+    }
+
     @Test("a user table that nobody can tell is asked for", arguments: ShapeKind.allCases)
     func unknown(kind: ShapeKind) async throws {
         let app = try kind.open("CREATE TABLE heads(id INTEGER PRIMARY KEY, n INTEGER)")

@@ -314,7 +314,7 @@ extension SuggestedText {
             """,
         rules: ["users.id (integer): delete"],
         words: [
-            "- stars: no key or name leads to a user; the ids of users are too short to be told"
+            "- stars: no key or name leads to a user; the ids of users are too short to differ"
                 + " from other values, so that its 2 sampled rows cannot show whether it refers to"
                 + " users",
             "compared with 2 users.",

@@ -68,18 +68,31 @@ extension RuleSuggester {
                 fact: "Foreign key '\(last.1)' to '\(user.table).\(last.0)'\(action)."
             )
         }
-        let isWhole = !user.parts.isEmpty && key.parentColumns.count == user.parts.count + 1
-        let parts = isWhole ? pairs.filter { !isOfID($0.0) }.map(\.1) : []
+        let isWhole = key.parentColumns.count == user.parts.count + 1
+        let names = Dictionary(pairs.map { ($0.0.lowercased(), $0.1) }) { first, _ in first }
         return UserReference(
             column: own.1,
             key: key,
-            template: IDTemplate(parts: parts, own.1),
+            template: isWhole ? user.template(renaming: names) : nil,
             fact: "Foreign key \(Self.list(key.childColumns)) to '\(user.table)'\(action)."
         )
     }
 
-    /// By sampled values, or by the name where there are none.
+    /// With the columns that make the whole id beside it; `nil` where the table lacks one of them.
     private func reference(_ column: ColumnShape, in shape: TableShape) -> UserReference? {
+        guard var reference = part(column, in: shape) else { return nil }
+        guard !user.parts.isEmpty else { return reference }
+        let others = user.parts.compactMap { shape.column($0, ignoringCase: true)?.name }
+        guard others.count == user.parts.count, !others.contains(column.name) else { return nil }
+        var names = Dictionary(zip(user.parts.map { $0.lowercased() }, others)) { first, _ in first
+        }
+        names[user.column.lowercased()] = column.name
+        reference.template = user.template(renaming: names)
+        return reference
+    }
+
+    /// By sampled values, or by the name where there are none.
+    private func part(_ column: ColumnShape, in shape: TableShape) -> UserReference? {
         let ids = schema.table(user.table)?.column(user.column, ignoringCase: true)?.idTypes ?? []
         guard !ids.isDisjoint(with: column.idTypes) else { return nil }
         let bare = names.bare(user.table)

@@ -103,7 +103,10 @@ extension RuleSuggester {
         _ sample: SchemaSample
     ) -> [ValueHolder] {
         let suggester = RuleSuggester(schema, user, sample)
-        return suggester.tables.flatMap { shape -> [ValueHolder] in
+        let tables = schema.tables.filter {
+            $0.isOwn && $0.holdsRows && $0.canSelect && $0.name != user.table
+        }
+        return tables.flatMap { shape -> [ValueHolder] in
             guard let rows = sample.tables[shape.name] else { return [] }
             let ids = suggester.references(of: shape)
                 .filter { $0.key == nil && !$0.isByName }.map(\.column)

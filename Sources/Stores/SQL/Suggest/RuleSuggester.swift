@@ -346,7 +346,7 @@ struct RuleSuggester {
         let count = sampled.rows.count
         let rows = count == 1 ? "only sampled row" : "\(count) sampled rows"
         guard sample.distinct.contains(0) else {
-            return "no key or name leads to a user; the ids of users are too short to be told from"
+            return "no key or name leads to a user; the ids of users are too short to differ from"
                 + " other values, so that its \(rows) cannot show whether it refers to users"
                 + named
         }

@@ -24,7 +24,7 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     init(_ schema: SQLSchema, _ user: SuggestionUser) {
         (self.schema, self.user) = (schema, user)
         names = TableNames(schema)
-        let tables = schema.tables.filter { $0.isOwn && $0.problem == nil && $0.canSelect }
+        let tables = schema.tables.filter { $0.isOwn && $0.holdsRows && $0.canSelect }
         let types = tables.first { Self.isContentTypes($0) }
         steps = tables.filter { $0.name != user.table }.map { .table($0) }
         if let own = schema.table(user.table) { steps.insert(.table(own), at: 0) }

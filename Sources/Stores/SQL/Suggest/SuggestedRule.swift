@@ -77,7 +77,7 @@ struct RuleSuggestion: Sendable {
         lines += Self.comment(
             decisions == 0
                 ? "Nothing is left to decide. Review each rule all the same."
-                : "DECIDE stands \(times) below, wherever the schema cannot tell."
+                : "DECIDE stands \(times) below, wherever the schema does not say."
         )
         for problem in problems {
             lines += Self.comment("PROBLEM, which the check refuses: \(problem).")

@@ -24,6 +24,13 @@ struct SuggestionUser: Sendable {
     /// The id and the other values, in the order of ``TableSample/Match``.
     var columns: [String] { [column] + values }
 
+    /// How an id is made of columns with other names, which `names` has by those of the table of
+    /// users in lower case; `nil` for an id of one column.
+    func template(renaming names: [String: String]) -> IDTemplate? {
+        let own = template ?? IDTemplate(parts: parts, column)
+        return own?.renamed(names)
+    }
+
     /// Finds the table of users: as an operator said, as a rule of the target says, or by names.
     static func find(
         in schema: SQLSchema,
@@ -126,7 +133,11 @@ struct SuggestionUser: Sendable {
         let name = shape.column(column, ignoringCase: true)?.name ?? column
         var user = SuggestionUser(table: shape.name, column: name, reason: reason)
         user.template = template
-        if template == nil, !shape.isUnique([name]) {
+        if let template {
+            user.parts = template.parts.map(\.column).filter {
+                $0.lowercased() != name.lowercased()
+            }
+        } else if !shape.isUnique([name]) {
             user.parts = shape.columns.filter { $0.isPrimaryKey && $0.name != name }.map(\.name)
         }
         let referred = Set(
@@ -135,7 +146,10 @@ struct SuggestionUser: Sendable {
             }
             .flatMap(\.parentColumns).map { $0.lowercased() }
         )
-        let others = shape.columns.filter { $0.name != name && !user.parts.contains($0.name) }
+        let parts = user.parts.map { $0.lowercased() }
+        let others = shape.columns.filter {
+            $0.name != name && !parts.contains($0.name.lowercased())
+        }
         let keys = others.filter { referred.contains($0.name.lowercased()) }
         let texts = others.filter { column in
             !keys.contains { $0.name == column.name } && column.holdsText

@@ -153,14 +153,14 @@ private func checkCommon(
         problems.report(
             .contradiction,
             "residual_copies_kept",
-            "a target of kind \"\(kind)\" tells itself what it keeps"
+            "a target of kind \"\(kind)\" reports itself what it keeps"
         )
     }
     if section.values["without_keys"] != nil, section.values["keyed_by"] == nil {
         problems.report(
             .contradiction,
             "without_keys",
-            "without keyed_by no keys are looked for"
+            "without keyed_by no keys are searched for"
         )
     }
     if !(section.kind is any TableStore.Type), problems.isWritten("key") {

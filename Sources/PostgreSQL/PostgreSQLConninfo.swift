@@ -1,34 +1,49 @@
 internal import CPostgres
-internal import Glibc
-internal import Lifecycle
+package import Lifecycle
+
+/// How a server proves who it is over TCP; a Unix socket needs no proof.
+package enum PostgreSQLTLS: String, Hashable, Sendable, CaseIterable {
+    /// A certificate of a known authority for the very host.
+    case verifyFull = "verify-full"
+    /// A certificate of a known authority for whatever host.
+    case verifyCA = "verify-ca"
+    /// No encryption; for a loopback address only.
+    case off
+}
 
 /// A connection string, taken apart and completed with what the configuration decides.
-struct PostgreSQLConninfo {
+package struct PostgreSQLConninfo: Sendable {
     /// Keys that the configuration or we decide; a connection string with one is refused.
-    static let reserved: Set<String> = [
+    package static let reserved: Set<String> = [
         "sslmode", "sslrootcert", "requiressl", "sslcompression", "service", "servicefile",
         "passfile", "options", "replication", "client_encoding", "target_session_attrs",
         "ssl_min_protocol_version",
     ]
 
     /// Debian's list of certificate authorities (ca-certificates).
-    static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
+    package static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
 
     /// Keys and values in the order for `PQconnectStartParams`; secret.
-    let options: [(key: String, value: String)]
+    package let options: [(key: String, value: String)]
 
-    /// Reads the credential.
+    /// Reads a connection string or URI (PostgreSQL 15, 34.1.1).
     ///
-    /// - Throws: ``SQLError`` of kind `badConninfo`, without a word of the text.
-    init(_ plan: PostgreSQLTargetPlan) throws(SQLError) {
-        guard let given = Self.parse(plan.conninfo) else {
-            throw SQLError(.badConninfo, target: plan.name)
-        }
-        guard given.allSatisfy({ !Self.reserved.contains($0.key) }) else {
-            throw SQLError(.badConninfo, target: plan.name)
-        }
+    /// `database` replaces the one that the text names. `caFile` has the authorities; `nil` is for
+    /// the system's. One host is tried for `limit`.
+    ///
+    /// - Throws: `badConninfo`, without a word of the text.
+    package init(
+        _ conninfo: Secret,
+        database: String? = nil,
+        tls: PostgreSQLTLS,
+        caFile: String?,
+        limit: Duration
+    ) throws(PostgreSQLFailure) {
+        guard let given = Self.parse(conninfo),
+            given.allSatisfy({ !Self.reserved.contains($0.key) })
+        else { throw .badConninfo }
         var options = given.filter { $0.key != "application_name" }
-        if let database = plan.database {
+        if let database {
             options.removeAll { $0.key == "dbname" }
             // Never read as a connection string: `PQconnectStartParams` is told not to expand it.
             options.append((key: "dbname", value: database))
@@ -36,24 +51,21 @@ struct PostgreSQLConninfo {
         let hosts = given.filter { $0.key == "host" || $0.key == "hostaddr" }
             .flatMap { $0.value.split(separator: ",") }
         let isRemote = hosts.contains { !$0.hasPrefix("/") && !$0.hasPrefix("@") }
-        if plan.tls == .off {
+        if tls == .off {
             let loopback: Set<Substring> = ["localhost", "127.0.0.1", "::1"]
             guard !isRemote || hosts.allSatisfy({ loopback.contains($0) || $0.hasPrefix("/") })
-            else { throw SQLError(.badConninfo, target: plan.name) }
+            else { throw .badConninfo }
         }
         options += [
-            (key: "sslmode", value: isRemote && plan.tls != .off ? plan.tls.rawValue : "disable"),
-            (key: "sslrootcert", value: plan.caFile ?? Self.systemAuthorities),
+            (key: "sslmode", value: isRemote && tls != .off ? tls.rawValue : "disable"),
+            (key: "sslrootcert", value: caFile ?? Self.systemAuthorities),
             (key: "ssl_min_protocol_version", value: "TLSv1.2"),
             (key: "gssencmode", value: "disable"),
             (key: "application_name", value: "expunged"),
             (key: "client_encoding", value: "UTF8"),
             // With several hosts, the one that can be written.
             (key: "target_session_attrs", value: "read-write"),
-            (
-                key: "connect_timeout",
-                value: "\(PostgreSQLLimits.connect.components.seconds)"
-            ),
+            (key: "connect_timeout", value: "\(limit.components.seconds)"),
             (key: "keepalives", value: "1"),
             (key: "tcp_user_timeout", value: "15000"),
         ]
@@ -61,7 +73,7 @@ struct PostgreSQLConninfo {
     }
 
     /// Keys and values that a connection string gives; `nil` for a text that is none.
-    static func parse(_ secret: Secret) -> [(key: String, value: String)]? {
+    package static func parse(_ secret: Secret) -> [(key: String, value: String)]? {
         let text = secret.withBytes { String(validating: $0, as: UTF8.self) }
         guard let text = text?.trimmed, !text.isEmpty, !text.utf8.contains(0) else { return nil }
         guard let parsed = unsafe PQconninfoParse(text, nil) else { return nil }

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Lifecycle
 
 extension IDType {
@@ -16,8 +17,17 @@ extension IDType {
             return .integer(number)
         case .blob: return Self.decodeHexadecimal(bytes).map { .blob($0) }
         case .uuid:
-            guard bytes.count == 36, Self.decodeHexadecimal(bytes) != nil else { return nil }
+            guard bytes.count == 36, Self.decodeHexadecimal(bytes)?.count == 16 else { return nil }
             return .text(bytes)
+        }
+    }
+
+    /// Whether an id that is made by a template may be one of this kind.
+    func fits(_ template: IDTemplate) -> Bool {
+        switch self {
+        case .text, .mixed: true
+        case .integer: template.marks.utf8.allSatisfy { $0 == 0x2d || (0x30...0x39).contains($0) }
+        case .blob, .uuid: template.marks.allSatisfy { $0 == "-" || $0.isHexDigit }
         }
     }
 
@@ -56,29 +66,14 @@ extension IDType {
         return spellings.flatMap(Self.spellings(ofUUID:))
     }
 
+    /// Reads lower-case digits, two a byte, or a UUID with its dashes; `nil` for anything else.
     static func decodeHexadecimal(_ text: [UInt8]) -> [UInt8]? {
         var digits = text
-        if digits.count == 36 {
-            let dashes = [8, 13, 18, 23]
-            guard dashes.allSatisfy({ digits[$0] == UInt8(ascii: "-") }) else { return nil }
+        let dashes = [8, 13, 18, 23]
+        if digits.count == 36, dashes.allSatisfy({ digits[$0] == UInt8(ascii: "-") }) {
             for index in dashes.reversed() { digits.remove(at: index) }
         }
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = nibble(digits[index]), let low = nibble(digits[index + 1]) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
-    }
-
-    private static func nibble(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
+        let capitals = UInt8(ascii: "A")...UInt8(ascii: "F")
+        return digits.contains(where: capitals.contains) ? nil : Hexadecimal.decode(digits)
     }
 }

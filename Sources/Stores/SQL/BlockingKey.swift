@@ -1,0 +1,11 @@
+/// A foreign key that may keep deletions of some users from ever ending.
+struct BlockingKey: Sendable {
+    /// The table whose rows refer to those of a user.
+    let table: String
+    let column: String
+    /// One sentence, with the rule that mends it.
+    let sentence: String
+    /// True for a row that stops a deletion, in SQL; `nil` where each row that refers to a user's
+    /// does.
+    let proof: String?
+}

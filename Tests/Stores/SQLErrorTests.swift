@@ -1,0 +1,58 @@
+import GRDBSQLite
+import Lifecycle
+import PostgreSQL
+import Testing
+
+@testable import Stores
+
+@Suite("Texts of errors of SQL databases")
+struct SQLErrorTests {
+    private static let name = TargetName("app")
+
+    @Test("every cause is a sentence, not its code alone", arguments: SQLError.Kind.allCases)
+    func reason(kind: SQLError.Kind) {
+        let text = SQLError(kind, target: Self.name).description
+        let start = "cannot purge target at 'app' (\(kind.rawValue)): "
+        #expect(text.hasPrefix(start))
+        #expect(text.dropFirst(start.count).split(separator: " ").count >= 3)
+    }
+
+    @Test("each kind of database has its own advice and codes")
+    func advice() {
+        let cases: [(SQLError, String)] = [
+            (
+                SQLError(.unreachable, mysql: 0, target: Self.name),
+                "(unreachable): no server answers; check address or socket"
+            ),
+            (
+                SQLError(.refused, mysql: 1049, target: Self.name),
+                "(refused): the server has no such database, MySQL error 1049"
+            ),
+            (
+                SQLError(PostgreSQLFailure.unreachable, target: Self.name),
+                "(unreachable): no server answers; check host and port of conninfo_credential"
+            ),
+            (
+                SQLError(sqlState: "28P01", target: Self.name),
+                "(refused): check user, password and dbname of conninfo_credential, and"
+                    + " pg_hba.conf, SQLSTATE 28P01"
+            ),
+            (
+                SQLError(sqlState: "40P01", target: Self.name),
+                "(locked): another transaction holds a lock, or the server is short of resources,"
+                    + " SQLSTATE 40P01"
+            ),
+            (
+                SQLError(resultCode: SQLITE_FULL, target: Self.name),
+                "(storage): the disk is full, SQLite result 13"
+            ),
+            (
+                SQLError(resultCode: SQLITE_BUSY, target: Self.name),
+                "(busy): another process holds the database, SQLite result 5"
+            ),
+        ]
+        for (error, text) in cases {
+            #expect(error.description == "cannot purge target at 'app' \(text)")
+        }
+    }
+}
