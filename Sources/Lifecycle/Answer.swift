@@ -157,10 +157,8 @@ package struct PurgeCounts: Hashable, Sendable {
     /// The same, after an operator decided to go on without keys.
     package static let withoutKeysAction = "not looked for: an operator decided to go on"
 
-    /// ``Entry/action`` of what a store has promised to erase later (``promise``).
+    /// ``Entry/action`` of what a store has promised to erase later (``ResidualPhrase/promised``).
     package static let acceptedAction = "accepted"
-    /// ``ResidualCopies/text`` of what a store has promised to erase, until the promised time.
-    package static let promise = ResidualPhrase.promised.template
 
     /// ``Entry/action`` of what looks like the user's and was left alone.
     package static func passedOverAction(_ reason: ReceiptSentence) -> String {
@@ -191,22 +189,28 @@ package struct PurgeCounts: Hashable, Sendable {
 
     /// Copies that the store keeps for a while although it has deleted them.
     package struct ResidualCopies: Hashable, Sendable {
-        /// Such as "soft-deleted objects of bucket 'uploads'"; printed, so no personal data.
-        package let text: String
-        /// `nil` for a text of the operator's own program, which stays in its language.
-        package let phrase: ResidualPhrase?
-        /// What fills the phrase, such as a bucket.
-        package let name: String?
+        /// What they are; printed, so no personal data.
+        package enum Content: Hashable, Sendable {
+            /// Of the operator's own program or configuration; it stays in its language.
+            case text(String)
+            /// The id of a ``ResidualPhrase``, and what fills it, such as a bucket.
+            case phrase(String, name: String?)
+        }
+
+        package let content: Content
         /// When the store has destroyed the last of them; `nil` when it does not say.
         package var until: WallTime?
 
+        package init(_ content: Content, until: WallTime?) {
+            (self.content, self.until) = (content, until)
+        }
+
         package init(text: String, until: WallTime?) {
-            (self.text, phrase, name, self.until) = (text, nil, nil, until)
+            self.init(.text(text), until: until)
         }
 
         package init(_ phrase: ResidualPhrase, _ name: String? = nil, until: WallTime?) {
-            text = ResidualPhrase.filled(phrase.template, name)
-            (self.phrase, self.name, self.until) = (phrase, name, until)
+            self.init(.phrase(phrase.id, name: name), until: until)
         }
     }
 
@@ -269,7 +273,8 @@ package struct PurgeCounts: Hashable, Sendable {
 
     /// Until when the store has promised to have erased it all.
     package var acceptedUntil: WallTime? {
-        residualCopies.first { $0.text == Self.promise }?.until
+        let promised = ResidualCopies(.promised, until: nil).content
+        return residualCopies.first { $0.content == promised }?.until
     }
 
     var isWithoutKeys: Bool { entries.contains { $0.action == Self.withoutKeysAction } }
@@ -306,9 +311,9 @@ package struct PurgeCounts: Hashable, Sendable {
         entries.reduce(0) { $0 + ($1.action == Self.heldAction ? $1.rowCount : 0) }
     }
 
-    /// Copies of the same text are one, until the later time.
+    /// Copies of the same content are one, until the later time.
     package mutating func note(_ copy: ResidualCopies) {
-        guard let index = residualCopies.firstIndex(where: { $0.text == copy.text }) else {
+        guard let index = residualCopies.firstIndex(where: { $0.content == copy.content }) else {
             return residualCopies.append(copy)
         }
         guard let known = residualCopies[index].until, let later = copy.until else {

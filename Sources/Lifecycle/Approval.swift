@@ -3,7 +3,7 @@
 /// It exists from the moment on that a request first needed an approval. The plan is made before
 /// the first revocation and once more right before the purge begins, and again before each target
 /// that had to wait since: only what is equal then runs.
-package struct Approval: Hashable, Sendable, Codable, Retryable {
+package struct Approval: Hashable, Sendable, Codable, RequestWork {
     /// An operator's word for one plan.
     package struct Given: Hashable, Sendable, Codable {
         package let hash: String
@@ -119,12 +119,10 @@ package struct Approval: Hashable, Sendable, Codable, Retryable {
         state = .unplanned
     }
 
-    mutating func retryNow() {
-        retryAt = nil
-        failures = 0
-        // What was only shown so far may be out of date.
-        if !isGiven { reset() }
-    }
+    mutating func takeBackCall() { planning = .idle }
+
+    /// A plan that was only shown so far may be out of date.
+    mutating func forgetFindings() { if !isGiven { reset() } }
 
     mutating func begin(asking targets: Set<TargetName>) {
         planning = .underWay(asked: targets, isStale: false)

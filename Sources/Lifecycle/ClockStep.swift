@@ -112,6 +112,7 @@ extension CodeExchange {
     /// Nobody signs in later than now.
     package mutating func reclock(_ step: ClockStep, at now: WallTime) {
         createdAt = min(step.corrected(createdAt), now)
+        retryAt = retryAt.map { _ in now }
     }
 }
 

@@ -1,7 +1,7 @@
 /// The exchange of one authorization code: the five-minute lane.
 ///
 /// ```
-/// pending ──begin──▶ exchanging ──exchanged──▶ exchanged
+/// pending ──begin──▶ exchanging ──exchanged──▶ exchanged ──foreign subject──▶ refused
 ///    ▲                   │ ├──refused──▶ refused
 ///    ├─provably not acted┤ └──anything else, or a crash──▶ unknown
 ///    └──wrong endpoint───┘
@@ -31,6 +31,8 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         case exchanged
         case refused
         case failure(EffectFailure)
+        /// Its tokens are of another subject than the pinned one, and were not stored.
+        case foreignSubject
         /// The process that wrote the intent is gone.
         case restarted
     }
@@ -38,7 +40,8 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
     /// What the engine must do after the new state is durable.
     package enum Effect: Hashable, Sendable {
         case exchange
-        case retry(after: Duration)
+        /// At ``CodeExchange/retryAt``.
+        case retry
         case pauseProvider
         case settled
     }
@@ -51,7 +54,7 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
     package private(set) var phase: Phase
     /// A wrong endpoint answered: a gateway may have put its page in place of the tokens.
     package private(set) var isInDoubt: Bool
-    /// Its times are the engine's: a code waits for seconds at most.
+    /// Its time is not stored: a code waits for seconds at most.
     package var retry: Retry
 
     package init(
@@ -84,15 +87,18 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
                 return settle(isInDoubt ? .unknown : .expired)
             }
             phase = .exchanging
+            retryAt = nil
             return [.exchange]
         case (.exchanging, .exchanged):
             return settle(.exchanged)
         case (.exchanging, .refused):
             return settle(isInDoubt ? .unknown : .refused)
+        case (.exchanged, .foreignSubject):
+            return settle(.refused)
         case (.exchanging, .restarted):
             return settle(.unknown)
         case (.exchanging, .failure(let failure)):
-            return handle(failure, random: &random)
+            return handle(failure, at: now, random: &random)
         default:
             return []
         }
@@ -100,19 +106,20 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
 
     private mutating func handle(
         _ failure: EffectFailure,
+        at now: WallTime,
         random: inout SeededGenerator
     ) -> [Effect] {
         switch failure {
         case .unreachable:
-            return wait(nil, random: &random)
+            return wait(nil, at: now, random: &random)
         case .wrongEndpoint:
             isInDoubt = true
-            return wait(nil, random: &random)
+            return wait(nil, at: now, random: &random)
         case .throttled(let retryAfter):
-            return wait(retryAfter, random: &random)
+            return wait(retryAfter, at: now, random: &random)
         case .vaultSealed:
             // Looked at again until the code is too old: a restart may bring the key in time.
-            return wait(Limits.codeBackoffMax, random: &random)
+            return wait(Limits.codeBackoffMax, at: now, random: &random)
         case .misconfigured:
             phase = .pending
             return [.pauseProvider]
@@ -121,11 +128,16 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         }
     }
 
-    private mutating func wait(_ hint: Duration?, random: inout SeededGenerator) -> [Effect] {
+    private mutating func wait(
+        _ hint: Duration?,
+        at now: WallTime,
+        random: inout SeededGenerator
+    ) -> [Effect] {
         phase = .pending
         failures += 1
         let delay = RetryPolicy.exchange.delay(failures: failures, random: &random)
-        return [.retry(after: max(delay, min(hint ?? .zero, Limits.codeBackoffMax)))]
+        retryAt = now + max(delay, min(hint ?? .zero, Limits.codeBackoffMax))
+        return [.retry]
     }
 
     private mutating func settle(_ outcome: Phase) -> [Effect] {

@@ -113,7 +113,7 @@ extension JournalEvent {
         case .ledgerRepaired: "ledger repaired after an unclean stop: {detail as words}"
         case .checkpointFailed: "ledger checkpoint not written: {error}"
         case .stateRolledBack:
-            "state older than its checkpoint file: {count} ledger entries missing"
+            "state older than it was: {count} or more ledger entries missing"
         case .rollbackAccepted: "older or changed state accepted by uid {peer.uid}"
         case .replayStarted: "{detail} started"
         case .replayFinished: "replay finished for {count user}"

@@ -104,4 +104,13 @@ package enum Limits {
     package static let renewalRetryMin = Duration.seconds(3600)
     /// Longest such pause: the last fifth of a token's life has room for several.
     package static let renewalRetryMax = Duration.seconds(86_400)
+    /// How long a host owns a partition after it last renewed the lease: the time without a writer
+    /// when the host dies.
+    package static let leaseLifetime = Duration.seconds(5)
+    /// Between two renewals; one may fail without harm.
+    package static let leaseRenewal = Duration.seconds(2)
+    /// What a host stops before the end of a lease: clocks run up to a fiftieth faster or slower.
+    package static let leaseMargin = Duration.milliseconds(100)
+    /// How long calls under way may keep a partition that another host is to have.
+    package static let leaseLeaving = Duration.seconds(10)
 }

@@ -1,7 +1,7 @@
 /// Asking a directory which identities the user has, before every revocation.
 ///
 /// Once the account at the directory is gone, nothing shows any more where it was linked.
-package struct LookupWork: Hashable, Sendable, Retryable {
+package struct LookupWork: Hashable, Sendable, RequestWork {
     package let directory: ProviderName
     package var isDone = false
     package var attempts = 0
@@ -37,10 +37,10 @@ extension LookupWork {
         return []
     }
 
-    mutating func postpone(until: WallTime) {
-        guard isBusy else { return }
+    mutating func takeBackCall() {
         isBusy = false
         attempts -= 1
-        retryAt = until
     }
+
+    mutating func forgetFindings() {}
 }

@@ -31,7 +31,7 @@ package enum Phase: Hashable, Sendable {
 
     package var isEnded: Bool { stage == nil }
 
-    package var wireState: WireState {
+    package var state: RequestState {
         switch self {
         case .open(.accepted): .accepted
         case .open(.scheduled): .scheduled

@@ -1,5 +1,5 @@
 /// The purge and verification of one target within one request.
-package struct PurgeWork: Hashable, Sendable, Retryable {
+package struct PurgeWork: Hashable, Sendable, RequestWork {
     /// Where it stands.
     package enum Step: String, Sendable, CaseIterable {
         case waiting, purged, verified
@@ -164,19 +164,13 @@ extension PurgeWork {
         return [.announce(.blocked(target, found))]
     }
 
-    mutating func postpone(until: WallTime) {
-        guard isBusy else { return }
+    mutating func takeBackCall() {
         isBusy = false
         counts.endPass()
         attempts -= 1
-        retryAt = until
     }
 
-    mutating func retryNow() {
-        retryAt = nil
-        failures = 0
-        heldUnder = nil
-    }
+    mutating func forgetFindings() { heldUnder = nil }
 
     func waitsForKeys(_ environment: Environment) -> Bool {
         step == .purged && !isBusy && counts.isWithoutAnyKey && !counts.isWithoutKeys

@@ -111,12 +111,6 @@ extension Request {
         }
     }
 
-    mutating func postponePlan(until: WallTime) {
-        guard approval?.isBusy ?? false else { return }
-        approval?.planning = .idle
-        approval?.retryAt = until
-    }
-
     /// It takes two operators where one of them may have submitted the request.
     mutating func approve(
         _ hash: String,

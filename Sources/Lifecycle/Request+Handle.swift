@@ -74,7 +74,7 @@ extension Request {
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return }
             purges[index].postpone(until: until)
         case .plan:
-            postponePlan(until: until)
+            approval?.postpone(until: until)
         case .pauseProvider, .pauseTarget, .announce:
             return
         }
@@ -89,13 +89,23 @@ extension Request {
         guard providerFilter?.contains(snapshot.provider) ?? true else { return [] }
         guard let index = index(of: snapshot.identity) else {
             revocations.append(Revocation(snapshot))
+            reopenLinks(to: snapshot.provider)
             return resetApproval()
         }
-        _ = revocations[index].learn(snapshot)
+        if revocations[index].learn(snapshot) { reopenLinks(to: snapshot.provider) }
         if revocations[index].raise() {
             return [revocations[index].announcement(of: .proven)]
         }
         return []
+    }
+
+    /// Links end with the last of what others end with.
+    private mutating func reopenLinks(to provider: ProviderName) {
+        for index in revocations.indices
+        where revocations[index].isLinked && revocations[index].provider == provider {
+            revocations[index].reopen()
+            revocations[index].proof = nil
+        }
     }
 
     private mutating func operate(

@@ -75,4 +75,9 @@ package enum OperationRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case planChanged = "plan_changed"
     /// Whoever handed a request in does not approve it, and nobody approves one twice.
     case sameOperator = "same_operator"
+    /// A hold on the user stops it, and it has none of its own.
+    case userOnHold = "user_on_hold"
+    case unknownProvider = "unknown_provider"
+    /// Other providers than the one to abandon are not done.
+    case providersOpen = "providers_open"
 }

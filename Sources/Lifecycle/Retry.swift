@@ -1,13 +1,21 @@
 /// How long work that failed waits for its next try; each use in the service has its policy here.
 ///
-/// Delays double from the first to the cap. With jitter the whole range is used: that spreads the
-/// retries of many requests after one outage best ("Exponential Backoff And Jitter", AWS
-/// Architecture Blog, 2015).
+/// Delays double from the first to the cap, unless a policy is linear. With jitter the whole range
+/// is used: that spreads the retries of many requests after one outage best ("Exponential Backoff
+/// And Jitter", AWS Architecture Blog, 2015).
 package struct RetryPolicy: Hashable, Sendable {
-    private let first: Duration
+    /// The delay after the first failure.
+    package let first: Duration
     private let cap: Duration
+    /// Each delay is longer than the one before by the first.
+    private let isLinear: Bool
 
-    package init(first: Duration, cap: Duration) { (self.first, self.cap) = (first, cap) }
+    package init(first: Duration, cap: Duration, isLinear: Bool = false) {
+        (self.first, self.cap, self.isLinear) = (first, cap, isLinear)
+    }
+
+    /// The same delay after each failure.
+    private init(every delay: Duration) { self.init(first: delay, cap: delay) }
 
     /// Lookups, revocations, purges and plans: from the restart of a process to a day, for years.
     package static let effect = RetryPolicy(first: Limits.backoffBase, cap: Limits.backoffMax)
@@ -26,9 +34,9 @@ package struct RetryPolicy: Hashable, Sendable {
     /// A store that fails a recheck: the next interval is days away.
     package static let recheck = RetryPolicy(first: .seconds(60), cap: .seconds(6 * 3600))
     /// A store in a replay, for which an operator waits.
-    package static let replay = RetryPolicy(first: .seconds(1), cap: .seconds(1))
+    package static let replay = RetryPolicy(every: .seconds(1))
     /// Writes of the state on a full disk: recovery within five seconds, without a busy loop.
-    package static let fullDisk = RetryPolicy(first: .seconds(1), cap: .seconds(1))
+    package static let fullDisk = RetryPolicy(every: .seconds(1))
     /// What the service has paused by itself and checks again: an operator who mends it waits
     /// seconds.
     package static let pausedComponent = RetryPolicy(first: .seconds(15), cap: .seconds(960))
@@ -45,6 +53,34 @@ package struct RetryPolicy: Hashable, Sendable {
     package static let subscriber = RetryPolicy(first: .seconds(1), cap: .seconds(300))
     /// A daemon that restarts, for its client: it takes a second.
     package static let restart = RetryPolicy(first: .milliseconds(20), cap: .seconds(1))
+    /// Calls about leases and reads of what their owners left: several within the life of a lease.
+    package static let lease = RetryPolicy(every: .milliseconds(250))
+    /// Sessions on which the database notifies hosts; renewals find the same, later.
+    package static let listener = RetryPolicy(every: .milliseconds(500))
+    /// Reads of the outcome of a commit whose session has ended; the writer waits for them.
+    package static let outcome = RetryPolicy(every: .milliseconds(100))
+    /// Locks of a directory: those of a process that was killed last for milliseconds.
+    package static let directoryLock = RetryPolicy(every: .milliseconds(10))
+    /// A server of a queue that is away.
+    package static let queue = RetryPolicy(every: .seconds(2))
+    /// A spool that was locked for long, while a request waits for it.
+    package static let lockedSpool = RetryPolicy(every: .milliseconds(250))
+    /// Opening a spool that fails; an attacker makes events cheaply.
+    package static let failingSpool = RetryPolicy(every: .milliseconds(50))
+    /// Keys and metadata that a provider publishes; a user waits for them.
+    package static let fetchedValue = RetryPolicy(every: .seconds(5))
+    /// The lock of a store that is a file: a longer pause loses against an application that writes
+    /// all the time.
+    package static let lockedFile = RetryPolicy(every: .milliseconds(1))
+    /// Commands to a cluster after a key that moves: 0.75 s in five tries, in which a master
+    /// reports a slot's new place to the others.
+    package static let movingKey = RetryPolicy(
+        first: .milliseconds(50),
+        cap: .milliseconds(250),
+        isLinear: true
+    )
+    /// What callers are asked to wait: a full disk or a full queue is worth another try after this.
+    package static let caller = RetryPolicy(every: .seconds(1))
 
     /// Polls of a transmitter of events; one that is back is noticed within the hour.
     package static func poll(every interval: Duration) -> RetryPolicy {
@@ -53,8 +89,9 @@ package struct RetryPolicy: Hashable, Sendable {
 
     /// The delay after so many consecutive failures, without jitter.
     package func delay(failures: Int) -> Duration {
-        let doublings = min(max(failures, 1) - 1, 40)
-        let (product, overflow) = first.milliseconds.multipliedReportingOverflow(by: 1 << doublings)
+        let failures = max(failures, 1)
+        let factor = isLinear ? Int64(failures) : 1 << min(failures - 1, 40)
+        let (product, overflow) = first.milliseconds.multipliedReportingOverflow(by: factor)
         return overflow ? cap : min(cap, .milliseconds(product))
     }
 
@@ -90,6 +127,12 @@ package struct Retry: Hashable, Sendable, Codable {
     package var lastFailure: String?
 
     package init(failures: Int = 0) { self.failures = failures }
+
+    /// Sets the next try, without a failure.
+    package mutating func postpone(until time: WallTime) { nextAt = time }
+
+    /// Forgets delay and failures, but not the reason of the last one.
+    package mutating func retryNow() { (nextAt, failures) = (nil, 0) }
 
     /// The time until which the work has to wait; `nil` when it may be tried now.
     package func wait(at now: WallTime) -> WallTime? { nextAt.flatMap { $0 > now ? $0 : nil } }
@@ -134,11 +177,31 @@ extension Retryable {
         get { retry.lastFailure }
         set { retry.lastFailure = newValue }
     }
+}
 
-    /// Forgets delay and failures, but not the reason of the last one.
+/// Work of a request, with at most one call under way.
+protocol RequestWork: Retryable {
+    /// A call is under way in this process; not stored.
+    var isBusy: Bool { get }
+
+    /// Takes back a call that was begun and not made.
+    mutating func takeBackCall()
+    /// Forgets what another try may find different.
+    mutating func forgetFindings()
+}
+
+extension RequestWork {
+    /// The call under way was not made, and is due at that time.
+    mutating func postpone(until time: WallTime) {
+        guard isBusy else { return }
+        takeBackCall()
+        retry.postpone(until: time)
+    }
+
+    /// Makes the next try due at once.
     mutating func retryNow() {
-        retryAt = nil
-        failures = 0
+        retry.retryNow()
+        forgetFindings()
     }
 }
 

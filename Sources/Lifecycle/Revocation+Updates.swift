@@ -37,13 +37,15 @@ extension Revocation {
             let isYounger = isRevocationBegun || credential.rotation.isInDoubt
             credentials[index].rotation = isYounger ? .inDoubt : .settled
         }
-        if isNew {
-            verdict = nil
-            if proof == .notification { proof = nil }
-            endedAt = nil
-            waitingSince = nil
-        }
+        if isNew { reopen() }
         return isNew
+    }
+
+    mutating func reopen() {
+        verdict = nil
+        if proof == .notification { proof = nil }
+        endedAt = nil
+        waitingSince = nil
     }
 
     private var isRevocationBegun: Bool { credentials.contains(where: \.hasRevokeIntent) }
@@ -69,20 +71,17 @@ extension Revocation {
         return true
     }
 
-    mutating func postpone(until: WallTime) {
-        guard isBusy else { return }
+    mutating func takeBackCall() {
         isBusy = false
         attempts -= 1
-        retryAt = until
         for index in credentials.indices {
             credentials[index].rotation.end()
             credentials[index].lastCheck = nil
         }
     }
 
-    mutating func retryNow() {
+    mutating func forgetFindings() {
         isKeyMissing = false
-        (retryAt, failures) = (nil, 0)
         forgetRefusals()
     }
 

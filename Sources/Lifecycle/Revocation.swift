@@ -1,5 +1,5 @@
 /// The revocation of one identity within one request.
-package struct Revocation: Hashable, Sendable, Retryable {
+package struct Revocation: Hashable, Sendable, RequestWork {
     package let identity: IdentityID
     package let provider: ProviderName
     package let clientID: String

@@ -76,7 +76,7 @@ package enum Proof: String, Sendable, CaseIterable {
     case notification
 }
 
-/// Why a request waits for an event instead of a timer; the `detail` of the wire state `parked`.
+/// Why a request waits for an event instead of a timer; the `detail` of the state `parked`.
 package enum ParkReason: String, Sendable, CaseIterable {
     case needsReauthentication = "needs_reauthentication"
     case providerPaused = "provider_paused"
@@ -95,15 +95,25 @@ package enum ParkReason: String, Sendable, CaseIterable {
     case clockBehind = "clock_behind"
     /// No key led into a store whose `without_keys` is `park`.
     case withoutKeys = "without_keys"
+
+    /// Whether another host may see it otherwise: it is no rule that all hosts obey.
+    package var isOfHost: Bool {
+        switch self {
+        case .vaultSealed, .awaitingApproval, .sharedIdentity, .needsReauthentication,
+            .awaitingSpool, .awaitingCredentials, .clockBehind, .withoutKeys:
+            true
+        case .providerPaused, .targetPaused, .onHold, .massDeletionGuard, .quarantined: false
+        }
+    }
 }
 
 /// The ten states that applications see, in the spool, over HTTP and in the journal.
-package enum WireState: String, Sendable, CaseIterable {
+package enum RequestState: String, Sendable, CaseIterable {
     case submitted, accepted, scheduled, revoking, purging, verifying, completed
     case rejected, cancelled, parked
 }
 
-/// Why a request was not taken; the `detail` of the wire state `rejected` and the `code` of a
+/// Why a request was not taken; the `detail` of the state `rejected` and the `code` of a
 /// problem.
 package enum RejectReason: String, Sendable, CaseIterable {
     case malformedRow = "malformed_row"

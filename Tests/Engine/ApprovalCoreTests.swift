@@ -121,10 +121,10 @@ struct ApprovalCoreTests {
     @Test func `a start without the setting wakes what waited under it`() {
         var released = CoreDriver.idle().core
         released.releaseUnapproved(at: Sample.start)
-        #expect(released.looseChanges.wakes == [.awaitingApproval])
+        #expect(released.looseChanges.map(\.change).wakes == [.awaitingApproval])
         var required = CoreDriver.idle(Self.configuration).core
         required.releaseUnapproved(at: Sample.start)
-        #expect(required.looseChanges.wakes.isEmpty)
+        #expect(required.looseChanges.map(\.change).wakes.isEmpty)
     }
 
     @Test func `a hold takes back a plan that is not made yet`() {

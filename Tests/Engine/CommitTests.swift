@@ -68,6 +68,33 @@ struct CommitTests {
         #expect(driver.commit().announcements == [.remainingRows(Sample.database)])
     }
 
+    @Test func `what was stored as a purge would begin is revoked first, and orders are kept`()
+        throws
+    {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1), Sample.loaded(2)]))
+        driver.commit()
+        driver.send(driver.revoked(1, .success), driver.revoked(2, .success))
+        let id = Sample.request(1)
+        driver.send(.operate(id, .retry, Ticket(number: 7)))
+        let again = driver.send(.refused(CommitRefusal(unseenBy: [id])))
+        #expect(again.commits.first?.saves.map(\.id) == [Sample.request(2)])
+        #expect(again.replies.isEmpty)
+        let load = try #require(again.loads.first)
+        #expect(load.ids == [id])
+        let begun = driver.commit()
+        #expect(begun.purges == [[Sample.request(2)]])
+
+        let late = CredentialWork(id: Sample.credential(3), kind: .refreshToken, step: .stored)
+        var loaded = Sample.loaded(1, unseen: [Sample.snapshot(1, credentials: [late])])
+        loaded.credentials[Sample.credential(3)] = Sample.sealed(3)
+        driver.send(.loaded(load.read, [loaded], asked: load.ids))
+        let called = driver.commit()
+        #expect(called.replies == [.done])
+        #expect(called.calls.map(\.request) == [id])
+        #expect(called.purges.isEmpty)
+    }
+
     @Test func `one commit at a time, and what waits goes together into the next`() {
         let driver = CoreDriver.idle()
         driver.send(.admitted([Sample.loaded(1)]))

@@ -18,13 +18,15 @@ final class CoreDriver {
         suspects: [RequestID] = [],
         purgesInLastHour: Int = 0,
         allowance: GuardAllowance? = nil,
-        exchanges: [LoadedExchange] = []
+        exchanges: [LoadedExchange] = [],
+        ownership: Ownership = .all
     ) {
         core = EngineCore(
             configuration: configuration,
             pauses: pauses,
             isVaultOpen: isVaultOpen,
-            seed: 1
+            seed: 1,
+            ownership: ownership
         )
         core.start(
             suspects: suspects,
@@ -46,17 +48,20 @@ final class CoreDriver {
     @discardableResult
     func send(_ inputs: EngineInput...) -> [EngineAction] {
         for input in inputs {
-            if case .committed = input { openCommit = nil }
+            switch input {
+            case .committed, .refused: openCommit = nil
+            default: break
+            }
             if case .fetched = input { openFetch = nil }
             core.handle(input, at: now)
         }
         let actions = core.takeActions(at: now)
         for action in actions {
             switch action {
-            case .commit(let changes):
+            case .commit(let changes, _):
                 isCommitDoubled = isCommitDoubled || openCommit != nil
                 openCommit = changes
-            case .fetchDue(let read, _, let excluded, _):
+            case .fetchDue(let read, _, let excluded, _, _):
                 openFetch = (read, excluded)
             default:
                 break
@@ -151,7 +156,7 @@ extension EngineInput {
 
 extension [EngineAction] {
     var commits: [[StateChange]] {
-        compactMap { if case .commit(let changes) = $0 { changes } else { nil } }
+        compactMap { if case .commit(let changes, _) = $0 { changes } else { nil } }
     }
 
     var calls: [(request: RequestID, effect: RequestEffect)] {
@@ -160,7 +165,11 @@ extension [EngineAction] {
 
     var fetches: [(excluding: Set<RequestID>, laneLimits: [ProviderName: Int])] {
         compactMap {
-            if case .fetchDue(_, _, let excluded, let lanes) = $0 { (excluded, lanes) } else { nil }
+            if case .fetchDue(_, _, let excluded, let lanes, _) = $0 {
+                (excluded, lanes)
+            } else {
+                nil
+            }
         }
     }
 

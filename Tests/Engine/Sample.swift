@@ -112,7 +112,7 @@ enum Sample {
         return LoadedRequest(
             request: request,
             user: user,
-            userHash: [],
+            userHash: [UInt8(truncatingIfNeeded: number)],
             credentials: provider.map { [credential(number): sealed(number, provider: $0)] } ?? [:],
             unseen: unseen
         )

@@ -6,8 +6,43 @@ import Testing
 struct StoreTurnTests {
     private static let user = [Sample.request(9)]
 
-    private static func turn(_ number: UInt64, _ gate: PurgeGate = PurgeGate()) -> EngineInput {
-        .takeTurn(Sample.database, user, gate, Ticket(number: number))
+    private static func turn(
+        _ number: UInt64,
+        _ gate: PurgeGate = PurgeGate(),
+        holds: [TargetHold] = [],
+        userHoldsVersion: Int = 0
+    ) -> EngineInput {
+        .takeTurn(
+            Sample.database,
+            user,
+            gate,
+            KnownHolds(rows: holds, userHoldsVersion: userHoldsVersion),
+            Ticket(number: number)
+        )
+    }
+
+    private static func hold(_ name: String, rows: RowFilter?) -> TargetHold {
+        TargetHold(name: name, target: Sample.database, rows: rows, since: Sample.start, uid: 1)
+    }
+
+    @Test(
+        "a hold that a waiting turn does not know closes its gate",
+        arguments: [nil, RowFilter(table: "posts", conditions: [])]
+    )
+    func queued(rows: RowFilter?) {
+        let driver = CoreDriver.idle()
+        let hold = Self.hold("h", rows: rows)
+        let (old, new) = (PurgeGate(), PurgeGate())
+        driver.send(Self.turn(1), Self.turn(2, old), Self.turn(3, new, holds: [hold]))
+        driver.send(.placeHold(hold, Ticket(number: 9)))
+        driver.settle()
+        for gate in [old, new] {
+            for case .stop(let stopped, let requests) in driver.send(.endTurn(Sample.database)) {
+                stopped.close(for: requests)
+            }
+            // A run knows of holds on rows; one on the whole store lets nobody purge.
+            #expect(gate.isClosed(for: Self.user[0]) == (gate === old || rows == nil))
+        }
     }
 
     @Test func `a run waits for the call under way, and requests come between two of its turns`() {
@@ -58,5 +93,35 @@ struct StoreTurnTests {
         let later = PurgeGate()
         driver.send(Self.turn(3, later))
         #expect(!later.isClosed(for: Self.user[0]))
+    }
+
+    @Test func `a hold on a user closes the gates of runs that read the holds before`() {
+        let driver = CoreDriver.idle()
+        let (first, waiting, later) = (PurgeGate(), PurgeGate(), PurgeGate())
+        driver.send(
+            Self.turn(1, first),
+            Self.turn(2, waiting),
+            Self.turn(3, later, userHoldsVersion: 1)
+        )
+        Self.close(driver.send(.userHeld(Ticket(number: 9))))
+        #expect(first.isClosed(for: Self.user[0]))
+        Self.close(driver.send(.endTurn(Sample.database)))
+        #expect(waiting.isClosed(for: Self.user[0]))
+        Self.close(driver.send(.endTurn(Sample.database)))
+        #expect(!later.isClosed(for: Self.user[0]))
+    }
+
+    @Test func `a hold on a user is answered, and leaves the purges of others alone`() {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.settle()
+        #expect(driver.answerRevoke(1, .success).purges == [[Sample.request(1)]])
+        let actions = driver.send(.userHeld(Ticket(number: 9)))
+        #expect(actions.replies == [.done])
+        #expect(!actions.contains { if case .stop = $0 { true } else { false } })
+    }
+
+    private static func close(_ actions: [EngineAction]) {
+        for case .stop(let gate, let requests) in actions { gate.close(for: requests) }
     }
 }

@@ -19,6 +19,32 @@ struct TargetQueueTests {
         #expect(!queue.isBusy)
     }
 
+    @Test func `four purges at most go before a verification`() throws {
+        let queue = DrivenQueue()
+        var works: [TargetQueue.Work] = []
+        queue.enqueue(Sample.request(0), .verify)
+        for number in 1...12 {
+            // Others come all the time.
+            queue.enqueue(Sample.request(number), .purge)
+            let (work, batch) = try #require(queue.nextBatch())
+            works.append(work)
+            queue.finished()
+            if work == .purge { for id in batch { queue.enqueue(id, .verify) } }
+        }
+        let four = Array(repeating: TargetQueue.Work.purge, count: 4)
+        #expect(works == [.verify] + four + [.verify] + four + [.verify, .purge])
+    }
+
+    @Test func `enough for one call are verified at once`() throws {
+        let queue = DrivenQueue()
+        queue.enqueue(Sample.request(0), .verify)
+        _ = try #require(queue.nextBatch())
+        queue.finished()
+        for number in 1...Limits.purgeBatchMax { queue.enqueue(Sample.request(number), .verify) }
+        queue.enqueue(Sample.request(1000), .purge)
+        #expect(try #require(queue.nextBatch()).0 == .verify)
+    }
+
     @Test func `verifications go first and are never mixed with purges`() throws {
         let queue = DrivenQueue()
         queue.enqueue(Sample.request(1), .purge)

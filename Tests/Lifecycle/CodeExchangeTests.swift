@@ -4,7 +4,7 @@ import Testing
 /// The five-minute lane: every phase × every event.
 struct CodeExchangeTests {
     enum Column: String, CaseIterable {
-        case begin, beginTooLate, exchanged, refused, restarted
+        case begin, beginTooLate, exchanged, refused, restarted, foreignSubject
         case unreachable, throttled, lost, unusable, misconfigured, sealBroken, vaultSealed
         case wrongEndpoint
 
@@ -14,6 +14,7 @@ struct CodeExchangeTests {
             case .exchanged: .exchanged
             case .refused: .refused
             case .restarted: .restarted
+            case .foreignSubject: .foreignSubject
             case .unreachable: .failure(.unreachable)
             case .throttled: .failure(.throttled(retryAfter: nil))
             case .lost: .failure(.lost)
@@ -37,19 +38,26 @@ struct CodeExchangeTests {
         (
             .pending,
             [
-                "exchanging +exchange", "expired +settled", ".", ".", ".",
+                "exchanging +exchange", "expired +settled", ".", ".", ".", ".",
                 ".", ".", ".", ".", ".", ".", ".", ".",
             ]
         ),
         (
             .exchanging,
             [
-                ".", ".", "exchanged +settled", "refused +settled", "unknown +settled",
+                ".", ".", "exchanged +settled", "refused +settled", "unknown +settled", ".",
                 "pending +retry", "pending +retry", "unknown +settled", "unknown +settled",
                 "pending +pause", "unknown +settled", "pending +retry", "pending +retry",
             ]
         ),
-        (.exchanged, nothing), (.refused, nothing), (.unknown, nothing), (.expired, nothing),
+        (
+            .exchanged,
+            [
+                ".", ".", ".", ".", ".", "refused +settled",
+                ".", ".", ".", ".", ".", ".", ".", ".",
+            ]
+        ),
+        (.refused, nothing), (.unknown, nothing), (.expired, nothing),
     ]
 
     static let nothing = Array(repeating: ".", count: Column.allCases.count)
@@ -70,7 +78,7 @@ struct CodeExchangeTests {
         "only an exchange that provably did not happen is tried again, soon",
         arguments: [nil, Duration.seconds(-5), .zero, .seconds(2), .seconds(86_400)]
     )
-    func retry(_ retryAfter: Duration?) {
+    func retry(_ retryAfter: Duration?) throws {
         var exchange = exchange(.exchanging)
         var random = SeededGenerator(seed: 3)
         let now = Sample.start
@@ -79,14 +87,25 @@ struct CodeExchangeTests {
             now: now,
             random: &random
         )
-        guard case .retry(let delay) = effects.first else {
-            Issue.record("no retry")
-            return
-        }
+        #expect(effects == [.retry])
+        let delay = try #require(exchange.retryAt).since(now)
         #expect(delay > .zero)
         #expect(delay <= Limits.codeBackoffMax)
         #expect(delay >= min(retryAfter ?? .zero, Limits.codeBackoffMax))
         #expect(exchange.failures == 1)
+        #expect(exchange.handle(.begin, now: now, random: &random) == [.exchange])
+        #expect(exchange.retryAt == nil)
+    }
+
+    @Test func `after a jump of the clock, an exchange that waits is due at once`() {
+        var exchange = exchange(.exchanging)
+        var random = SeededGenerator(seed: 3)
+        let now = Sample.start + .seconds(86_400)
+        exchange.reclock(ClockStep(from: now, to: now, by: .seconds(-9)), at: Sample.start)
+        #expect(exchange.retryAt == nil)
+        _ = exchange.handle(.failure(.unreachable), now: now, random: &random)
+        exchange.reclock(ClockStep(from: now, to: now, by: .seconds(-9)), at: Sample.start)
+        #expect(exchange.retryAt == Sample.start)
     }
 
     /// What else comes before the end, how the exchange ends, and what is known then.

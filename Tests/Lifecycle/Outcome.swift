@@ -99,6 +99,9 @@ extension Outcome {
         case .noPlan: "P"
         case .planChanged: "C"
         case .sameOperator: "S"
+        case .userOnHold: "U"
+        case .unknownProvider: "?"
+        case .providersOpen: "O"
         }
     }
 

@@ -74,15 +74,35 @@ struct RetryPolicyTests {
         (.postponedRow, .seconds(1), .seconds(30)),
         (.changedDocument, .milliseconds(100), .seconds(4)),
         (.restart, .milliseconds(20), .seconds(1)),
+        (.message, .seconds(5), .seconds(14_400)),
+        (.subscriber, .seconds(1), .seconds(300)),
+        (.lease, .milliseconds(250), .milliseconds(250)),
+        (.listener, .milliseconds(500), .milliseconds(500)),
+        (.outcome, .milliseconds(100), .milliseconds(100)),
+        (.directoryLock, .milliseconds(10), .milliseconds(10)),
+        (.queue, .seconds(2), .seconds(2)),
+        (.lockedSpool, .milliseconds(250), .milliseconds(250)),
+        (.failingSpool, .milliseconds(50), .milliseconds(50)),
+        (.fetchedValue, .seconds(5), .seconds(5)),
+        (.lockedFile, .milliseconds(1), .milliseconds(1)),
+        (.caller, .seconds(1), .seconds(1)),
         (.poll(every: .seconds(30)), .seconds(30), .seconds(3600)),
         (.poll(every: .seconds(7200)), .seconds(7200), .seconds(7200)),
     ]
 
     @Test("delays double up to the cap", arguments: policies)
     func policy(_ policy: RetryPolicy, _ first: Duration, _ longest: Duration) {
+        #expect(policy.first == first)
         #expect(policy.delay(failures: 1) == first)
         #expect(policy.delay(failures: 2) == min(first * 2, longest))
         #expect(policy.delay(failures: .max) == longest)
+    }
+
+    @Test func `a key that moves is followed for three quarters of a second`() {
+        let delays = (1...6).map { RetryPolicy.movingKey.delay(failures: $0).milliseconds }
+        #expect(delays == [50, 100, 150, 200, 250, 250])
+        #expect(RetryPolicy.movingKey.delay(failures: .min) == .milliseconds(50))
+        #expect(RetryPolicy.movingKey.delay(failures: .max) == .milliseconds(250))
     }
 
     @Test func `one seed gives one sequence`() {

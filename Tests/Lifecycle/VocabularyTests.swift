@@ -3,9 +3,9 @@ import Testing
 
 /// Words that are contracts with the outside.
 struct VocabularyTests {
-    @Test func `the wire has ten states, thirteen park reasons and nine verdicts`() {
+    @Test func `a request has ten states, thirteen park reasons and nine verdicts`() {
         #expect(
-            WireState.allCases.map(\.rawValue) == [
+            RequestState.allCases.map(\.rawValue) == [
                 "submitted", "accepted", "scheduled", "revoking", "purging", "verifying",
                 "completed", "rejected", "cancelled", "parked",
             ]
@@ -32,8 +32,8 @@ struct VocabularyTests {
         #expect(revoked == [.proven, .accepted, .alreadyGone])
     }
 
-    @Test("phases show as wire states", arguments: PhaseRow.allCases)
-    func wireState(of row: PhaseRow) throws {
+    @Test("phases show as states", arguments: PhaseRow.allCases)
+    func state(of row: PhaseRow) throws {
         let phase = try row.machine(.deleteAccount).request.phase
         let expected =
             switch row {
@@ -42,7 +42,7 @@ struct VocabularyTests {
             case .completed: "completed"
             case .cancelled: "cancelled"
             }
-        #expect(phase.wireState.rawValue == expected)
+        #expect(phase.state.rawValue == expected)
         #expect(phase.isEnded == (phase.stage == nil))
     }
 

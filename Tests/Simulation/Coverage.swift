@@ -28,7 +28,7 @@ struct Coverage: Sendable {
     private mutating func note(_ event: RequestEvent, _ request: Request?) {
         guard let request else { return }
         let name = Mirror(reflecting: event).children.first?.label ?? "\(event)"
-        counts[request.phase.wireState.rawValue, default: [:]][name, default: 0] += 1
+        counts[request.phase.state.rawValue, default: [:]][name, default: 0] += 1
     }
 
     /// Adds another run's.
@@ -48,7 +48,7 @@ struct Coverage: Sendable {
         let events = Set(counts.values.flatMap(\.keys)).sorted()
         let head = row("phase × event", events)
         return [head]
-            + WireState.allCases.map(\.rawValue).compactMap { phase in
+            + RequestState.allCases.map(\.rawValue).compactMap { phase in
                 counts[phase].map { found in
                     row(phase, events.map { found[$0].map(String.init) ?? "." })
                 }

@@ -7,18 +7,25 @@ struct Finals: Equatable {
         let credentialCount: Int
     }
 
-    private let end: WireState?
+    private let end: RequestState?
     private let links: [IdentityID: Link]
     private let verified: Set<TargetName>
 
     init(_ request: Request) {
-        end = request.phase.isEnded ? request.phase.wireState : nil
+        end = request.phase.isEnded ? request.phase.state : nil
         links = request.revocations.reduce(into: [:]) { links, revocation in
             links[revocation.identity] = revocation.verdict.map {
-                Link(verdict: $0, credentialCount: revocation.credentials.count)
+                Link(verdict: $0, credentialCount: Self.credentialCount(revocation, request))
             }
         }
         verified = Set(request.purges.filter { $0.step == .verified }.map(\.target))
+    }
+
+    /// A link ends with the credentials of its provider.
+    private static func credentialCount(_ revocation: Revocation, _ request: Request) -> Int {
+        guard revocation.isLinked else { return revocation.credentials.count }
+        return request.revocations.filter { $0.provider == revocation.provider }
+            .reduce(0) { $0 + $1.credentials.count }
     }
 
     /// Whether nothing of this is another in `later`; only a new sign-in opens a verdict again.
@@ -28,7 +35,7 @@ struct Finals: Equatable {
             && later.revocations.allSatisfy { revocation in
                 guard let link = links[revocation.identity] else { return true }
                 return now.links[revocation.identity]?.verdict == link.verdict
-                    || revocation.credentials.count > link.credentialCount
+                    || Self.credentialCount(revocation, later) > link.credentialCount
             }
     }
 }

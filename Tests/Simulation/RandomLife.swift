@@ -7,7 +7,11 @@ enum RandomLife {
     static func run(seed: UInt64, bug: PlantedBug? = nil, isTracing: Bool = false) -> Simulator {
         // A few: the daily search for dying tokens makes a life long.
         let approval = seed % 5 == 0 ? ApprovalPolicy.required : .none
-        let configuration = Scenario.configuration(approval: approval, hasClocks: seed % 8 == 0)
+        let configuration = Scenario.configuration(
+            approval: approval,
+            hasClocks: seed % 8 == 0,
+            isKeyed: seed % 10 == 3
+        )
         var sim = Simulator(seed: seed, configuration: configuration)
         sim.isTracing = isTracing
         sim.bug = bug
@@ -18,6 +22,7 @@ enum RandomLife {
         if approval == .required { sim.drawApprovals() }
         sim.drawTargetHolds()
         sim.drawRuns()
+        sim.drawRareRuns(seed: seed)
         sim.run(for: .seconds(3 * 86_400))
         sim.heal()
         sim.run(for: .seconds(60 * 86_400))
@@ -34,6 +39,7 @@ extension Simulator {
         faults.crashPerMille = pick([0, 5, 20, 60])
         faults.callLatencyMaxMs = Int64(pick([1, 400, 30_000]))
         faults.repeatsMax = pick([0, 1, 4])
+        faults.lateSignInPerMille = pick([0, 100])
         if chance(300) {
             faults.outages[pick([apple, other, rotating, directory])] =
                 now + .seconds(Int64(pick([60, 7200, 200_000])))
@@ -68,7 +74,7 @@ extension Simulator {
         at(chance(500) ? delay + late : delay - .milliseconds(50)) { $0.setClock(error: error) }
     }
 
-    fileprivate mutating func drawUsers() {
+    mutating func drawUsers() {
         let userCount = Int.random(in: 1...4, using: &random)
         for user in 1...userCount {
             var isAtApple = false
@@ -105,7 +111,7 @@ extension Simulator {
 
     /// An operator who comes by now and then, for as long as the run lasts, and an application that
     /// writes on.
-    fileprivate mutating func drawApprovals() {
+    mutating func drawApprovals() {
         approveAll(every: .seconds(Int64(pick([600, 7200, 40_000]))), times: 200)
         for _ in 0..<3 {
             let user = Int.random(in: 1...4, using: &random)
@@ -117,7 +123,7 @@ extension Simulator {
         at(.seconds(3 * 86_400)) { $0.approveAll(every: .seconds(7200), times: 600) }
     }
 
-    fileprivate mutating func drawTargetHolds() {
+    mutating func drawTargetHolds() {
         for name in ["a", "b"] where chance(200) {
             let hold = Self.hold(name, on: pick([database, files]), isOfRows: chance(500))
             let placedAt = Duration.seconds(Int64.random(in: 0...900, using: &random))
@@ -165,10 +171,11 @@ extension Simulator {
     fileprivate mutating func drawRuns() {
         guard clockError == .zero, !isClockSetAtIntake else { return }
         for number in 0..<pick([0, 1, 2]) {
-            let target = pick([database, files])
+            let target = pick(configuration.targets)
             let isVouchedFor = chance(500)
             at(.seconds(Int64.random(in: 900...220_000, using: &random))) { sim in
                 sim.restoreBackup(target)
+                if target == database, sim.hasKeys { sim.restoreBackup(crm) }
                 let now = sim.clock
                 sim.replayUntilDone(
                     RunScenario.terms("drawn-\(number)") { terms in
@@ -192,10 +199,12 @@ extension Simulator {
         }
     }
 
-    fileprivate mutating func heal() {
+    mutating func heal() {
         faults = Faults()
         isHealed = true
-        for name in [apple, other, rotating, directory] { turn([.resume(name)]) }
+        for name in [apple, other, rotating, directory] {
+            if isShared { resumeUntilDone(name) } else { turn([.resume(name)]) }
+        }
         // A hold whose acknowledgement is under way is lifted too.
         releaseAll()
         liftAllHolds()
@@ -206,7 +215,7 @@ extension Simulator {
     }
 
     /// I-10 and liveness: with everything healed, every request comes to its end by itself.
-    fileprivate mutating func expectEverythingEnded() {
+    mutating func expectEverythingEnded() {
         guard world.violations.isEmpty else { return }
         for id in acknowledged {
             guard let request = request(id), !request.phase.isEnded else { continue }
@@ -222,7 +231,7 @@ extension Simulator {
         }
     }
 
-    fileprivate mutating func pick<Value>(_ values: [Value]) -> Value {
+    mutating func pick<Value>(_ values: [Value]) -> Value {
         values[Int.random(in: 0..<values.count, using: &random)]
     }
 }

@@ -10,6 +10,8 @@ struct RunScenario: Sendable {
     /// What is wrong at the end.
     let judge: @Sendable (Simulator) -> [String]
     var span = Duration.seconds(20 * 86_400)
+    /// Rows of one store lead to another one.
+    var isKeyed = false
 
     static let hour = Duration.seconds(3600)
     static let day = Duration.seconds(86_400)
@@ -38,9 +40,9 @@ struct RunScenario: Sendable {
         sim.world.rows[target]?.values.reduce(0, +) ?? 0
     }
 
-    private static func expect(_ isSo: Bool, _ text: String) -> [String] { isSo ? [] : [text] }
+    static func expect(_ isSo: Bool, _ text: String) -> [String] { isSo ? [] : [text] }
 
-    private static func error(_ sim: Simulator, _ id: String, _ target: TargetName) -> String? {
+    static func error(_ sim: Simulator, _ id: String, _ target: TargetName) -> String? {
         sim.book.reports[id]?.stores.first { $0.name == target }?.error
     }
 
@@ -229,7 +231,7 @@ struct RunScenario: Sendable {
         ),
     ]
 
-    static let all: [RunScenario] = replays + looks
+    static let all: [RunScenario] = replays + looks + keyed + answers
 }
 
 extension RunScenario: CustomTestStringConvertible {

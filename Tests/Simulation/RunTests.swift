@@ -10,7 +10,8 @@ struct RunTests {
         crashAt: Int? = nil,
         bug: PlantedBug? = nil
     ) -> Simulator {
-        var sim = Simulator(seed: 1, configuration: Scenario.configuration())
+        let configuration = Scenario.configuration(isKeyed: scenario.isKeyed)
+        var sim = Simulator(seed: 1, configuration: configuration)
         (sim.crashAtAction, sim.bug) = (crashAt, bug)
         scenario.prepare(&sim)
         sim.run(for: scenario.span)
@@ -38,10 +39,24 @@ struct RunTests {
         print("simulation: \(scenario.name): crashed at each of \(count) actions")
     }
 
+    @Test("the scenarios reach every phase, and everything that a run asks for")
+    func coverage() throws {
+        var reached = RunCoverage()
+        for scenario in RunScenario.all { reached.merge(Self.run(scenario).book.coverage) }
+        // Only after a crash there is something to end that a replay began.
+        let first = try #require(RunScenario.all.first)
+        for point in 1...Self.run(first).actionCount {
+            reached.merge(Self.run(first, crashAt: point).book.coverage)
+        }
+        #expect(reached.missingPhases == [])
+        #expect(reached.missingEffects == [])
+    }
+
     /// Which invariant has to see each bug.
     static let bugs: [(PlantedBug, String)] = [
         (.blindReplay, "R-1:"), (.lateCutoff, "R-2:"), (.deafReplay, "I-10:"),
-        (.silentRecheck, "R-4:"),
+        (.silentRecheck, "R-4:"), (.skippedHoldCheck, "R-3:"), (.skippedNote, "R-5:"),
+        (.droppedLateData, "R-6:"), (.unheardAlarm, "R-7:"), (.originalForCopy, "R-8:"),
     ]
 
     @Test("every planted bug turns a scenario red", arguments: bugs)

@@ -16,13 +16,15 @@ let unconfigured = ProviderName("github.com")
 let idling = ProviderName("idling")
 let database = TargetName("app-db")
 let files = TargetName("files")
+/// Knows each user by an id of its own, which rows of the database name.
+let crm = TargetName("crm")
 
 /// A named course of events, and what must hold when it is over.
 struct Scenario: Sendable, CustomTestStringConvertible {
     let name: String
     let prepare: @Sendable (inout Simulator) -> Void
     /// The states that the first request may end in.
-    let ends: Set<WireState>
+    let ends: Set<RequestState>
     var span = Duration.seconds(40 * 86_400)
     var approval = ApprovalPolicy.none
 
@@ -32,7 +34,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         onUnrevocable: OnUnrevocable = .proceed,
         purgesPerHourMax: Int = 1000,
         approval: ApprovalPolicy = .none,
-        hasClocks: Bool = false
+        hasClocks: Bool = false,
+        isKeyed: Bool = false
     ) -> EngineConfiguration {
         let traits = ProviderTraits(
             canCheckRefreshToken: true,
@@ -60,12 +63,13 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             lanes: [
                 apple: limits, other: limits, rotating: limits, idling: limits, directory: limits,
             ],
-            targets: [database, files],
+            targets: isKeyed ? [database, files, crm] : [database, files],
             withoutIdentities: .proceed,
             purgesPerHourMax: purgesPerHourMax,
             directory: directory
         )
         configuration.approval = approval
+        if isKeyed { configuration.keySources[crm] = database }
         return configuration
     }
 

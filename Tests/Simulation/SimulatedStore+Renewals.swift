@@ -11,14 +11,21 @@ extension SimulatedStore {
         var failures = 0
     }
 
-    func dueRenewals(of providers: [ProviderName], at now: WallTime, limit: Int) -> DueRenewals {
+    func dueRenewals(
+        of providers: [ProviderName],
+        at now: WallTime,
+        limit: Int,
+        in partitions: PartitionSet = .all
+    ) -> DueRenewals {
         var due: [DueRenewal] = []
         var next: WallTime?
         for name in providers {
             let rows = renewals.filter { $0.value.provider == name && $0.value.dueAt != nil }
                 .sorted { ($0.value.dueAt ?? now, $0.key) < ($1.value.dueAt ?? now, $1.key) }
             for (id, row) in rows.prefix(while: { ($0.value.dueAt ?? now) <= now }).prefix(limit) {
-                guard let identity = identity(of: id) else { continue }
+                guard let identity = identity(of: id), let user = identities[identity]?.user,
+                    partitions.contains(Partition(userHash: Simulator.hash(of: user)))
+                else { continue }
                 due.append(
                     DueRenewal(
                         credential: id,

@@ -7,7 +7,7 @@ struct SimulatedStore {
         var request: Request
         let user: Int
         var isActive = false
-        var mirror: WireState?
+        var mirror: RequestState?
     }
 
     struct Identity {
@@ -33,6 +33,8 @@ struct SimulatedStore {
     var idempotency: [String: RequestID] = [:]
     var purgeTimes: [WallTime] = []
     var overridesUsed = 0
+    /// What a store of several hosts has besides.
+    var shared = SharedTables()
     /// Small, so that wakes have several pages.
     static let wakePageMax = 2
     private var lastCredential: Int64 = 0
@@ -155,7 +157,9 @@ struct SimulatedStore {
             kind: .refreshToken,
             provider: identity(of: id).flatMap { identities[$0]?.provider } ?? apple,
             clientID: "client",
-            userHash: [],
+            userHash: identity(of: id).flatMap { identities[$0] }.map {
+                Simulator.hash(of: $0.user)
+            } ?? [],
             rowNonce: [],
             sealedSecret: Array((secret ?? secrets[id] ?? "").utf8),
             sealedCodeVerifier: nil,
@@ -169,10 +173,12 @@ struct SimulatedStore {
         at now: WallTime,
         limit: Int,
         excluding: Set<RequestID>,
-        laneLimits: [ProviderName: Int]
+        laneLimits: [ProviderName: Int],
+        in partitions: PartitionSet = .all
     ) -> DueRequests {
         let waiting = requests.values.filter { row in
             row.request.dueAt != nil && !excluding.contains(row.request.id)
+                && partitions.contains(Partition(userHash: Simulator.hash(of: row.user)))
         }
         let due = waiting.filter { row in
             (row.request.dueAt ?? now) <= now
@@ -215,11 +221,23 @@ struct SimulatedStore {
         }
     }
 
+    /// A deletion may not end revoking beside a credential that it does not know.
+    func refusal(of changes: [StateChange]) -> CommitRefusal? {
+        var unseenBy: [RequestID] = []
+        for case .some(let now) in changes.map(\.endsRevoking) {
+            let known = Set(now.revocations.flatMap { $0.credentials.map(\.id) })
+            let stored = identities.values.filter { $0.user == requests[now.id]?.user }
+                .flatMap(\.credentials)
+            if !stored.allSatisfy({ known.contains($0.id) }) { unseenBy.append(now.id) }
+        }
+        return unseenBy.isEmpty ? nil : CommitRefusal(unseenBy: unseenBy)
+    }
+
     mutating func commit(_ changes: [StateChange]) -> [ChangeUpdate?] {
         changes.map { apply($0) }
     }
 
-    private mutating func apply(_ change: StateChange) -> ChangeUpdate? {
+    mutating func apply(_ change: StateChange) -> ChangeUpdate? {
         switch change {
         case .save(let now, _, _):
             save(now)
@@ -275,6 +293,8 @@ struct SimulatedStore {
             reclock(step, at: time)
         case .useGuardOverride(let count, _):
             overridesUsed += count
+        case .answer(let id, let outcome):
+            shared.operations[id]?.answer = outcome
         }
         return nil
     }

@@ -47,6 +47,14 @@ struct SimulatedWorld {
     var dated: [TargetName: [Int: [DatedRow]]] = [:]
     /// Users whose data a backup brought back, and whom nobody erased since.
     var restored: [TargetName: Set<Int>] = [:]
+    /// Copies of a store for drills, by place: rows of each user.
+    var copies: [String: [Int: Int]] = [:]
+    /// Copies that a process has open; only one run may.
+    var openCopies: Set<String> = []
+    /// Copies that are open and cannot be used.
+    var damagedCopies: Set<String> = []
+    /// Stores that cannot list their users.
+    var unlisted: Set<TargetName> = []
     /// Requests that purge again what a backup may have brought back.
     var reopened: Set<RequestID> = []
     /// Rows of an account that was registered again.

@@ -7,7 +7,8 @@ extension Simulator {
         checkApproval(of: action)
         checkHolds(of: action)
         switch action {
-        case .commit:
+        case .commit(let changes, _):
+            signIn(during: changes)
             schedule(.perform(action), after: latency(faults.commitLatencyMaxMs))
         case .fetchDue, .load, .findRenewals, .readSpool:
             schedule(.perform(action), after: latency(2))
@@ -17,7 +18,7 @@ extension Simulator {
             outcomes[ticket.number] = outcome
             turnCame(ticket.number)
         case .changed(let request):
-            store.requests[request.id]?.mirror = request.phase.wireState
+            store.requests[request.id]?.mirror = request.phase.state
         case .announce(let id, let announcement):
             announcements.append((id, announcement))
         case .stop(let gate, let requests):
@@ -26,17 +27,26 @@ extension Simulator {
             gate.retire()
         case .report(.tokensExpiring(let name, _)):
             warnings.append(name)
-        case .report:
+        case .report, .readRules, .readInbox, .left:
             break
         }
     }
 
     mutating func perform(_ action: EngineAction) {
         switch action {
-        case .commit(let changes):
+        case .commit(let changes, nil):
+            if let refusal = store.refusal(of: changes) { return turn([.refused(refusal)]) }
             turn([.committed(commit(changes))])
-        case .fetchDue(let read, let limit, let excluded, let limits):
-            let due = store.due(at: clock, limit: limit, excluding: excluded, laneLimits: limits)
+        case .commit(let changes, .some(let claims)):
+            commit(changes, under: claims)
+        case .fetchDue(let read, let limit, let excluded, let limits, let parts):
+            let due = store.due(
+                at: clock,
+                limit: limit,
+                excluding: excluded,
+                laneLimits: limits,
+                in: parts
+            )
             turn([.fetched(read, due, limit: limit)])
         case .load(let read, let ids):
             turn([.loaded(read, ids.compactMap { store.loaded($0) }, asked: ids)])
@@ -48,8 +58,13 @@ extension Simulator {
             call(id, effect, provider, sealed)
         case .lookUp(let id, let name, _, _):
             lookUp(id, at: name)
-        case .findRenewals(let providers, let limit):
-            turn([.renewalsFound(store.dueRenewals(of: providers, at: clock, limit: limit))])
+        case .findRenewals(let providers, let limit, let parts):
+            let due = store.dueRenewals(of: providers, at: clock, limit: limit, in: parts)
+            turn([.renewalsFound(due)])
+        case .readRules(let read):
+            turn([.rules(read, rules)])
+        case .readInbox(let read, let parts):
+            readInbox(read, parts)
         case .readSpool:
             readSpool()
         case .renew(let sealed):
@@ -69,7 +84,7 @@ extension Simulator {
                 ($0.request, RequestEvent.verified(target, verify(target, $0)))
             }
             turn([.targetAnswered(target, answers)])
-        case .stop, .retire, .reply, .changed, .announce, .report:
+        case .stop, .retire, .reply, .changed, .announce, .report, .left:
             break
         }
     }
@@ -77,8 +92,10 @@ extension Simulator {
     /// The process dies while the action happens: the world may feel it, nobody hears the answer.
     mutating func performInWorldOnly(_ action: EngineAction) {
         switch action {
-        case .commit(let changes):
-            _ = commit(changes)
+        case .commit(let changes, nil):
+            if store.refusal(of: changes) == nil { _ = commit(changes) }
+        case .commit(let changes, .some(let claims)):
+            _ = outcome(of: changes, under: claims)
         case .renew(let sealed):
             let name = String(decoding: sealed.sealedSecret, as: UTF8.self)
             guard sealed.provider == rotating else {
@@ -99,7 +116,7 @@ extension Simulator {
         case .purge(let target, let orders):
             for order in orders { _ = purge(target, order) }
         case .call, .lookUp, .plan, .fetchDue, .load, .findRenewals, .readSpool, .verify, .stop,
-            .retire, .reply, .changed, .announce, .report:
+            .retire, .reply, .changed, .announce, .report, .readRules, .readInbox, .left:
             break
         }
     }
@@ -233,7 +250,7 @@ extension Simulator {
     /// says so.
     private mutating func purge(_ target: TargetName, _ order: PurgeOrder) -> PurgeAnswer {
         guard let row = store.requests[order.request] else { return .failure(.unusable) }
-        guard !order.isStopped else { return .stopped }
+        guard !order.isStopped, mayPurge(order.request) else { return .stopped }
         checkHolds(of: .purge(target, [order]))
         world.purgeCalls += 1
         let isAdmitted = row.request.revocations.allSatisfy { $0.verdict != nil }

@@ -29,6 +29,7 @@ extension Simulator {
         var inputs: [EngineInput] = [.codes([loaded])]
         if let update = store.update(of: identity) { inputs.append(.update(update)) }
         turn(inputs)
+        mail(identity)
     }
 
     /// A refresh token that was stored long ago.
@@ -43,6 +44,17 @@ extension Simulator {
         )
         store.noteUpdate(of: identity, at: clock)
         if let update = store.update(of: identity) { turn([.update(update)]) }
+        mail(identity)
+    }
+
+    /// Some users whose revoking is about to end have their app store another token.
+    mutating func signIn(during commit: [StateChange]) {
+        for case .some(let now) in commit.map(\.endsRevoking) {
+            guard faults.lateSignInPerMille > 0, chance(faults.lateSignInPerMille),
+                let user = store.requests[now.id]?.user
+            else { continue }
+            at(.zero) { $0.storeToken(user: user, provider: apple) }
+        }
     }
 
     /// From purging on a credential is refused; a later life of the account is not played here.
@@ -137,6 +149,7 @@ extension Simulator {
     private mutating func admit(_ id: RequestID, by read: ReadNumber) {
         guard let loaded = store.loaded(id) else { return }
         let input = EngineInput.admitted([loaded], by: bug == .staleAdmission ? .latest : read)
+        if isShared { mail() }
         guard faults.admissionLatencyMaxMs > 0 else { return turn([input]) }
         schedule(.input(input), after: latency(faults.admissionLatencyMaxMs))
     }
@@ -150,11 +163,15 @@ extension Simulator {
             held.insert(id)
             return number
         }
-        turn([.operate(id, event, Ticket(number: number))])
+        if isShared {
+            submitRow(id, event, number)
+        } else {
+            turn([.operate(id, event, Ticket(number: number))])
+        }
         return number
     }
 
-    func state(_ id: RequestID) -> WireState? { store.requests[id]?.request.phase.wireState }
+    func state(_ id: RequestID) -> RequestState? { store.requests[id]?.request.phase.state }
 
     func request(_ id: RequestID) -> Request? { store.requests[id]?.request }
 }

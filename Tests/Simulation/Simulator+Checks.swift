@@ -30,11 +30,24 @@ extension Simulator {
         finals[request.id] = Finals(request)
     }
 
+    /// I-3: what the vault has taken is revoked before rows go; from then on it takes nothing.
+    private mutating func checkCredentials(_ row: SimulatedStore.Row) {
+        let request = row.request
+        guard request.phase == .completed || request.phase.stage.map({ $0 >= .purging }) ?? false
+        else { return }
+        let known = Set(request.revocations.flatMap { $0.credentials.map(\.id) })
+        for identity in store.identities.values where identity.user == row.user {
+            guard !identity.credentials.allSatisfy({ known.contains($0.id) }) else { continue }
+            world.violations.append("I-3: purging beside a credential that nobody has revoked")
+        }
+    }
+
     private mutating func check(_ row: SimulatedStore.Row) {
         let request = row.request
         if let stage = request.phase.stage, stage >= .purging, request.openRevocationCount > 0 {
             world.violations.append("I-3: purging with an open revocation")
         }
+        if request.kind == .deleteAccount { checkCredentials(row) }
         for revocation in request.revocations {
             guard revocation.verdict == .proven || revocation.verdict == .accepted else { continue }
             if world.liveTokenCount(user: row.user, provider: revocation.provider) > 0,
@@ -78,9 +91,15 @@ extension Simulator {
 
     /// A sign-in after the request made a new credential that the request has not seen yet.
     private func hasNewerCredential(_ row: SimulatedStore.Row, _ revocation: Revocation) -> Bool {
-        let known = Set(revocation.credentials.map(\.id))
-        guard let identity = store.identities[revocation.identity] else { return false }
-        return identity.credentials.contains { !known.contains($0.id) && !$0.step.isFinal }
-            || identity.credentials.contains { $0.step == .codePending }
+        let known = Set(row.request.revocations.flatMap { $0.credentials.map(\.id) })
+        // A link of the directory ends with the identities of its provider.
+        return store.identities.values.contains { identity in
+            (identity.id == revocation.identity
+                || revocation.isLinked && identity.user == row.user
+                    && identity.provider == revocation.provider)
+                && identity.credentials.contains {
+                    $0.step == .codePending || !known.contains($0.id) && !$0.step.isFinal
+                }
+        }
     }
 }

@@ -27,11 +27,20 @@ extension Simulator {
         turn([.placeHold(hold, Ticket(number: number))])
         at(.seconds(2)) { sim in
             switch sim.outcomes[number] {
-            case .done: if !sim.isHealed { sim.targetHolds[hold.name] = hold }
+            case .done: sim.acknowledge(hold)
             case .refused, .notOpen: sim.world.violations.append("a hold was refused")
             case nil: sim.placeUntilDone(hold)
             }
         }
+    }
+
+    /// The operator hears of it when every host obeys.
+    private mutating func acknowledge(_ hold: TargetHold) {
+        guard !isHealed, store.pauses.holds.contains(hold) else { return }
+        guard !isShared || isObeyed(hold) else {
+            return at(.seconds(1)) { $0.acknowledge(hold) }
+        }
+        targetHolds[hold.name] = hold
     }
 
     mutating func liftAllHolds() {

@@ -25,7 +25,12 @@ extension Simulator {
             turn([answer(.live)])
             return
         }
-        let kept = Keep(credential: credential, token: rotated, answer: answer(.live))
+        let kept = Keep(
+            credential: credential,
+            token: rotated,
+            answer: answer(.live),
+            read: hosts[current].tag
+        )
         schedule(.keep(kept), after: latency(faults.commitLatencyMaxMs))
     }
 
@@ -38,6 +43,7 @@ extension Simulator {
             crash()
             return
         }
+        guard !isShared else { return keepShared(kept) }
         commit(kept)
         if let identity = store.identity(of: kept.credential) {
             store.noteUpdate(of: identity, at: now)
@@ -48,7 +54,7 @@ extension Simulator {
 
     /// The process dies: the commit happened or not, and if not, the token is lost.
     mutating func leave(_ kept: Keep) {
-        if Bool.random(using: &random) {
+        if !isShared, Bool.random(using: &random) {
             commit(kept)
         } else {
             world.unheard.insert(kept.token)
@@ -98,7 +104,7 @@ extension EngineAction {
     var isRenewal: Bool {
         switch self {
         case .renew: true
-        case .commit(let changes):
+        case .commit(let changes, _):
             changes.contains {
                 switch $0 {
                 case .beginRenewal, .endRenewal: true

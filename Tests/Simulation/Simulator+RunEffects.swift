@@ -1,32 +1,22 @@
 import Engine
 import Lifecycle
 
-/// What stores and state answer to a run, and what must hold.
+/// What stores and state answer to a run.
 extension Simulator {
     /// Performs an effect in the world; the process may die before it hears of the answer.
     mutating func perform(_ effect: RecheckEffect, of number: Int) -> RecheckEvent? {
         switch effect {
-        case .state(let effect): return perform(effect)
-        case .store(let name, _, .purge(let orders, let holds, _)):
-            return .purged(orders.map { purgeAgain(name, $0, holds, of: number) })
-        case .store(let name, _, .verify(let orders)):
-            return .verified(orders.map { verifyAgain(name, $0, of: number) })
-        case .store(let name, _, .list(let tombstones)):
-            guard !chance(faults.failurePerMille / 4) else {
-                return .listed(.failure(.unreachable))
-            }
-            let users = (world.rows[name] ?? [:]).filter { $0.value > 0 }.keys.sorted()
-            return .listed(
-                .found(
-                    users.compactMap { user in
-                        let hash = Self.hash(of: user)
-                        guard tombstones[hash] != nil else { return nil }
-                        return UserID("user-\(user)").map { ($0, hash) }
-                    }
-                )
-            )
-        case .store(_, _, .check): return .checkedCopy(problem: nil)
-        case .openCopy: return .openedCopy(nil)
+        case .state(let effect): return perform(effect, of: number)
+        case .store(let name, let view, .purge(let orders, let holds, _)):
+            return .purged(orders.map { purgeAgain(name, view, $0, holds, of: number) })
+        case .store(let name, let view, .verify(let orders)):
+            return .verified(orders.map { verifyAgain(name, view, $0, of: number) })
+        case .store(let name, let view, .list(let tombstones)):
+            return .listed(list(name, view, tombstones, of: number))
+        case .store(_, _, .check):
+            let isDamaged = book.live[number]?.copy.map(world.damagedCopies.contains) ?? false
+            return .checkedCopy(problem: isDamaged ? "the copy has no tables" : nil)
+        case .openCopy(_, let place): return .openedCopy(openCopy(place, of: number))
         case .wait: return .due
         case .announce: return nil
         }
@@ -34,9 +24,16 @@ extension Simulator {
 
     static func hash(of user: Int) -> [UInt8] { [UInt8(truncatingIfNeeded: user)] }
 
-    private mutating func perform(_ effect: RecheckStateEffect) -> RecheckEvent {
+    /// Of the id by which the keyed store knows a user.
+    static func keyHash(of user: Int) -> [UInt8] { hash(of: user) + [1] }
+
+    private mutating func perform(
+        _ effect: RecheckStateEffect,
+        of number: Int
+    ) -> RecheckEvent {
         switch effect {
-        case .learnTombstones: return .learned(alarm: nil)
+        case .readAlarm: return readAlarm(of: number)
+        case .learnTombstones: return .learned(isReadable: store.runs.ledger != .unreadable)
         case .findOpen(let names): return .foundOpen(store.openDeletions(begunIn: names))
         case .restore: return .restored
         case .loadTombstones(let since, let position, _):
@@ -46,76 +43,136 @@ extension Simulator {
             }.prefix(2)
             return .loaded(page.map(\.element), next: page.last.map { $0.offset + 1 } ?? position)
         case .loadDue: return .loadedDue(duePage())
-        case .findLate: return .foundLate([])
+        case .findLate(let requests):
+            return .foundLate(store.runs.late.intersection(requests).sorted())
         case .findBegun(let name):
             let begun = store.runs.begun[name] ?? []
             return .foundBegun(begun.sorted { $0.request < $1.request })
         case .readHolds:
-            return .readHolds(bug == .deafReplay ? [] : core.holds, UsersOnHold())
+            book.live[number]?.onHold = store.runs.usersOnHold
+            return .readHolds(bug == .deafReplay ? [] : core.holds, store.usersOnHold)
+        case .note, .record, .forgetLate, .close, .reopen, .recordSample:
+            return record(effect, of: number)
+        }
+    }
+
+    private mutating func record(_ effect: RecheckStateEffect, of number: Int) -> RecheckEvent {
+        switch effect {
         case .note(let begun, let name):
             let known = Set(begun).intersection(store.runs.begun[name] ?? [])
             store.runs.begun[name, default: []].formUnion(begun)
             return .noted(known)
         case .record(let ended, let name):
-            for ended in ended {
-                store.runs.begun[name]?.remove(ended.begun)
-                guard ended.rows > 0 || ended.isResumed else { continue }
-                store.runs.replayed.append((ended.begun.request, name, ended.isResumed))
-            }
+            store.record(ended, in: name)
             return .recorded
-        case .forgetLate, .recordSample: return .recorded
+        case .forgetLate(let erased):
+            checkForgotten(erased, of: number)
+            store.runs.late.subtract(erased.map(\.request))
+            return .recorded
         case .close(let ended): return .closed(store.close(ended))
         case .reopen(let users, let dueAt):
-            let recorded = users.filter { store.reopen($0.request, dueAt: dueAt, at: clock) }
+            book.live[number]?.reopened.formUnion(users.map(\.request))
+            let recorded = users.filter { store.reopen($0, dueAt: dueAt, at: clock) }
             return .reopened(recorded.map { ($0.request, $0.found) })
+        default: return .recorded
         }
+    }
+
+    private mutating func readAlarm(of number: Int) -> RecheckEvent {
+        guard case .alarmed(let alarm) = store.runs.ledger else { return .readAlarm(nil) }
+        book.live[number]?.isAlarmed = true
+        return .readAlarm(alarm)
     }
 
     private func duePage() -> DuePage {
         let due = store.runs.records.filter { $0.value.dueAt <= clock }
             .sorted { ($0.value.dueAt, $0.key) < ($1.value.dueAt, $1.key) }
         let later = store.runs.records.values.map(\.dueAt).filter { $0 > clock }.min()
+        var opened: [OpenRecheck] = []
+        var unopened: [UnopenedRecheck] = []
+        for (id, record) in due.prefix(2) {
+            guard let row = store.requests[id], let user = UserID("user-\(row.user)") else {
+                continue
+            }
+            let due = DueRecheck(record, of: row.request)
+            if let isLost = store.runs.unopened[id] {
+                let failure = isLost ? EffectFailure.sealBroken : .vaultSealed
+                unopened.append(UnopenedRecheck(due: due, failure: failure))
+            } else {
+                opened.append(OpenRecheck(due: due, user: user))
+            }
+        }
         return DuePage(
-            opened: due.prefix(2).compactMap { id, record in
-                guard let row = store.requests[id], let user = UserID("user-\(row.user)") else {
-                    return nil
-                }
-                let due = DueRecheck(
-                    sealed: SealedRecheck(request: id, keyID: "", recheckKey: [], sealedUser: []),
-                    stage: record.stage,
-                    openedAt: record.openedAt,
-                    dueAt: record.dueAt,
-                    cutoff: row.request.cutoff,
-                    targets: row.request.purges.map(\.target),
-                    isReopened: record.isReopened
-                )
-                return OpenRecheck(due: due, user: user)
-            },
+            opened: opened,
+            unopened: unopened,
             pausedTargets: Set(store.pauses.targets.keys),
             next: later
         )
     }
 
+    /// A copy is for one run alone.
+    private mutating func openCopy(_ place: String, of number: Int) -> CopyRefusal? {
+        guard world.copies[place] != nil else {
+            return CopyRefusal(code: "bad_copy", detail: "no such file")
+        }
+        guard world.openCopies.insert(place).inserted else {
+            return CopyRefusal(code: "bad_copy", detail: "the copy is in use")
+        }
+        book.live[number]?.copy = place
+        return nil
+    }
+
+    private func rows(of name: TargetName, _ view: StoreView, of number: Int) -> [Int: Int] {
+        guard view == .copy else { return world.rows[name] ?? [:] }
+        return book.live[number]?.copy.flatMap { world.copies[$0] } ?? [:]
+    }
+
+    private mutating func list(
+        _ name: TargetName,
+        _ view: StoreView,
+        _ tombstones: [[UInt8]: Tombstone],
+        of number: Int
+    ) -> ListAnswer {
+        guard !chance(faults.failurePerMille / 4) else { return .failure(.unreachable) }
+        guard !world.unlisted.contains(name) else { return .unknown("it cannot list its users") }
+        let users = rows(of: name, view, of: number).filter { $0.value > 0 }.keys.sorted()
+        return .found(
+            users.compactMap { user in
+                let hash = name == crm ? Self.keyHash(of: user) : Self.hash(of: user)
+                guard tombstones[hash] != nil else { return nil }
+                return UserID(name == crm ? "crm-\(user)" : "user-\(user)").map { ($0, hash) }
+            }
+        )
+    }
+
+    /// A store is led to only by ids that restored rows named.
+    private func isReached(_ name: TargetName, _ view: StoreView, _ request: RequestID) -> Bool {
+        name != crm || view != .led || store.runs.late.contains(request)
+    }
+
     private mutating func purgeAgain(
         _ name: TargetName,
+        _ view: StoreView,
         _ order: ErasureOrder,
         _ holds: [TargetHold],
         of number: Int
     ) -> PurgeAnswer {
-        checkPurge(name, order, holds, of: number)
+        checkPurge(name, view, order, holds, of: number)
         guard let row = store.requests[order.request] else { return .failure(.unusable) }
+        guard view != .copy else { return purgeCopy(of: row.user, by: number) }
         book.purgeCount += 1
-        if chance(faults.failurePerMille / 2) { return .failure(.throttled(retryAfter: nil)) }
         let count = world.rows[name]?[row.user] ?? 0
+        // What the rows name is kept before they go.
+        if hasKeys, name == database, count > 0 { store.runs.late.insert(order.request) }
+        if chance(faults.failurePerMille / 2) { return .failure(.throttled(retryAfter: nil)) }
+        guard isReached(name, view, order.request) else { return .done(PurgeCounts()) }
         let disputed = holds.isEmpty ? 0 : min(count, Self.disputedCount(of: row.user))
         let left = bug == .blindReplay ? count : disputed
         world.rows[name]?[row.user] = left
         eraseDated(name, of: row.user, bug == .lateCutoff ? clock : order.cutoff)
         if left == 0 { world.restored[name]?.remove(row.user) }
         if chance(faults.lostAnswerPerMille) { return .failure(.lost) }
-        var counts = PurgeCounts(entries: [
-            .init(name: "rows", action: "delete", rowCount: count - left)
-        ])
+        var counts = Self.counts(count - left)
         guard disputed > 0 else { return .done(counts) }
         counts.entries.append(
             .init(name: "rows", action: PurgeCounts.heldAction, rowCount: disputed)
@@ -123,159 +180,33 @@ extension Simulator {
         return .held(counts, under: Set(holds.map(\.name)))
     }
 
+    private mutating func purgeCopy(of user: Int, by number: Int) -> PurgeAnswer {
+        guard let place = book.live[number]?.copy else { return .failure(.misconfigured) }
+        if chance(faults.failurePerMille / 2) { return .failure(.throttled(retryAfter: nil)) }
+        let count = world.copies[place]?[user] ?? 0
+        world.copies[place]?[user] = 0
+        return chance(faults.lostAnswerPerMille) ? .failure(.lost) : .done(Self.counts(count))
+    }
+
+    private static func counts(_ rows: Int) -> PurgeCounts {
+        PurgeCounts(entries: [.init(name: "rows", action: "delete", rowCount: rows)])
+    }
+
     private mutating func verifyAgain(
         _ name: TargetName,
+        _ view: StoreView,
         _ order: ErasureOrder,
         of number: Int
     ) -> VerifyAnswer {
         guard let row = store.requests[order.request] else { return .failure(.unusable) }
         if chance(faults.failurePerMille / 2) { return .failure(.unusable) }
-        let count =
-            (world.rows[name]?[row.user] ?? 0) + datedCount(name, of: row.user, order.cutoff)
-        if count > 0, book.live[number]?.machine.kind == .rechecks {
-            book.live[number]?.returned.insert(order.request)
-        }
+        guard isReached(name, view, order.request) else { return .notLookedFor }
+        let dated = view == .copy ? 0 : datedCount(name, of: row.user, order.cutoff)
+        let count = (rows(of: name, view, of: number)[row.user] ?? 0) + dated
+        if count > 0 { book.live[number]?.noteFound(order.request) }
         switch bug {
         case .blindReplay, .silentRecheck: return .clean
         default: return count == 0 ? .clean : .remaining(count)
         }
-    }
-
-    // MARK: Invariants
-
-    /// nothing newer than the cutoff, nothing undated without the operator's word, and
-    /// nothing under a hold.
-    private mutating func checkPurge(
-        _ name: TargetName,
-        _ order: ErasureOrder,
-        _ holds: [TargetHold],
-        of number: Int
-    ) {
-        let purge = PurgeOrder(
-            request: order.request,
-            user: order.user,
-            cutoff: order.cutoff,
-            holds: holds
-        )
-        checkHolds(of: .purge(name, [purge]))
-        guard case .replay(let terms)? = book.live[number]?.machine.kind, !terms.isDrill else {
-            world.violations.append("R-2: a purge by a run that only looks")
-            return
-        }
-        guard let request = store.requests[order.request]?.request else { return }
-        if order.cutoff > max(request.cutoff, terms.restoredAt ?? .distantPast) {
-            world.violations.append("R-2: a cutoff that is too late")
-        }
-        guard name == files else { return }
-        let isVouchedFor = terms.restoredAt.map { request.endedAt ?? .distantFuture <= $0 } ?? false
-        if !isVouchedFor { world.violations.append("R-2: undated data is purged") }
-    }
-
-    /// rows of a later life stay.
-    mutating func checkLaterLives() {
-        for life in world.laterLives {
-            let rows = world.dated[life.target]?[life.user] ?? []
-            if !rows.contains(where: { $0.date == life.date }) {
-                world.violations.append("R-2: newer data is purged")
-            }
-        }
-    }
-
-    /// whoever has data is named in the answer.
-    func replayViolations(_ live: RunBook.Live, _ terms: ReplayTerms) -> [String] {
-        guard !terms.isDrill else { return [] }
-        let report = live.machine.report
-        return live.erased.compactMap { store.requests[$0] }.flatMap { row in
-            configuration.targets.compactMap { target -> String? in
-                guard terms.target == nil || terms.target == target,
-                    (world.rows[target]?[row.user] ?? 0) > 0,
-                    !report.stores.contains(where: { $0.name == target && $0.error != nil })
-                else { return nil }
-                return "R-1: a replay neither erased nor named a user in \(target)"
-            }
-        }
-    }
-
-    mutating func checkReplay(_ live: RunBook.Live, _ terms: ReplayTerms) {
-        world.violations += replayViolations(live, terms)
-    }
-
-    /// a recheck that finds data raises an alarm, and the record stays.
-    mutating func checkAlarms(_ event: RecheckEvent) {
-        guard case .closed(let recorded) = event else { return }
-        let returned = book.live.values.reduce(into: Set()) { $0.formUnion($1.returned) }
-        for ended in recorded where returned.contains(ended.due.sealed.request) {
-            let id = ended.due.sealed.request
-            if !book.alarms.contains(id) { world.violations.append("R-4: no alarm") }
-            if store.runs.records[id]?.stage != 0 {
-                world.violations.append("R-4: the record is not open again")
-            }
-        }
-    }
-}
-
-extension SimulatedStore {
-    func openDeletions(begunIn names: Set<TargetName>) -> [RequestID: Bool] {
-        requests.compactMapValues { row in
-            let request = row.request
-            guard !request.phase.isEnded, request.purgeStartedAt != nil else { return nil }
-            let begun = request.purges.filter { names.contains($0.target) && $0.attempts > 0 }
-            return begun.isEmpty ? nil : begun.contains { $0.step != .waiting }
-        }
-    }
-
-    /// A deletion that completes is rechecked, and leaves a tombstone.
-    mutating func noteEnd(of request: Request, user: Int) {
-        guard request.phase == .completed, request.kind == .deleteAccount,
-            let endedAt = request.endedAt,
-            !runs.tombstones.contains(where: { $0.request == request.id })
-        else { return }
-        runs.tombstones.append(
-            Tombstone(
-                hash: Simulator.hash(of: user),
-                erasedAt: endedAt,
-                request: request.id,
-                cutoff: request.cutoff
-            )
-        )
-        runs.records[request.id] = StoredRuns.Record(
-            stage: 0,
-            openedAt: endedAt,
-            dueAt: endedAt + Simulator.recheckIntervals[0]
-        )
-    }
-
-    mutating func close(_ ended: [EndedRecheck]) -> [EndedRecheck] {
-        ended.filter { ended in
-            let id = ended.due.sealed.request
-            guard runs.records[id]?.dueAt == ended.due.dueAt else { return false }
-            if let outcome = ended.recheck?.outcome {
-                runs.outcomes[id, default: []].append(outcome)
-            }
-            switch ended.next {
-            case .closed: runs.records[id] = nil
-            case .due(let dueAt, let stage, let openedAt):
-                runs.records[id] = StoredRuns.Record(
-                    stage: stage,
-                    openedAt: openedAt,
-                    dueAt: dueAt
-                )
-            }
-            return true
-        }
-    }
-
-    mutating func reopen(_ id: RequestID, dueAt: WallTime, at now: WallTime) -> Bool {
-        guard requests[id]?.request.phase == .completed, runs.records[id] == nil else {
-            return false
-        }
-        runs.outcomes[id, default: []].append(.returned)
-        runs.records[id] = StoredRuns.Record(
-            stage: 0,
-            openedAt: now,
-            dueAt: dueAt,
-            isReopened: true
-        )
-        return true
     }
 }

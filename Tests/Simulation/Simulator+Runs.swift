@@ -11,6 +11,35 @@ struct RunBook {
         let erased: Set<RequestID>
         /// Of whom a recheck was answered with data there.
         var returned: Set<RequestID> = []
+        /// Of whom a sample was answered with data there.
+        var sampled: Set<RequestID> = []
+        /// Those that it wants to have rechecked again.
+        var reopened: Set<RequestID> = []
+        /// Users who were on hold when it last read the holds.
+        var onHold: Set<Int> = []
+        /// The ledger had an alarm when it asked.
+        var isAlarmed = false
+        /// A backup was put back meanwhile.
+        var isDisturbed = false
+        /// The copy that it has open.
+        var copy: String?
+
+        init(machine: RecheckRun, erased: Set<RequestID>) {
+            (self.machine, self.erased) = (machine, erased)
+        }
+
+        /// `nil` where nothing is replayed.
+        var terms: ReplayTerms? {
+            if case .replay(let terms) = machine.kind { terms } else { nil }
+        }
+
+        mutating func noteFound(_ request: RequestID) {
+            switch machine.kind {
+            case .rechecks: returned.insert(request)
+            case .sample: sampled.insert(request)
+            case .replay: break
+            }
+        }
     }
 
     var live: [Int: Live] = [:]
@@ -28,6 +57,7 @@ struct RunBook {
     var samplePosition = 0
     var purgeCount = 0
     var runCount = 0
+    var coverage = RunCoverage()
 }
 
 /// What the state has of them.
@@ -37,8 +67,24 @@ struct StoredRuns {
         var openedAt: WallTime
         var dueAt: WallTime
         var isReopened = false
+        var isNameless = false
+        var keyNames: [KeyName] = []
+        var returnedTo: Set<TargetName> = []
     }
 
+    /// What the ledger says of itself.
+    enum Ledger: Equatable {
+        case sound
+        case alarmed(String)
+        case unreadable
+    }
+
+    var ledger = Ledger.sound
+    var usersOnHold: Set<Int> = []
+    /// Requests of which restored rows named ids that are not used up.
+    var late: Set<RequestID> = []
+    /// Records whose user id cannot be opened, and whether that is for ever.
+    var unopened: [RequestID: Bool] = [:]
     var tombstones: [Tombstone] = []
     var records: [RequestID: Record] = [:]
     var begun: [TargetName: Set<BegunErasure>] = [:]
@@ -49,13 +95,22 @@ struct StoredRuns {
 extension Simulator {
     static let recheckIntervals = [Duration.seconds(86_400), .seconds(7 * 86_400)]
 
+    static let crmKey = KeyName(target: database, key: "customer")
+
+    /// Whether rows of the database lead to another store.
+    var hasKeys: Bool { configuration.targets.contains(crm) }
+
     /// The files have no timestamps.
-    static var recheckEnvironment: RecheckEnvironment {
+    var recheckEnvironment: RecheckEnvironment {
+        var dated = RecheckStore(name: database)
+        dated.hasKeys = hasKeys
         var undated = RecheckStore(name: files)
         undated.withoutTimestamps = "files have no date"
+        var keyed = RecheckStore(name: crm)
+        (keyed.keyedBy, keyed.keyName) = (database, Self.crmKey)
         return RecheckEnvironment(
-            stores: [RecheckStore(name: database), undated],
-            intervals: recheckIntervals
+            stores: hasKeys ? [dated, undated, keyed] : [dated, undated],
+            intervals: Self.recheckIntervals
         )
     }
 
@@ -67,6 +122,23 @@ extension Simulator {
             world.rows[target]?[user] = 3
             world.restored[target, default: []].insert(user)
         }
+        for number in Array(book.live.keys) { book.live[number]?.isDisturbed = true }
+    }
+
+    /// A copy of a backup, with everything of erased users.
+    mutating func makeCopy(of target: TargetName, at place: String) {
+        world.copies[place] = (world.rows[target] ?? [:]).mapValues { _ in 3 }
+    }
+
+    /// One commit, so the operator hears of it at once; nothing of the user is under way.
+    mutating func holdUser(_ user: Int) {
+        let requests = store.requests.values.filter { $0.user == user }.map(\.request)
+        guard !requests.isEmpty, requests.allSatisfy(\.phase.isEnded) else { return }
+        store.runs.usersOnHold.insert(user)
+    }
+
+    func requestID(of user: Int) -> RequestID? {
+        store.requests.values.first { $0.user == user }?.request.id
     }
 
     /// Replays as an operator does: again until there is an answer, also across a crash.
@@ -84,6 +156,7 @@ extension Simulator {
     /// What a start does, and a recheck that becomes due.
     mutating func startRechecks() {
         book.nextRecheck = nil
+        guard !isShared else { return }
         let isRunning = book.live.values.contains { $0.machine.kind == .rechecks }
         guard !isRunning, !store.runs.records.isEmpty else { return }
         begin(.rechecks)
@@ -91,7 +164,7 @@ extension Simulator {
 
     /// After each commit: a deletion that ended may be the next one to be rechecked.
     mutating func scheduleRechecks() {
-        guard let next = store.runs.records.values.map(\.dueAt).min(),
+        guard !isShared, let next = store.runs.records.values.map(\.dueAt).min(),
             book.nextRecheck.map({ next < $0 }) ?? true
         else { return }
         book.nextRecheck = next
@@ -119,9 +192,12 @@ extension Simulator {
     mutating func step(_ number: Int, _ event: RecheckEvent) {
         guard var live = book.live[number] else { return }
         var context = StepContext(now: clock, random: random)
-        let effects = live.machine.handle(event, &context, in: Self.recheckEnvironment)
+        book.coverage.note(live.machine.phase)
+        let effects = live.machine.handle(event, &context, in: recheckEnvironment, with: bug)
         random = context.random
         book.live[number] = live
+        book.coverage.note(live.machine.phase, effects)
+        check(effects, of: live)
         for case .announce(let announcement) in effects { note(announcement) }
         checkAlarms(event)
         for effect in effects {
@@ -142,8 +218,9 @@ extension Simulator {
         switch effect {
         case .store(let name, let view, let call) where view != .copy:
             switch call {
-            case .purge(let orders, _, _): takeTurn(number, effect, name, orders.map(\.request))
-            case .verify: takeTurn(number, effect, name, [])
+            case .purge(let orders, let holds, _):
+                takeTurn(number, effect, name, orders.map(\.request), holds)
+            case .verify: takeTurn(number, effect, name, [], [])
             case .list, .check: schedule(.run(number, effect), after: latency(400))
             }
         case .wait(let time): schedule(.run(number, effect), after: max(.zero, time.since(clock)))
@@ -158,11 +235,13 @@ extension Simulator {
         _ number: Int,
         _ effect: RecheckEffect,
         _ name: TargetName,
-        _ requests: [RequestID]
+        _ requests: [RequestID],
+        _ holds: [TargetHold]
     ) {
         let ticket = random.next() | 1
         book.turns[ticket] = (number, effect)
-        turn([.takeTurn(name, requests, PurgeGate(), Ticket(number: ticket))])
+        let known = KnownHolds(rows: holds)
+        turn([.takeTurn(name, requests, PurgeGate(), known, Ticket(number: ticket))])
     }
 
     /// The store is free for a call that waited.
@@ -211,9 +290,11 @@ extension Simulator {
     private mutating func ended(_ number: Int) {
         guard let live = book.live.removeValue(forKey: number) else { return }
         scheduleRechecks()
+        if let place = live.copy { world.openCopies.remove(place) }
         switch live.machine.kind {
         case .rechecks: book.retries = live.machine.retries
         case .sample:
+            checkSample(live)
             book.samplePosition = live.machine.report.position
         case .replay(let terms):
             checkReplay(live, terms)

@@ -107,7 +107,7 @@ extension Simulator {
     mutating func writeDated(user: Int, before: Duration = .zero) {
         let row = SimulatedWorld.DatedRow(
             writtenAt: now - before,
-            date: before > .zero ? now - before : clock
+            date: before > .zero ? now - before - (isShared ? .seconds(60) : .zero) : clock
         )
         for target in configuration.targets {
             world.dated[target, default: [:]][user, default: []].append(row)

@@ -55,6 +55,30 @@ enum PlantedBug: String, CaseIterable {
     case deafReplay
     /// A recheck takes data that is back for none.
     case silentRecheck
+    /// A run passes over its check of holds.
+    case skippedHoldCheck
+    /// A run purges what it has not noted.
+    case skippedNote
+    /// A run drops the answer that names the ids that an earlier one left.
+    case droppedLateData
+    /// A run goes on although the ledger has an alarm.
+    case unheardAlarm
+    /// A drill works on the store instead of its copy.
+    case originalForCopy
+    /// The store takes a commit of an epoch that is over.
+    case noEpochCheck
+    /// Effects begin although the lease has ended.
+    case staleLease
+    /// The row of an operation is gone once the owner has read it.
+    case lostOperation
+
+    /// Those that only several hosts can show.
+    static let ofHosts: Set<PlantedBug> = [.noEpochCheck, .staleLease, .lostOperation]
+    /// Those that the scenarios of runs show; few random lives meet what they need.
+    static let ofRuns: Set<PlantedBug> = [
+        .lateCutoff, .skippedHoldCheck, .skippedNote, .droppedLateData, .unheardAlarm,
+        .originalForCopy,
+    ]
 }
 
 /// Drives ``EngineCore`` with a manual clock, a world with faults, and crashes between any two
@@ -69,8 +93,12 @@ struct Simulator {
         var callLatencyMaxMs: Int64 = 400
         /// From the commit that accepts a request until the engine hears of it.
         var admissionLatencyMaxMs: Int64 = 0
+        /// The user signs in once more while the commit that ends revoking is on its way.
+        var lateSignInPerMille = 0
         /// A revocation or purge happens up to so many times more than it is answered.
         var repeatsMax = 0
+        /// At each statement, where several hosts share a database.
+        var connectionPerMille = 0
         /// Providers that answer nothing until that time.
         var outages: [ProviderName: WallTime] = [:]
         /// Users whose tokens a provider does not serve, and what it answers.
@@ -79,8 +107,10 @@ struct Simulator {
 
     /// What happens later.
     struct Pending {
-        let at: WallTime
+        var at: WallTime
         let order: Int
+        /// The host that it happens on; `nil` for the world outside.
+        var host: Int?
         let occurrence: Occurrence
     }
 
@@ -89,6 +119,9 @@ struct Simulator {
         let credential: CredentialID
         let token: String
         let answer: EngineInput
+        /// What the answer is tagged with, where several hosts share the store.
+        var read: ReadNumber?
+        var tries = 0
     }
 
     enum Occurrence {
@@ -97,6 +130,7 @@ struct Simulator {
         case input(EngineInput)
         case script((inout Simulator) -> Void)
         case run(Int, RecheckEffect)
+        case host(HostOccurrence)
     }
 
     let configuration: EngineConfiguration
@@ -104,14 +138,21 @@ struct Simulator {
     var bug: PlantedBug?
     var world = SimulatedWorld()
     var store = SimulatedStore()
-    var core: EngineCore
+    /// The processes; one, unless several share the store.
+    var hosts: [SimulatedHost]
+    /// The host that something happens on right now.
+    var current = 0
+    var core: EngineCore {
+        _read { yield hosts[current].core }
+        _modify { yield &hosts[current].core }
+    }
     static let start = WallTime(unixMilliseconds: 1_800_000_000_000)
     /// The true time.
     var now = Simulator.start
     /// How far the machine's clock is ahead of it.
     var clockError = Duration.zero
     /// What the service takes for the time.
-    var clock: WallTime { now + clockError }
+    var clock: WallTime { now + clockError + hosts[current].skew }
     /// Since when the machine's clock was not set, by its own time.
     var clockEpoch = Simulator.start
     /// What it showed before it was set back a little, or what the ledger has signed.
@@ -170,18 +211,27 @@ struct Simulator {
     var book = RunBook()
     /// Prints every input and action of a replayed seed.
     var isTracing = false
+    /// How much of the time passed while no lease could change.
+    var skipped = Duration.zero
+    /// What would be a crash is a pause longer than a lease.
+    var pausesInsteadOfCrash = false
+    /// The version of the rules that each hold came with.
+    var holdVersions: [String: Int64] = [:]
+    /// Operations that were handed to owners.
+    var submitted: Set<UInt64> = []
     var announcements: [(RequestID, Announcement)] = []
 
     init(seed: UInt64, configuration: EngineConfiguration) {
         self.configuration = configuration
         random = SeededGenerator(seed: seed)
-        core = EngineCore(
+        let core = EngineCore(
             configuration: configuration,
             pauses: StoredPauses(),
             isVaultOpen: true,
             seed: seed
         )
-        core.start(suspects: [], purgesInLastHour: 0, exchanges: [], at: now)
+        hosts = [SimulatedHost(core: core)]
+        self.core.start(suspects: [], purgesInLastHour: 0, exchanges: [], at: now)
     }
 
     mutating func chance(_ perMille: Int) -> Bool {
@@ -194,7 +244,10 @@ struct Simulator {
 
     mutating func schedule(_ occurrence: Occurrence, after delay: Duration) {
         order += 1
-        pending.append(Pending(at: now + delay, order: order, occurrence: occurrence))
+        var host: Int? = current
+        if case .script = occurrence { host = nil }
+        let at = max(now + delay, host.flatMap { hosts[$0].pausedUntil } ?? .distantPast)
+        pending.append(Pending(at: at, order: order, host: host, occurrence: occurrence))
     }
 
     mutating func at(_ delay: Duration, _ body: @escaping (inout Simulator) -> Void) {
@@ -208,23 +261,29 @@ struct Simulator {
         turn([])
         while steps < stepsMax {
             steps += 1
-            let wake = core.wakeTime(after: clock).map { $0 - clockError }
+            let wake = nextWake()
             let next = pending.indices.min { left, right in
                 (pending[left].at, pending[left].order) < (pending[right].at, pending[right].order)
             }
-            if let next, wake.map({ pending[next].at <= $0 }) ?? true {
+            var isLeaseStep = false
+            if isShared, skipQuietTime(until: next.map { pending[$0].at }, end) { continue }
+            if let next, wake.map({ pending[next].at <= $0.at }) ?? true {
                 guard pending[next].at <= end else { break }
                 let item = pending.remove(at: next)
+                isLeaseStep = item.occurrence.isOfLease
                 now = max(now, item.at)
+                choose(item.host)
                 occur(item.occurrence)
             } else if let wake {
-                guard wake <= end else { break }
-                now = max(now, wake)
-                turn([.timer])
+                guard wake.at <= end else { break }
+                now = max(now, wake.at)
+                if isShared { choose(wake.host) }
+                isLeaseStep = wake.isLease
+                if wake.isLease { lease(.due) } else { turn([.timer]) }
             } else {
                 break
             }
-            check()
+            if !isLeaseStep { check() }
             if !world.violations.isEmpty { return }
         }
         if steps >= stepsMax { world.violations.append("no end after \(stepsMax) steps") }
@@ -240,17 +299,27 @@ struct Simulator {
         case .perform(let action): perform(action)
         case .keep(let kept): keep(kept)
         case .run(let number, let effect): perform(run: number, effect)
+        case .host(let occurrence): occur(occurrence)
         }
     }
 
     /// One turn of the shell's loop.
     mutating func turn(_ inputs: [EngineInput]) {
+        guard !hosts[current].isDown else { return }
+        if let until = hosts[current].pausedUntil, until > now {
+            for input in inputs { schedule(.input(input), after: .zero) }
+            return
+        }
         for input in inputs {
             if isTracing { print(now.rfc3339, "input", input) }
             coverage.note(input, store)
-            core.handle(input, at: clock)
+            core.handle(tagged(input), at: clock)
         }
         for action in core.takeActions(at: clock) {
+            if isShared {
+                guard turnShared(action) else { return }
+                continue
+            }
             actionCount += 1
             if isTracing { print(now.rfc3339, "action", action) }
             if action.isRenewal { renewalActions.append(actionCount) }
@@ -265,6 +334,7 @@ struct Simulator {
     /// A crash during a commit leaves it done or not done; during a call, made or not made.
     mutating func crash(during action: EngineAction? = nil) {
         crashCount += 1
+        if isShared { return goDown(during: action, for: downtime()) }
         if let action, Bool.random(using: &random) { performInWorldOnly(action) }
         for item in pending {
             if case .perform(let action) = item.occurrence, Bool.random(using: &random) {
@@ -285,6 +355,7 @@ struct Simulator {
         let scripts = pending.filter { if case .script = $0.occurrence { true } else { false } }
         pending = scripts
         (book.live, book.turns, book.retries) = ([:], [:], [:])
+        world.openCopies = []
         if bug == .lostImport, let lost = acknowledged.min() { store.requests[lost] = nil }
         if bug == .undoneStep, let undone = taken.keys.min() {
             store.requests[undone] = taken[undone]

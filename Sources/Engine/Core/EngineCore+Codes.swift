@@ -4,7 +4,7 @@ import Lifecycle
 extension EngineCore {
     mutating func adopt(_ loaded: LoadedExchange, event: CodeExchange.Event?, at now: WallTime) {
         let id = loaded.exchange.credential
-        guard exchanges[id] == nil else { return }
+        guard exchanges[id] == nil, ownership.isOpen(loaded.partition) else { return }
         exchanges[id] = loaded
         if let event {
             step(id, event, at: now)
@@ -14,13 +14,15 @@ extension EngineCore {
     }
 
     private mutating func enqueue(_ id: CredentialID) {
-        guard let provider = exchanges[id]?.exchange.provider else { return }
+        guard let loaded = exchanges[id], ownership.isOpen(loaded.partition) else { return }
+        let provider = loaded.exchange.provider
         lanes[provider]?.enqueue(code: id)
     }
 
     mutating func retryCodes(at now: WallTime) {
-        for (id, time) in exchangeRetries.sorted(by: { $0.key < $1.key }) where time <= now {
-            exchangeRetries.removeValue(forKey: id)
+        for id in waitingExchanges.sorted()
+        where exchanges[id]?.exchange.retry.wait(at: now) == nil {
+            waitingExchanges.remove(id)
             enqueue(id)
         }
     }
@@ -36,9 +38,12 @@ extension EngineCore {
     }
 
     mutating func exchangeAnswered(_ id: CredentialID, _ result: ExchangeResult, at now: WallTime) {
-        guard let loaded = exchanges[id] else { return }
         var failure: EffectFailure?
         if case .failure(let kind) = result.event { failure = kind }
+        if let provider = lateCodes.removeValue(forKey: id) {
+            return providerAnswered(provider, .code(id), failure: failure, at: now)
+        }
+        guard let loaded = exchanges[id] else { return }
         providerAnswered(loaded.exchange.provider, .code(id), failure: failure, at: now)
         step(id, result.event, result, at: now)
     }
@@ -53,11 +58,12 @@ extension EngineCore {
         let effects = loaded.exchange.handle(event, now: now, random: &random)
         exchanges[id] = loaded
         if event == .exchanged, let result {
-            looseChanges.append(
-                .storeTokens(loaded.exchange, result.tokens, result.subject, at: now)
+            record(
+                .storeTokens(loaded.exchange, result.tokens, result.subject, at: now),
+                of: loaded.partition
             )
         } else {
-            looseChanges.append(.saveExchange(loaded.exchange, at: now))
+            record(.saveExchange(loaded.exchange, at: now), of: loaded.partition)
         }
         nextBatch.exchanges.append((id, effects))
     }
@@ -68,13 +74,14 @@ extension EngineCore {
             switch effect {
             case .exchange:
                 actions.append(.exchange(loaded))
-            case .retry(let delay):
-                exchangeRetries[id] = now + delay
+            case .retry:
+                waitingExchanges.insert(id)
             case .pauseProvider:
                 pause(loaded.exchange.provider, reason: EffectFailure.misconfigured.code, at: now)
                 enqueue(id)
             case .settled:
                 exchanges.removeValue(forKey: id)
+                if isReadingInbox { settledMeanwhile.insert(id) }
                 if loaded.exchange.phase != .exchanged {
                     actions.append(
                         .report(.codeLost(loaded.exchange.provider, loaded.exchange.phase))

@@ -19,6 +19,9 @@ extension EngineCore {
             place(hold, ticket, at: now)
         case .liftHold(let name, let uid, let ticket):
             liftHold(name, by: uid, ticket, at: now)
+        case .userHeld(let ticket):
+            outdateTurns()
+            reply(ticket, .done)
         case .reconfigured(let configuration):
             reconfigure(configuration, at: now)
         case .guardOverride(let purges, let until):
@@ -27,6 +30,8 @@ extension EngineCore {
         case .restraintLifted:
             environment.isRestrained = false
             wake(.onHold, at: now)
+        case .gained, .lost, .leave, .refused, .under, .renewedLeases, .rules, .mailed, .inbox:
+            share(input, at: now)
         case .probe(let ticket):
             reply(ticket, .done)
         case .timer:
@@ -48,7 +53,7 @@ extension EngineCore {
     ) {
         if uid != nil || providerPauses[name] == nil { providerPauses[name] = reason }
         guard environment.pausedProviders.insert(name).inserted else { return }
-        looseChanges.append(.pauseProvider(name, reason: reason, by: uid, at: now))
+        record(.pauseProvider(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.providerPaused(name, reason: reason))
         sendHome(name, at: now)
         touchWindow(at: now)
@@ -56,23 +61,23 @@ extension EngineCore {
     }
 
     /// Requests that wait for a code alone are not in the window; they are parked like the others.
-    private mutating func tellOfPause(_ name: ProviderName, at now: WallTime) {
+    mutating func tellOfPause(_ name: ProviderName, at now: WallTime) {
         let waiting = exchanges.values.filter { $0.exchange.provider == name }
         let owners = Dictionary(
             waiting.map { ($0.exchange.identity, $0.credential.userHash) },
             uniquingKeysWith: { first, _ in first }
         )
         for (identity, userHash) in owners.sorted(by: { $0.key.value < $1.key.value }) {
-            looseChanges.append(.tell(identity, of: userHash, at: now))
+            record(.tell(identity, of: userHash, at: now), of: Partition(userHash: userHash))
         }
     }
 
     private mutating func resume(_ name: ProviderName, isOwn: Bool, at now: WallTime) {
-        guard !isOwn || providerPauses[name] != StoredPauses.operatorReason,
+        guard !isOwn || providerPauses[name] != PauseReason.byOperator,
             environment.pausedProviders.remove(name) != nil
         else { return }
         providerPauses[name] = nil
-        looseChanges.append(.resumeProvider(name, isOwn: isOwn, at: now))
+        record(.resumeProvider(name, isOwn: isOwn, at: now))
         nextBatch.reports.append(.providerResumed(name))
         renewals.searchAt = now
         wake(.providerPaused, at: now)
@@ -92,17 +97,17 @@ extension EngineCore {
     ) {
         if uid != nil || targetPauses[name] == nil { targetPauses[name] = reason }
         guard environment.pausedTargets.insert(name).inserted else { return }
-        looseChanges.append(.pauseTarget(name, reason: reason, by: uid, at: now))
+        record(.pauseTarget(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.targetPaused(name, reason: reason))
         touchWindow(at: now)
     }
 
     private mutating func resumeTarget(_ name: TargetName, isOwn: Bool, at now: WallTime) {
-        guard !isOwn || targetPauses[name] != StoredPauses.operatorReason,
+        guard !isOwn || targetPauses[name] != PauseReason.byOperator,
             environment.pausedTargets.remove(name) != nil
         else { return }
         targetPauses[name] = nil
-        looseChanges.append(.resumeTarget(name, isOwn: isOwn, at: now))
+        record(.resumeTarget(name, isOwn: isOwn, at: now))
         nextBatch.reports.append(.targetResumed(name))
         wake(.targetPaused, at: now)
     }
@@ -123,15 +128,21 @@ extension EngineCore {
 
     /// The store finds parked requests; a wake under way for the same reason begins anew.
     mutating func wake(_ reason: ParkReason, at now: WallTime) {
-        looseChanges.removeAll { $0.wakes(reason) }
-        looseChanges.append(.wake(parkedFor: reason, at: now))
+        looseChanges.removeAll { $0.change.wakes(reason) }
+        record(.wake(parkedFor: reason, at: now))
         nextBatch.hasWake = true
         touchWindow(at: now)
     }
 
     mutating func continueWake(_ reason: ParkReason, after id: RequestID, at now: WallTime) {
-        guard !looseChanges.contains(where: { $0.wakes(reason) }) else { return }
-        looseChanges.append(.wake(parkedFor: reason, after: id, at: now))
+        if let index = looseChanges.firstIndex(where: { $0.change.wakes(reason) }) {
+            // Partitions that came from other hosts may have been left at other places.
+            guard case .wake(_, let last?, _) = looseChanges[index].change, last > id else {
+                return
+            }
+            looseChanges.remove(at: index)
+        }
+        record(.wake(parkedFor: reason, after: id, at: now))
         nextBatch.hasWake = true
     }
 

@@ -2,6 +2,7 @@ import Lifecycle
 
 extension EngineCore {
     mutating func finishStep(at now: WallTime) {
+        if !ownership.isAll { sweepLeaving(at: now) }
         readSpool(at: now)
         fillLanes(at: now)
         fillTargets(at: now)
@@ -17,8 +18,10 @@ extension EngineCore {
         guard batchUnderWay == nil, !dirty.isEmpty || !looseChanges.isEmpty else { return }
         var batch = nextBatch
         nextBatch = Batch()
-        var changes = looseChanges
+        var changes = looseChanges.map(\.change)
+        if !ownership.isAll { batch.parts = looseChanges.map(\.partition) }
         looseChanges.removeAll(keepingCapacity: true)
+        let isShared = !ownership.isAll
         for id in dirty {
             withRun(id) { run in
                 let isChange = run.loaded.request != run.saved
@@ -26,9 +29,10 @@ extension EngineCore {
                     changes.append(.save(now: run.loaded.request, was: run.saved, at: now))
                     run.saved = run.loaded.request
                 }
-                batch.requests.append((id, run.effects, run.tickets, isChange))
+                if isShared { batch.note(run, &changes) }
+                batch.requests.append((id, run.effects, run.orders, isChange))
                 run.effects = []
-                run.tickets = []
+                run.orders = []
                 run.isDirty = false
                 run.isCommitting = true
             }
@@ -38,8 +42,12 @@ extension EngineCore {
             changes.append(.useGuardOverride(purges: overridesUsed, at: now))
             overridesUsed = 0
         }
+        if !ownership.isAll {
+            batch.parts += Array(repeating: nil, count: changes.count - batch.parts.count)
+        }
+        batch.changes = changes
         batchUnderWay = batch
-        actions.append(.commit(changes))
+        actions.append(.commit(changes, under: claims(of: batch)))
     }
 
     /// The batch is on disk: now, and only now, its effects may happen.
@@ -47,6 +55,7 @@ extension EngineCore {
         guard let batch = batchUnderWay else { return }
         batchUnderWay = nil
         actions += batch.reports.map(EngineAction.report)
+        if batch.changes.contains(where: \.isRule) { lastReadBeforeRule = lastRead }
         for ticket in batch.tickets { reply(ticket, .done) }
         if batch.hasWake { noteDue(now) }
         if batch.reclockCount > 0 {
@@ -64,7 +73,9 @@ extension EngineCore {
                 return run.saved
             }
             if entry.isChange, let saved { actions.append(.changed(saved)) }
-            for ticket in entry.tickets { reply(ticket, .done) }
+            for order in entry.orders where order.ticket.operation == nil {
+                reply(order.ticket, .done)
+            }
             for effect in entry.effects { perform(effect, of: entry.id, at: now) }
             evictIfIdle(entry.id, at: now)
         }
@@ -86,6 +97,7 @@ extension EngineCore {
     }
 
     private mutating func perform(_ effect: RequestEffect, of id: RequestID, at now: WallTime) {
+        guard ownership.isAll || effect.isNote || mayBegin(id) else { return }
         switch effect {
         case .lookUp(let directory):
             let call = ProviderLane.Call(request: id, effect: effect)
@@ -114,6 +126,7 @@ extension EngineCore {
 
     /// A target that a reload took away has a queue, too: its call answers `misconfigured`.
     mutating func enqueue(_ id: RequestID, _ work: TargetQueue.Work, to target: TargetName) {
+        guard mayBegin(id) else { return }
         withQueue(target) { $0.enqueue(id, work) }
     }
 
@@ -139,7 +152,8 @@ extension EngineCore {
                 beginRead(),
                 limit: Limits.fetchMax,
                 excluding: Set(window.keys).union(suspects).union(formerProbes),
-                laneLimits: laneLimits
+                laneLimits: laneLimits,
+                in: ownership.open
             )
         )
     }
@@ -205,5 +219,25 @@ extension EngineCore {
     private mutating func runNextSuspect() {
         guard let id = suspects.first, window.isEmpty, readsUnderWay.isEmpty else { return }
         load([id])
+    }
+}
+
+extension EngineCore.Batch {
+    /// An operation is answered by the commit that it is executed by.
+    fileprivate mutating func note(_ run: EngineCore.Run, _ changes: inout [StateChange]) {
+        for case .some(let operation) in run.orders.map(\.ticket.operation) {
+            changes.append(.answer(operation, .done))
+        }
+        parts += Array(repeating: run.partition, count: changes.count - parts.count)
+    }
+}
+
+extension RequestEffect {
+    /// Whether it only tells of something.
+    fileprivate var isNote: Bool {
+        switch self {
+        case .announce, .pauseProvider, .pauseTarget: true
+        case .lookUp, .check, .revoke, .confirm, .plan, .purge, .verify: false
+        }
     }
 }

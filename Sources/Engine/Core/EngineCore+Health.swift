@@ -34,33 +34,6 @@ package struct GuardHealth: Hashable, Sendable {
     package let overrideUntil: WallTime
 }
 
-/// One place where work waits, to be compared with itself later.
-package struct QueueProgress: Hashable, Sendable {
-    /// Where.
-    package enum Place: Hashable, Sendable, CustomStringConvertible {
-        case store
-        case provider(ProviderName)
-        case target(TargetName)
-
-        package var description: String {
-            switch self {
-            case .store: "store"
-            case .provider(let name): "provider \(name)"
-            case .target(let name): "target \(name)"
-            }
-        }
-    }
-
-    package let place: Place
-    /// Work waits, and neither a pause nor an open breaker nor a full window keeps it.
-    package let isDue: Bool
-    package let begunCount: Int
-
-    package init(place: Place, isDue: Bool, begunCount: Int) {
-        (self.place, self.isDue, self.begunCount) = (place, isDue, begunCount)
-    }
-}
-
 extension EngineCore {
     /// Every place where work can wait.
     ///

@@ -17,7 +17,7 @@ extension EngineCore {
         if let (requests, gate) = targets[hold.target]?.purge {
             actions.append(.stop(gate, requests))
         }
-        looseChanges.append(.placeHold(hold))
+        record(.placeHold(hold))
         nextBatch.tickets.append(ticket)
         touchWindow(at: now)
     }
@@ -29,6 +29,15 @@ extension EngineCore {
                 continue
             }
             actions.append(.stop(gate, [id]))
+        }
+    }
+
+    /// Stops the purges of runs, also of those that wait for their turn: they read the holds again.
+    mutating func outdateTurns() {
+        userHoldsVersion += 1
+        for name in targetOrder {
+            guard let (requests, gate) = targets[name]?.turn else { continue }
+            actions.append(.stop(gate, requests))
         }
     }
 
@@ -44,7 +53,7 @@ extension EngineCore {
             return reply(ticket, .refused(.notOnHold))
         }
         let hold = environment.holds.remove(at: index)
-        looseChanges.append(.liftHold(hold, by: uid, at: now))
+        record(.liftHold(hold, by: uid, at: now))
         nextBatch.tickets.append(ticket)
         wake(.onHold, at: now)
     }

@@ -7,6 +7,7 @@ extension EngineCore {
         to provider: ProviderName,
         at now: WallTime
     ) {
+        guard mayBegin(call.request) else { return }
         // A lane is never held beside the dictionary: adding to it would copy its whole queue.
         if let opensAt = lanes[provider]?.opensAt, opensAt > now {
             postpone(call, until: spreadOut(after: opensAt, at: now), at: now)
@@ -29,6 +30,7 @@ extension EngineCore {
     private mutating func begin(_ call: ProviderLane.Call, at provider: ProviderName, now: WallTime)
     {
         if case .lookUp = call.effect, let run = window[call.request], mayPerform(run) {
+            beginCall(of: call.request)
             actions.append(
                 .lookUp(call.request, provider, run.loaded.user, Self.subjects(of: run.loaded))
             )
@@ -48,6 +50,7 @@ extension EngineCore {
             return
         }
         identityOwners[identity] = owner
+        beginCall(of: call.request, identity)
         actions.append(.call(call.request, call.effect, provider, sealed))
     }
 
@@ -182,6 +185,13 @@ extension EngineCore {
             let isPaused = environment.pausedTargets.contains(name)
             // A run knows of pauses itself: an operator's replay does not wait for their end.
             if let turn = targets[name]?.nextTurn(isAlone: isPaused) {
+                // A hold may have come after the run read them, before its turn.
+                let isKnown =
+                    Set(environment.rowHolds(on: name)) == Set(turn.holds.rows)
+                    && turn.holds.userHoldsVersion == userHoldsVersion
+                if !turn.requests.isEmpty, !isKnown || environment.isHeld(name) {
+                    actions.append(.stop(turn.gate, turn.requests))
+                }
                 reply(turn.ticket, .done)
                 continue
             }
@@ -223,6 +233,7 @@ extension EngineCore {
             gate: targets[target]?.purge?.gate
         )
         order.datesUpTo = purge?.judgedAt.map { $0 + Limits.rowSkewMax }
+        beginCall(of: id)
         return order
     }
 }

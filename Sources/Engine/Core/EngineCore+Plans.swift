@@ -9,6 +9,7 @@ extension EngineCore {
                 continue
             }
             let request = run.loaded.request
+            beginCall(of: id)
             actions.append(
                 .plan(
                     PlanOrder(

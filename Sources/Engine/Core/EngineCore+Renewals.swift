@@ -23,6 +23,10 @@ struct RenewalBook: Sendable {
     struct Open: Sendable {
         let due: DueRenewal
         let begunAt: WallTime
+        /// Known once the intent is durable.
+        var partition: Partition?
+        /// The partition is another host's: the answer is not recorded.
+        var isLost = false
     }
 }
 
@@ -34,7 +38,7 @@ extension EngineCore {
         guard !renewals.policies.isEmpty else { return }
         if let tendAt = renewals.tendAt, tendAt <= now {
             renewals.tendAt = nil
-            looseChanges.append(.tendRenewals(renewals.policies, at: now))
+            record(.tendRenewals(renewals.policies, at: now))
         }
         guard mayRenew else { return }
         for name in laneOrder where !(renewals.queued[name] ?? []).isEmpty {
@@ -48,7 +52,9 @@ extension EngineCore {
         }
         renewals.searchAt = names.isEmpty ? reopening(after: now) : nil
         guard !names.isEmpty else { return }
-        actions.append(.findRenewals(names, limit: Limits.renewalsPerSearch))
+        actions.append(
+            .findRenewals(names, limit: Limits.renewalsPerSearch, in: ownership.open)
+        )
     }
 
     private func isOpen(_ name: ProviderName, at now: WallTime) -> Bool {
@@ -77,7 +83,7 @@ extension EngineCore {
             dropFirst(name)
             identityOwners[due.identity] = .renewal
             renewals.open[due.credential] = RenewalBook.Open(due: due, begunAt: now)
-            looseChanges.append(.beginRenewal(due.credential, policy, at: now))
+            record(.beginRenewal(due.credential, policy, at: now))
         }
     }
 
@@ -122,7 +128,8 @@ extension EngineCore {
             }
         case .renewalBegun(let id, let sealed):
             guard let open = renewals.open[id] else { return }
-            if let sealed {
+            if let sealed, ownership.isOpen(Partition(userHash: sealed.userHash)) {
+                renewals.open[id]?.partition = Partition(userHash: sealed.userHash)
                 actions.append(.renew(sealed))
             } else {
                 lanes[open.due.provider]?.renewalEnded()
@@ -161,8 +168,9 @@ extension EngineCore {
             case .refused: .refused
             case .failed, .unreadable: .failed
             }
+        guard !open.isLost else { return endRenewal(id, at: now) }
         nextBatch.reports.append(.tokenRenewed(name, result))
-        looseChanges.append(
+        record(
             .endRenewal(
                 EndedRenewal(credential: id, begunAt: open.begunAt, outcome: outcome),
                 at: now

@@ -84,7 +84,7 @@ extension EngineCore {
         if let floor = step.waitsUntil {
             clockFloor = max(clockFloor, floor)
         }
-        looseChanges.append(.reclock(step, at: now))
+        record(.reclock(step, at: now))
         nextBatch.hasWake = true
         nextBatch.reclockCount += 1
         reclocksUnderWay += 1
@@ -99,7 +99,6 @@ extension EngineCore {
         for name in laneOrder { lanes[name]?.reclock(by: step.by, at: now) }
         massDeletionGuard.reclock(by: step.by)
         for id in exchanges.keys { exchanges[id]?.exchange.reclock(step, at: now) }
-        for id in exchangeRetries.keys { exchangeRetries[id] = now }
         renewals.searchAt = renewals.searchAt.map { _ in now }
         renewals.tendAt = renewals.tendAt.map { _ in now }
         nextDueAt = now

@@ -8,7 +8,7 @@ extension EngineCore {
             return noteDue(now)
         }
         var shares: WindowShares?
-        for loaded in requests where !isStale(loaded.request.id, read) {
+        for loaded in requests where !isStale(loaded.request.id, read) && accepts(loaded, read) {
             // One whose provider is paused is parked with that reason, and leaves at once.
             let isFull =
                 loaded.request.lane.map {
@@ -49,7 +49,7 @@ extension EngineCore {
         at now: WallTime
     ) {
         for loaded in requests where window[loaded.request.id] == nil {
-            guard !isStale(loaded.request.id, read) else { continue }
+            guard !isStale(loaded.request.id, read), accepts(loaded, read) else { continue }
             insert(loaded, at: now)
             catchUp(loaded, at: now)
         }
@@ -70,7 +70,7 @@ extension EngineCore {
 
     /// A request that just left the window is read again; one that is not open has no operations.
     private mutating func retryLoad(_ id: RequestID, by read: ReadNumber) {
-        if isStale(id, read) {
+        if isStale(id, read) || read < ownership.lastGain {
             load([id])
             return
         }
@@ -181,9 +181,14 @@ extension EngineCore {
     }
 
     /// What the vault learned while no process could tell the request.
+    ///
+    /// Identities that are new to it come first: a plan that was approved without them allows no
+    /// call any more.
     private mutating func catchUp(_ loaded: LoadedRequest, at now: WallTime) {
-        for snapshot in loaded.unseen
-        where loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false {
+        guard loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false else { return }
+        let known = Set(loaded.request.revocations.map(\.identity))
+        let new = loaded.unseen.filter { !known.contains($0.identity) }
+        for snapshot in new + loaded.unseen.filter({ known.contains($0.identity) }) {
             apply(.identityChanged(snapshot), to: loaded.request.id, mayLeave: false, at: now)
         }
     }
@@ -194,11 +199,12 @@ extension EngineCore {
     }
 
     mutating func reply(_ ticket: Ticket, _ outcome: OperationOutcome) {
+        if let operation = ticket.operation { return answer(operation, outcome) }
         guard ticket.number != 0 else { return }
         actions.append(.reply(ticket, outcome))
     }
 
-    var mayFetch: Bool { suspects.isEmpty }
+    var mayFetch: Bool { suspects.isEmpty && !ownership.open.isEmpty }
 }
 
 /// What a step of one request means for the others.
@@ -223,14 +229,14 @@ extension EngineCore.Run {
         let hadBegunPurge = loaded.request.purgeStartedAt != nil
         do {
             effects += try loaded.request.handle(event, &context, in: environment)
-            if let ticket { tickets.append(ticket) }
+            if let ticket { orders.append(EngineCore.Order(event: event, ticket: ticket)) }
         } catch {
             step.refusal = error
         }
         step.beginsPurge = !hadBegunPurge && loaded.request.purgeStartedAt != nil
         step.verification = takeVerification(after: event)
         if step.verification == nil, !isDirty,
-            loaded.request != saved || !effects.isEmpty || !tickets.isEmpty
+            loaded.request != saved || !effects.isEmpty || !orders.isEmpty
         {
             isDirty = true
             step.isNewlyDirty = true

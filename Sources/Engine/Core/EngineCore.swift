@@ -12,23 +12,37 @@ package struct EngineCore: Sendable {
         /// The state that the last commit, done or under way, holds.
         var saved: Request
         var effects: [RequestEffect] = []
-        var tickets: [Ticket] = []
+        /// Operations that the next commit executes.
+        var orders: [Order] = []
         var isDirty = false
         var isCommitting = false
         var lane: ProviderName?
+        /// Calls under way; counted only where partitions may have to be left.
+        var callCount = 0
     }
 
     enum IdentityOwner: Hashable, Sendable {
         case request(RequestID)
         case renewal
+        /// A call of before the partition was lost is under way: it may rotate the token.
+        case former
+    }
+
+    struct Order: Sendable {
+        let event: RequestEvent
+        let ticket: Ticket
     }
 
     struct Batch: Sendable {
-        var requests:
-            [(id: RequestID, effects: [RequestEffect], tickets: [Ticket], isChange: Bool)] = []
+        var requests: [(id: RequestID, effects: [RequestEffect], orders: [Order], isChange: Bool)] =
+            []
         var exchanges: [(id: CredentialID, effects: [CodeExchange.Effect])] = []
         var reports: [EngineReport] = []
         var tickets: [Ticket] = []
+        /// To be committed again without what may not be.
+        var changes: [StateChange] = []
+        /// Whose changes they are, where several hosts share the state.
+        var parts: [Partition?] = []
         /// It makes parked requests due, which only a later read can find.
         var hasWake = false
         var reclockCount = 0
@@ -51,10 +65,13 @@ package struct EngineCore: Sendable {
     /// Whose calls an identity's token is for: a refresh may rotate it, so no other comes between.
     var identityOwners: [IdentityID: IdentityOwner] = [:]
     var callsBehind: [IdentityID: [ProviderLane.Call]] = [:]
+    /// Identities with a call under way; counted only where partitions may be lost.
+    var calledIdentities: Set<IdentityID> = []
     var renewals = RenewalBook()
     var exchanges: [CredentialID: LoadedExchange] = [:]
-    var exchangeRetries: [CredentialID: WallTime] = [:]
-    var looseChanges: [StateChange] = []
+    /// Exchanges that are tried again at a time of their own.
+    var waitingExchanges: Set<CredentialID> = []
+    var looseChanges: [LooseChange] = []
     var nextBatch = Batch()
     var batchUnderWay: Batch?
 
@@ -64,7 +81,7 @@ package struct EngineCore: Sendable {
     var waitingUpdates: [RequestID: [IdentityUpdate]] = [:]
     /// The last read that began before a request left the window: it may show an older state.
     var leftAfterRead: [RequestID: ReadNumber] = [:]
-    var lastRead = ReadNumber(value: 0)
+    package internal(set) var lastRead = ReadNumber(value: 0)
     var readsUnderWay: Set<ReadNumber> = []
     var admissionsUnderWay: Set<ReadNumber> = []
     private var leftCountToPrune = Limits.windowMax
@@ -87,14 +104,35 @@ package struct EngineCore: Sendable {
     var lastReadBeforeStep = ReadNumber(value: 0)
     private let unfinishedWakes: [ParkReason: RequestID]
 
+    package internal(set) var ownership: Ownership
+    /// Codes under way of partitions that were lost; they have slots of their providers.
+    var lateCodes: [CredentialID: ProviderName] = [:]
+    /// Operations of other hosts that are executed, or answered in a commit under way.
+    var operations: [OperationID: Partition] = [:]
+    var isReadingInbox = false
+    var isInboxAwaited = false
+    /// Codes that were settled while the inbox was read, which may not know it.
+    var settledMeanwhile: Set<CredentialID> = []
+    /// The version of the rules that this host obeys.
+    package internal(set) var rulesVersion: Int64
+    /// Raised with each hold on a user, and with other rules of other hosts.
+    package internal(set) var userHoldsVersion = 0
+    var isReadingRules = false
+    /// The last read that may not show a rule of this host's own.
+    var lastReadBeforeRule = ReadNumber(value: 0)
+    var lastAllowance: GuardAllowance?
+
     var actions: [EngineAction] = []
 
     package init(
         configuration: EngineConfiguration,
         pauses: StoredPauses,
         isVaultOpen: Bool,
-        seed: UInt64
+        seed: UInt64,
+        ownership: Ownership = .all,
+        rulesVersion: Int64 = 0
     ) {
+        (self.ownership, self.rulesVersion) = (ownership, rulesVersion)
         self.configuration = configuration
         environment = Environment(providers: configuration.providers)
         environment.adopt(configuration)
@@ -150,7 +188,7 @@ package struct EngineCore: Sendable {
 
     /// When the core wants to be woken by ``EngineInput/timer`` if nothing else happens.
     package func wakeTime(after now: WallTime) -> WallTime? {
-        var times = Array(exchangeRetries.values)
+        var times = waitingExchanges.compactMap { exchanges[$0]?.exchange.retryAt }
         for (name, lane) in lanes
         where !environment.pausedProviders.contains(name) && environment.isVaultOpen {
             if let chance = lane.nextChance(after: now) { times.append(chance) }
@@ -170,7 +208,8 @@ package struct EngineCore: Sendable {
     package var workCount: Int { window.count + exchanges.count }
 
     mutating func adoptLanes() {
-        for (name, limits) in configuration.lanes {
+        for (name, configured) in configuration.lanes {
+            let limits = ownership.isAll ? configured : shared(configured)
             if lanes[name] == nil {
                 lanes[name] = ProviderLane(limits: limits)
             } else {
@@ -184,24 +223,13 @@ package struct EngineCore: Sendable {
         targetOrder = targets.keys.sorted()
     }
 
-    private mutating func consume(_ input: EngineInput, at now: WallTime) {
+    mutating func consume(_ input: EngineInput, at now: WallTime) {
         switch input {
         case .admitted(let requests, let read):
             admitNew(requests, by: read, at: now)
             end(read)
         case .fetched(let read, let due, let limit):
-            isFetching = false
-            guard !isBeforeStep(read) else {
-                nextDueAt = now
-                end(read)
-                break
-            }
-            nextDueAt = [due.requests.count >= limit ? now : due.nextDueAt, dueNotedDuringFetch]
-                .compactMap(\.self).min()
-            dueNotedDuringFetch = nil
-            noteRest(of: due.requests, at: now)
-            admit(due.requests.filter { !isStale($0.request.id, read) }, at: now)
-            end(read)
+            fetched(due, by: read, limit: limit, at: now)
         case .loaded(let read, let requests, let asked):
             guard !isBeforeStep(read) else {
                 end(read)
@@ -223,8 +251,8 @@ package struct EngineCore: Sendable {
         case .targetAnswered(let target, let answers):
             targets[target]?.finished()
             for (id, event) in answers { apply(event, to: id, at: now) }
-        case .takeTurn(let target, let requests, let gate, let ticket):
-            withQueue(target) { $0.enqueue(TargetQueue.Turn(requests, gate, ticket)) }
+        case .takeTurn(let target, let requests, let gate, let holds, let ticket):
+            withQueue(target) { $0.enqueue(TargetQueue.Turn(requests, gate, holds, ticket)) }
         case .endTurn(let target):
             targets[target]?.finished()
         case .planned(let id, let result):
@@ -249,9 +277,33 @@ package struct EngineCore: Sendable {
         case .renewed(let id, let answer):
             renewed(id, answer, at: now)
         case .operate, .pause, .resume, .works, .pauseTarget, .resumeTarget, .placeHold, .liftHold,
-            .reconfigured, .guardOverride, .restraintLifted, .probe, .timer:
+            .userHeld,
+            .reconfigured, .guardOverride, .restraintLifted, .probe, .timer,
+            .gained, .lost, .leave, .refused, .under, .renewedLeases, .rules, .mailed, .inbox:
             command(input, at: now)
         }
+    }
+
+    private mutating func fetched(
+        _ due: DueRequests,
+        by read: ReadNumber,
+        limit: Int,
+        at now: WallTime
+    ) {
+        isFetching = false
+        guard !isBeforeStep(read) else {
+            nextDueAt = now
+            return end(read)
+        }
+        nextDueAt = [due.requests.count >= limit ? now : due.nextDueAt, dueNotedDuringFetch]
+            .compactMap(\.self).min()
+        dueNotedDuringFetch = nil
+        noteRest(of: due.requests, at: now)
+        admit(
+            due.requests.filter { !isStale($0.request.id, read) && accepts($0, read) },
+            at: now
+        )
+        end(read)
     }
 
     func isBeforeStep(_ read: ReadNumber) -> Bool {
@@ -286,5 +338,9 @@ package struct EngineCore: Sendable {
 
     func isStale(_ id: RequestID, _ read: ReadNumber) -> Bool {
         leftAfterRead[id].map { read <= $0 } ?? false
+    }
+
+    func accepts(_ loaded: LoadedRequest, _ read: ReadNumber) -> Bool {
+        ownership.isAll || accepts(Partition(userHash: loaded.userHash), read)
     }
 }

@@ -3,8 +3,12 @@ package import Lifecycle
 /// Names a caller that waits for the outcome of an operation.
 package struct Ticket: Hashable, Sendable {
     package let number: UInt64
+    /// The row that another host's caller reads; the commit of the operation answers it.
+    let operation: OperationID?
 
-    package init(number: UInt64) { self.number = number }
+    package init(number: UInt64) { (self.number, operation) = (number, nil) }
+
+    init(_ operation: OperationID) { (number, self.operation) = (0, operation) }
 }
 
 /// Numbers the reads of the store, so that a late answer is known to be old.
@@ -53,7 +57,7 @@ package enum EngineInput: Sendable {
     case answered(RequestID, RequestEvent, ProviderName, EffectFailure?)
     case targetAnswered(TargetName, [(RequestID, RequestEvent)])
     /// A run of rechecks waits for a turn; a hold stops its orders of these requests by the gate.
-    case takeTurn(TargetName, [RequestID], PurgeGate, Ticket)
+    case takeTurn(TargetName, [RequestID], PurgeGate, KnownHolds, Ticket)
     case endTurn(TargetName)
     case planned(RequestID, PlanResult)
     case exchanged(CredentialID, ExchangeResult)
@@ -80,9 +84,27 @@ package enum EngineInput: Sendable {
     case reconfigured(EngineConfiguration)
     case placeHold(TargetHold, Ticket)
     case liftHold(String, by: UInt32, Ticket)
+    /// A hold on a user is durable. The user's open requests are held one by one.
+    case userHeld(Ticket)
     /// An operator lets this many purges past the mass-deletion guard.
     case guardOverride(purges: Int, until: WallTime)
     case restraintLifted
+    /// The shell has acquired partitions, and read where their last owner stopped.
+    case gained([PartitionStart])
+    /// Other hosts may own them by now: everything about them is dropped.
+    case lost(PartitionSet)
+    /// Ends what is under way and begins nothing more; the answer is ``EngineAction/left(_:)``.
+    case leave(PartitionSet)
+    /// The commit under way was not made.
+    case refused(CommitRefusal)
+    /// An answer to an action of the turn whose ``EngineCore/lastRead`` it was.
+    indirect case under(ReadNumber, EngineInput)
+    /// The version of the rules, and the purges that all hosts have begun in the last hour.
+    case renewedLeases(rulesVersion: Int64, purgesInLastHour: Int)
+    case rules(ReadNumber, SharedRules)
+    /// Other hosts may have left rows or due requests.
+    case mailed
+    case inbox(ReadNumber, PartitionInbox)
     /// Answered at once, to show that the loop turns.
     case probe(Ticket)
     case timer
@@ -98,24 +120,30 @@ package enum EngineAction: Sendable {
         ReadNumber,
         limit: Int,
         excluding: Set<RequestID>,
-        laneLimits: [ProviderName: Int]
+        laneLimits: [ProviderName: Int],
+        in: PartitionSet
     )
     case load(ReadNumber, [RequestID])
     case readSpool
-    /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``.
-    case commit([StateChange])
+    /// At most one commit is under way; the answer is ``EngineInput/committed(_:)``, or
+    /// ``EngineInput/refused(_:)``. A single host has no claims.
+    case commit([StateChange], under: [PartitionClaim]?)
     indirect case call(RequestID, RequestEffect, ProviderName, SealedCredential)
     /// The answer is ``EngineInput/answered(_:_:_:_:)``; with a credential of each known subject.
     indirect case lookUp(RequestID, ProviderName, UserID, [SealedCredential])
     case exchange(LoadedExchange)
     case plan(PlanOrder)
-    case findRenewals([ProviderName], limit: Int)
+    case findRenewals([ProviderName], limit: Int, in: PartitionSet)
     case renew(SealedCredential)
     case purge(TargetName, [PurgeOrder])
     /// Lets no order of these requests begin any more; comes before the answer to the hold.
     case stop(PurgeGate, [RequestID])
     case retire(PurgeGate)
     case verify(TargetName, [PurgeOrder])
+    case readRules(ReadNumber)
+    case readInbox(ReadNumber, PartitionSet)
+    /// Nothing of these partitions is under way any more, and they are not owned.
+    case left([PartitionClaim])
     case reply(Ticket, OperationOutcome)
     indirect case changed(Request)
     case announce(RequestID, Announcement)

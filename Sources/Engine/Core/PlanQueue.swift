@@ -14,5 +14,9 @@ struct PlanQueue: Sendable {
         return id
     }
 
+    mutating func remove(_ requests: Set<RequestID>) {
+        waiting.removeAll { requests.contains($0) }
+    }
+
     mutating func finished() { underWay -= 1 }
 }

@@ -154,6 +154,12 @@ struct ProviderLane: Sendable {
 
     private var isIdle: Bool { renewalsUnderWay == 0 && calls.isEmpty && codes.isEmpty }
 
+    mutating func remove(where isGone: (Call) -> Bool) { calls.removeAll(where: isGone) }
+
+    mutating func removeCodes(where isGone: (CredentialID) -> Bool) {
+        codes.removeAll(where: isGone)
+    }
+
     mutating func takeAllCalls() -> [Call] {
         defer { calls.removeAll() }
         return Array(calls)

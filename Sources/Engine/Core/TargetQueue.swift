@@ -8,10 +8,18 @@ struct TargetQueue: Sendable {
     struct Turn: Sendable {
         let requests: [RequestID]
         let gate: PurgeGate
+        /// Holds that its orders know.
+        let holds: KnownHolds
         let ticket: Ticket
 
-        init(_ requests: [RequestID], _ gate: PurgeGate, _ ticket: Ticket) {
-            (self.requests, self.gate, self.ticket) = (requests, gate, ticket)
+        init(
+            _ requests: [RequestID],
+            _ gate: PurgeGate,
+            _ holds: KnownHolds,
+            _ ticket: Ticket
+        ) {
+            (self.requests, self.gate, self.holds) = (requests, gate, holds)
+            self.ticket = ticket
         }
     }
 
@@ -19,10 +27,15 @@ struct TargetQueue: Sendable {
     private var wasTurn = false
     private var purges = Deque<RequestID>()
     private var verifications = Deque<RequestID>()
+    /// Since the last verification.
+    private var purgesInRow = Self.purgesInRowMax
     private(set) var isBusy = false
     /// The purge under way, and what keeps its orders from beginning; `nil` when there is none.
     private(set) var purge: (requests: [RequestID], gate: PurgeGate)?
     private(set) var begunCount = 0
+
+    /// The purge of a run that is under way.
+    var turn: (requests: [RequestID], gate: PurgeGate)? { wasTurn ? purge : nil }
 
     var waitingCount: Int { purges.count + verifications.count }
 
@@ -31,6 +44,11 @@ struct TargetQueue: Sendable {
         case .purge: purges.append(request)
         case .verify: verifications.append(request)
         }
+    }
+
+    mutating func remove(_ requests: Set<RequestID>) {
+        purges.removeAll { requests.contains($0) }
+        verifications.removeAll { requests.contains($0) }
     }
 
     mutating func enqueue(_ turn: Turn) { turns.append(turn) }
@@ -45,12 +63,20 @@ struct TargetQueue: Sendable {
         return turn
     }
 
-    /// Verifications go first: they end requests and so free the window.
+    /// A few batches of purges go before what is to be verified.
+    ///
+    /// A verification costs a session at a server, however many users it is about. It ends
+    /// requests, and so frees the window.
     mutating func nextBatch() -> (Work, [RequestID])? {
         guard !isBusy else { return nil }
-        let work: Work = verifications.isEmpty ? .purge : .verify
+        let isVerification =
+            !verifications.isEmpty
+            && (purges.isEmpty || purgesInRow >= Self.purgesInRowMax
+                || verifications.count >= Limits.purgeBatchMax)
+        let work: Work = isVerification ? .verify : .purge
         let batch = take(work)
         guard !batch.isEmpty else { return nil }
+        purgesInRow = isVerification ? 0 : purgesInRow + 1
         (isBusy, wasTurn) = (true, false)
         begunCount += 1
         if work == .purge { purge = (batch, PurgeGate()) }
@@ -61,6 +87,9 @@ struct TargetQueue: Sendable {
         isBusy = false
         purge = nil
     }
+
+    /// Batches that a user whose rows are gone waits for at most.
+    private static let purgesInRowMax = 4
 
     private mutating func take(_ work: Work) -> [RequestID] {
         var batch: [RequestID] = []

@@ -40,18 +40,30 @@ package struct VaultError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The vault key has wrapped as many data keys as it may; it must be rotated.
         case exhausted = "vault_key_exhausted"
         case library = "crypto_library"
+
+        var reason: String {
+            switch self {
+            case .sealed: "there is no vault key, so the service runs sealed"
+            case .broken: "a sealed value, its place and its key do not fit together"
+            case .unknownKey: "a value was sealed under a vault key that is not loaded"
+            case .exhausted: "the vault key has wrapped as many keys as it may; rotate it"
+            case .library: "the cryptographic library failed"
+            }
+        }
     }
 
     package let kind: Kind
 
     package init(kind: Kind) { self.kind = kind }
 
-    package var description: String { "cannot use the vault (\(kind.rawValue))" }
+    package var description: String {
+        "cannot use the vault (\(kind.rawValue)): \(kind.reason)"
+    }
 }
 
 extension VaultError {
-    /// What it means for a credential that was to be opened: only bits that do not fit burn it.
-    var failure: EffectFailure {
+    /// What it means for what was to be opened: only bits that do not fit burn it.
+    package var failure: EffectFailure {
         switch kind {
         case .broken: .sealBroken
         case .sealed, .unknownKey, .exhausted, .library: .vaultSealed

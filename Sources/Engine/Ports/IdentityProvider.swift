@@ -145,6 +145,22 @@ package struct SignInError: Error, Sendable, CustomStringConvertible {
         case missingSubject = "id_token_missing_subject"
         case keysUnavailable = "id_token_keys_unavailable"
         case unsupported = "id_token_unsupported"
+
+        var reason: String {
+            switch self {
+            case .malformedIDToken: "it is no id token"
+            case .unknownKey: "the provider has no such signing key"
+            case .badSignature: "the signature is not the provider's"
+            case .wrongIssuer: "another provider issued it"
+            case .wrongAudience: "it is for another client id"
+            case .expired: "it has expired"
+            case .issuedInFuture: "it was issued in the future; check the clock"
+            case .nonceMismatch: "its nonce is another one"
+            case .missingSubject: "it names no user"
+            case .keysUnavailable: "the provider's keys cannot be read now"
+            case .unsupported: "this provider has no id tokens that can be checked"
+            }
+        }
     }
 
     package let kind: Kind
@@ -156,7 +172,7 @@ package struct SignInError: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        "cannot accept the id token for '\(provider)' (\(kind.rawValue))"
+        "cannot accept the id token for '\(provider)' (\(kind.rawValue)): \(kind.reason)"
     }
 }
 

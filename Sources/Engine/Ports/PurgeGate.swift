@@ -10,6 +10,7 @@ package final class PurgeGate: Sendable {
     private struct State {
         var closed: Set<RequestID> = []
         var isRetired = false
+        var mayBegin: (@Sendable (RequestID) -> Bool)?
     }
 
     private let state = Mutex(State())
@@ -23,9 +24,17 @@ package final class PurgeGate: Sendable {
     /// Ends the call: it was made under a configuration that is not in force any more.
     package func retire() { state.withLock { $0.isRetired = true } }
 
+    /// Lets an order begin only while the lease of its partition lasts.
+    func limit(to mayBegin: @escaping @Sendable (RequestID) -> Bool) {
+        state.withLock { $0.mayBegin = mayBegin }
+    }
+
     package var isRetired: Bool { state.withLock { $0.isRetired } }
 
     package func isClosed(for request: RequestID) -> Bool {
-        state.withLock { $0.isRetired || $0.closed.contains(request) }
+        state.withLock { state in
+            state.isRetired || state.closed.contains(request)
+                || !(state.mayBegin?(request) ?? true)
+        }
     }
 }

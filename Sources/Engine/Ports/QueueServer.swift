@@ -144,7 +144,8 @@ package enum SpoolSource: Hashable, Sendable {
     case file
     case queue(String)
 
-    private static let mark = "queue:"
+    /// What ids of queues' rows begin with.
+    package static let mark = "queue:"
 
     /// By what is before the second colon; ids of files have no colon.
     package init(spoolID: String) {
@@ -158,6 +159,14 @@ package enum SpoolSource: Hashable, Sendable {
     }
 
     package static func prefix(queue name: String) -> String { mark + name + ":" }
+
+    /// The id of a file's rows where several hosts have one: the host's name, without a colon, and
+    /// what the file says.
+    package static func spoolID(host name: String, id: String) -> String {
+        prefix(host: name) + id
+    }
+
+    package static func prefix(host name: String) -> String { "host:" + name + ":" }
 }
 
 extension SpoolRow {

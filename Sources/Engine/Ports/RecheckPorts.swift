@@ -6,17 +6,37 @@ package protocol RecheckState: Sendable {
     func perform(_ effect: RecheckStateEffect) async throws -> RecheckEvent
 }
 
+/// The holds that the orders of a turn know.
+package struct KnownHolds: Hashable, Sendable {
+    /// On rows of the target.
+    package let rows: [TargetHold]
+    /// What ``StoreLanes/userHoldsVersion`` was before those on users were read.
+    package let userHoldsVersion: Int
+
+    package init(rows: [TargetHold] = [], userHoldsVersion: Int = 0) {
+        (self.rows, self.userHoldsVersion) = (rows, userHoldsVersion)
+    }
+}
+
 /// The lanes of stores, which runs share with requests.
 package protocol StoreLanes: Sendable {
     /// Waits for a turn and makes one call; no other purge or verification of the store runs then.
     ///
-    /// A hold stops the orders of `requests` by the gate.
+    /// A hold on the target stops the orders of `requests` by the gate. So does one on rows, or on
+    /// any user, that is not among those that the orders know.
     /// - Throws: `CancellationError` when the engine has ended.
     func turn<Answer: Sendable>(
         at target: TargetName,
         for requests: [RequestID],
+        knowing holds: KnownHolds,
         _ body: @Sendable (PurgeGate) async -> Answer
     ) async throws -> Answer
+
+    /// `nil` while another host is the steward, which has its own runs.
+    var stewardship: Stewardship? { get }
+
+    /// Another number whenever a hold on a user may have been placed, which is durable by then.
+    var userHoldsVersion: Int { get }
 
     /// The holds on targets, also those that are being placed.
     func holds() async throws -> [TargetHold]

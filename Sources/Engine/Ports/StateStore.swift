@@ -159,6 +159,20 @@ package enum StateChange: Sendable {
     /// waiting for an implausible time.
     case reclock(ClockStep, at: WallTime)
     case useGuardOverride(purges: Int, at: WallTime)
+    /// The answer to the row of an operation, in the commit that it was executed by.
+    case answer(OperationID, OperationOutcome)
+}
+
+extension StateChange {
+    /// The request that ends revoking with it, for a deletion: from then on its user's credentials
+    /// are refused.
+    package var endsRevoking: Request? {
+        guard case .save(let now, let was, _) = self, now.kind == .deleteAccount,
+            was.phase.stage.map({ $0 <= .revoking }) ?? false
+        else { return nil }
+        let isPast = now.phase == .completed || now.phase.stage.map { $0 > .revoking } ?? false
+        return isPast ? now : nil
+    }
 }
 
 /// What a change made known, once it is durable.
@@ -202,9 +216,6 @@ package struct GuardAllowance: Hashable, Sendable {
 
 /// What was paused by us or by an operator, and why; survives restarts.
 package struct StoredPauses: Hashable, Sendable {
-    /// The reason of a pause that an operator asked for.
-    package static let operatorReason = "operator"
-
     package var providers: [ProviderName: String]
     package var targets: [TargetName: String]
     /// Stops on targets, in the order in which they were placed.

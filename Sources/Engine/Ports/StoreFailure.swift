@@ -16,7 +16,7 @@ extension EngineClock {
             do {
                 return try await write()
             } catch let failure as any StoreFailure where failure.isRetryable {
-                try await sleep(until: now() + RetryPolicy.fullDisk.delay(failures: 1))
+                try await sleep(until: now() + RetryPolicy.fullDisk.first)
             }
         }
     }

@@ -7,7 +7,7 @@ import Synchronization
 package struct MachineClocks: Sendable {
     let wall: @Sendable () -> WallTime
     /// Time since the machine started, suspended time included.
-    let uptime: @Sendable () -> Duration
+    package let uptime: @Sendable () -> Duration
 
     package init(
         wall: @escaping @Sendable () -> WallTime,

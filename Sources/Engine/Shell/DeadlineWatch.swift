@@ -21,7 +21,8 @@ package struct DeadlineWatch: Sendable {
 
     /// Once an hour is often enough for a clock of weeks, and costs nothing.
     static let period = Duration.seconds(3600)
-    static let warning = Duration.seconds(7 * 86_400)
+    /// How long before a deadline it is near.
+    package static let warning = Duration.seconds(7 * 86_400)
     /// The most requests told about at once; the journal is no list.
     static let rowsMax = 500
     /// The most requests looked at: what was told already hides no other until there are so many.

@@ -13,6 +13,8 @@ package struct EnginePorts: Sendable {
     /// `nil` when completed deletions are not looked at again.
     package let rechecks: (any RecheckOpener)?
     package let spool: (any SpoolReader)?
+    /// `nil` when one host has the state for itself.
+    package var shared: SharedState?
 
     package init(
         store: any StateStore,
@@ -70,6 +72,7 @@ package final class DeletionEngine: Sendable {
     private let mailbox = EngineMailbox()
     private let waiters = Mutex(Waiters())
     let opener: CredentialOpener
+    let keeper: LeaseKeeper?
 
     private struct Waiters {
         var lastNumber: UInt64 = 0
@@ -79,6 +82,9 @@ package final class DeletionEngine: Sendable {
 
     package init(core: EngineCore, ports: EnginePorts, adapters: EngineAdapters) {
         self.ports = ports
+        keeper = ports.shared.map { [mailbox] shared in
+            LeaseKeeper(shared, rulesSeen: core.rulesVersion) { mailbox.post($0) }
+        }
         self.core = Mutex(core)
         self.adapters = Mutex(adapters)
         opener = CredentialOpener(
@@ -95,6 +101,12 @@ package final class DeletionEngine: Sendable {
         defer { giveUpWaiters() }
         try await withThrowingDiscardingTaskGroup { group in
             var timers = ArmedTimers()
+            if let keeper {
+                group.addTask {
+                    await keeper.run()
+                    self.mailbox.close()
+                }
+            }
             turn(in: &group, timers: &timers)
             for await _ in mailbox.signals {
                 turn(in: &group, timers: &timers)
@@ -133,8 +145,14 @@ package final class DeletionEngine: Sendable {
     package func beginAdmission() -> ReadNumber { core.withLock { $0.beginAdmission() } }
 
     /// Returns once it is durable; after a hold no purge of it begins.
-    package func operate(_ id: RequestID, _ event: RequestEvent) async -> OperationOutcome {
-        await ticketed { .operate(id, event, $0) }
+    ///
+    /// - Throws: The store's error where several hosts share it; whether the operation is executed
+    ///   is unknown then.
+    package func operate(
+        _ id: RequestID,
+        _ event: RequestEvent
+    ) async throws -> OperationOutcome {
+        try await submit(.operate(id, event))
     }
 
     package func place(_ hold: TargetHold) async -> OperationOutcome {
@@ -188,15 +206,18 @@ extension DeletionEngine {
     ) {
         let now = ports.clock.now()
         let inputs = mailbox.takeAll()
-        let (actions, wake) = core.withLock { core in
+        let (actions, licenses, wake) = core.withLock { core in
             // What was answered before a jump of the clock was asked with times of before.
             for input in inputs where input.isClockStep { core.handle(input, at: now) }
             for input in inputs where !input.isClockStep { core.handle(input, at: now) }
             let actions = core.takeActions(at: now)
-            return (actions, core.wakeTime(after: now))
+            keeper?.obey(core.rulesVersion)
+            return (actions, Self.licenses(actions, core), core.wakeTime(after: now))
         }
         adopt(inputs.count { if case .reconfigured = $0 { true } else { false } })
-        for action in actions { perform(action, in: &group) }
+        for (index, action) in actions.enumerated() {
+            perform(action, licenses?[index] ?? .unlimited, in: &group)
+        }
         guard let wake, timers.arm(wake, at: now, stepCount: ports.clock.stepCount) else { return }
         group.addTask {
             do {
@@ -220,62 +241,43 @@ extension DeletionEngine {
 
     private func perform(
         _ action: EngineAction,
+        _ license: EffectLicense,
         in group: inout ThrowingDiscardingTaskGroup<any Error>
     ) {
         switch action {
-        case .commit(let changes):
+        case .commit(let changes, let claims):
             let erasures = erasures(in: changes)
-            add(to: &group) { try await self.commit(changes + self.openRechecks(of: erasures)) }
-        case .fetchDue(let read, let limit, let excluded, let laneLimits):
             add(to: &group) {
-                let due = try await self.ports.store.dueRequests(
-                    at: self.ports.clock.now(),
-                    limit: limit,
-                    excluding: excluded,
-                    laneLimits: laneLimits
-                )
-                self.post(.fetched(read, due, limit: limit))
+                try await self.commit(changes + self.openRechecks(of: erasures), under: claims)
             }
-        case .load(let read, let ids):
-            add(to: &group) {
-                let requests = try await self.ports.store.openRequests(ids)
-                self.post(.loaded(read, requests, asked: ids))
-            }
+        case .fetchDue, .load, .findRenewals, .readRules, .readInbox:
+            add(to: &group) { try await self.read(action) }
         case .readSpool:
             group.addTask {
                 self.post(.spoolRead(await self.ports.spool?.readToEnd() ?? .read))
             }
         case .call(let id, let effect, let provider, let sealed):
-            add(to: &group) { try await self.call(id, effect, provider, sealed) }
+            add(to: &group) { try await self.call(id, effect, provider, sealed, license) }
         case .lookUp(let id, let name, let user, let known):
-            group.addTask { await self.lookUp(id, at: name, user, known) }
+            group.addTask { await self.lookUp(id, at: name, user, known, license) }
         case .exchange(let loaded):
-            group.addTask { await self.exchange(loaded) }
+            group.addTask { await self.exchange(loaded, license) }
         case .plan(let order):
             let planner = adapters.withLock { $0.planner(ports.hasher) }
-            group.addTask {
-                self.post(.planned(order.order.request, await planner.make(order)))
-            }
-        case .findRenewals(let providers, let limit):
-            add(to: &group) {
-                let due = try await self.ports.store.dueRenewals(
-                    of: providers,
-                    at: self.ports.clock.now(),
-                    limit: limit
-                )
-                self.post(.renewalsFound(due))
-            }
+            group.addTask { await self.plan(order, planner, license) }
         case .renew(let sealed):
-            add(to: &group) { try await self.renew(sealed) }
+            add(to: &group) { try await self.renew(sealed, license) }
         case .purge(let target, let orders):
             let found = adapters.withLock { $0.targets[target] }
-            group.addTask { await self.purge(found, target, orders) }
+            group.addTask { await self.purge(found, target, orders, license) }
         case .stop(let gate, let requests):
             gate.close(for: requests)
         case .retire(let gate):
             gate.retire()
         case .verify(let target, let orders):
-            group.addTask { await self.verify(target, orders) }
+            group.addTask { await self.verify(target, orders, license) }
+        case .left(let partitions):
+            keeper?.send(.left(partitions))
         case .reply(let ticket, let outcome):
             waiters.withLock { $0.byNumber.removeValue(forKey: ticket.number) }?.resume(
                 returning: outcome
@@ -288,10 +290,6 @@ extension DeletionEngine {
             ports.observer.reported(report)
         }
     }
-
-    private func commit(_ changes: [StateChange]) async throws {
-        post(.committed(try await ports.clock.persist { try await ports.store.commit(changes) }))
-    }
 }
 
 // MARK: - Calls
@@ -301,20 +299,28 @@ extension DeletionEngine {
         _ id: RequestID,
         _ effect: RequestEffect,
         _ name: ProviderName,
-        _ sealed: SealedCredential
+        _ sealed: SealedCredential,
+        _ license: EffectLicense
     ) async throws {
+        guard mayBegin(license) else {
+            let event = RequestEvent.postponed(effect, until: ports.clock.now())
+            return post(.answered(id, event, name, .vaultSealed), license)
+        }
         let provider = adapters.withLock { $0.providers[name] }
-        let service = RotationService(ports, opener, of: sealed) { self.post(.update($0)) }
+        let service = rotationService(of: sealed, license)
         switch effect {
         case .check(let identity, let credential):
             let answer = await ask(provider, sealed, service.keeper) { await $0.check($1) }
-            post(.answered(id, .checked(identity, credential, answer), name, answer.failure))
+            let event = RequestEvent.checked(identity, credential, answer)
+            post(.answered(id, event, name, answer.failure), license)
         case .revoke(let identity, let credential):
             let answer = await ask(provider, sealed, service.keeper) { await $0.revoke($1) }
-            post(.answered(id, .revoked(identity, credential, answer), name, answer.failure))
+            let event = RequestEvent.revoked(identity, credential, answer)
+            post(.answered(id, event, name, answer.failure), license)
         case .confirm(let identity, let credential):
             let answer = await ask(provider, sealed, service.keeper) { await $0.check($1) }
-            post(.answered(id, .confirmed(identity, credential, answer), name, answer.failure))
+            let event = RequestEvent.confirmed(identity, credential, answer)
+            post(.answered(id, event, name, answer.failure), license)
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             preconditionFailure("only provider effects are calls")
         }
@@ -349,19 +355,26 @@ extension DeletionEngine {
         ports.observer.reported(.called(provider, failure, duration: duration))
     }
 
-    private func renew(_ sealed: SealedCredential) async throws {
+    private func renew(_ sealed: SealedCredential, _ license: EffectLicense) async throws {
+        guard mayBegin(license) else {
+            return post(.renewed(sealed.id, .failure(.vaultSealed)), license)
+        }
         let provider = adapters.withLock { $0.providers[sealed.provider] }
-        let service = RotationService(ports, opener, of: sealed) { self.post(.update($0)) }
+        let service = rotationService(of: sealed, license)
         let answer = await ask(provider, sealed, service.keeper) { await $0.renew($1) }
-        post(.renewed(sealed.id, answer))
+        post(.renewed(sealed.id, answer), license)
         try service.check()
     }
 
-    private func exchange(_ loaded: LoadedExchange) async {
+    private func exchange(_ loaded: LoadedExchange, _ license: EffectLicense) async {
+        guard mayBegin(license) else {
+            let result = ExchangeResult(event: .failure(.vaultSealed))
+            return post(.exchanged(loaded.exchange.credential, result), license)
+        }
         let name = loaded.exchange.provider
         let provider = adapters.withLock { $0.providers[name] }
         let answer = await ask(provider, loaded.credential) { await $0.exchange($1) }
-        post(.exchanged(loaded.exchange.credential, result(of: answer, for: loaded)))
+        post(.exchanged(loaded.exchange.credential, result(of: answer, for: loaded)), license)
     }
 
     private func result(of answer: ExchangeAnswer, for loaded: LoadedExchange) -> ExchangeResult {
@@ -382,19 +395,28 @@ extension DeletionEngine {
     private func purge(
         _ target: (any PurgeTarget)?,
         _ name: TargetName,
-        _ orders: [PurgeOrder]
+        _ orders: [PurgeOrder],
+        _ license: EffectLicense
     ) async {
         let began = ContinuousClock.now
-        let answers = await target?.purge(orders) ?? orders.map { _ in .failure(.misconfigured) }
+        let answers = await begun(orders, license, PurgeAnswer.stopped) { orders in
+            await target?.purge(orders) ?? orders.map { _ in .failure(.misconfigured) }
+        }
         ports.observer.reported(.purged(name, answers, duration: ContinuousClock.now - began))
         let events = zip(orders, answers).map { ($0.request, RequestEvent.purged(name, $1)) }
-        post(.targetAnswered(name, Array(events)))
+        post(.targetAnswered(name, Array(events)), license)
     }
 
-    private func verify(_ name: TargetName, _ orders: [PurgeOrder]) async {
+    private func verify(
+        _ name: TargetName,
+        _ orders: [PurgeOrder],
+        _ license: EffectLicense
+    ) async {
         let target = adapters.withLock { $0.targets[name] }
-        let answers = await target?.verify(orders) ?? orders.map { _ in .failure(.misconfigured) }
+        let answers = await begun(orders, license, VerifyAnswer.failure(.lost)) { orders in
+            await target?.verify(orders) ?? orders.map { _ in .failure(.misconfigured) }
+        }
         let events = zip(orders, answers).map { ($0.request, RequestEvent.verified(name, $1)) }
-        post(.targetAnswered(name, Array(events)))
+        post(.targetAnswered(name, Array(events)), license)
     }
 }

@@ -14,6 +14,8 @@ package struct RecheckDriver: Sendable {
         onStep: (RecheckRun) -> Void = { _ in }
     ) async throws {
         var copy = RecheckCopy()
+        var userHoldsVersion = 0
+        let stewardship = ports.lanes.stewardship
         do {
             var event: RecheckEvent? = .begin
             while let happened = event {
@@ -26,7 +28,17 @@ package struct RecheckDriver: Sendable {
                 onStep(run)
                 event = nil
                 for effect in effects {
-                    event = try await perform(effect, of: run.kind, &copy) ?? event
+                    // Before they are read: one that is placed meanwhile is not known.
+                    if case .state(.readHolds) = effect {
+                        userHoldsVersion = ports.lanes.userHoldsVersion
+                    }
+                    // Another host runs its own by now.
+                    guard run.phase.isEnded || ports.lanes.stewardship == stewardship else {
+                        event = .failed("other_host")
+                        break
+                    }
+                    event =
+                        try await perform(effect, of: run.kind, &copy, userHoldsVersion) ?? event
                 }
             }
         } catch {
@@ -39,12 +51,19 @@ package struct RecheckDriver: Sendable {
     private func perform(
         _ effect: RecheckEffect,
         of kind: RecheckRun.Kind,
-        _ copy: inout RecheckCopy
+        _ copy: inout RecheckCopy,
+        _ userHoldsVersion: Int
     ) async throws -> RecheckEvent? {
         switch effect {
         case .state(let effect): return try await perform(effect, of: kind)
         case .store(let name, let view, let effect):
-            return try await perform(effect, at: name, target(name, view, copy), view)
+            return try await perform(
+                effect,
+                at: name,
+                target(name, view, copy),
+                view,
+                userHoldsVersion
+            )
         case .openCopy(let name, let place):
             copy = await ports.openCopy(name, place)
             return .openedCopy(copy.refusal)
@@ -62,14 +81,13 @@ package struct RecheckDriver: Sendable {
         _ effect: RecheckStateEffect,
         of kind: RecheckRun.Kind
     ) async throws -> RecheckEvent {
-        while true {
-            do {
-                return try await ports.state.perform(effect)
-            } catch let failure as any StoreFailure where failure.isRetryable {
-                if case .replay = kind { return .failed("state_unavailable") }
-                let delay = RetryPolicy.fullDisk.delay(failures: 1)
-                try await ports.clock.sleep(until: ports.clock.now() + delay)
-            }
+        guard case .replay = kind else {
+            return try await ports.clock.persist { try await ports.state.perform(effect) }
+        }
+        do {
+            return try await ports.state.perform(effect)
+        } catch let failure as any StoreFailure where failure.isRetryable {
+            return .failed("state_unavailable")
         }
     }
 
@@ -92,7 +110,8 @@ package struct RecheckDriver: Sendable {
         _ effect: RecheckStoreEffect,
         at name: TargetName,
         _ target: (any PurgeTarget)?,
-        _ view: StoreView
+        _ view: StoreView,
+        _ userHoldsVersion: Int
     ) async throws -> RecheckEvent {
         switch effect {
         case .check:
@@ -100,7 +119,8 @@ package struct RecheckDriver: Sendable {
         case .list(let tombstones):
             return .listed(await list(target, tombstones))
         case .purge(let orders, let holds, let attempt):
-            let answers = try await turn(at: name, for: orders, view) { gate in
+            let known = KnownHolds(rows: holds, userHoldsVersion: userHoldsVersion)
+            let answers = try await turn(at: name, for: orders, known, view) { gate in
                 await target?.purge(
                     orders.map { order in
                         var purge = order.purge
@@ -111,7 +131,7 @@ package struct RecheckDriver: Sendable {
             }
             return .purged(answers ?? orders.map { _ in .failure(.misconfigured) })
         case .verify(let orders):
-            let answers = try await turn(at: name, for: [], view) { _ in
+            let answers = try await turn(at: name, for: [], KnownHolds(), view) { _ in
                 await target?.verify(orders.map(\.purge))
             }
             return .verified(answers ?? orders.map { _ in .failure(.misconfigured) })
@@ -122,11 +142,13 @@ package struct RecheckDriver: Sendable {
     private func turn<Answer: Sendable>(
         at name: TargetName,
         for orders: [ErasureOrder],
+        _ holds: KnownHolds,
         _ view: StoreView,
         _ body: @Sendable (PurgeGate) async -> Answer
     ) async throws -> Answer {
         guard view != .copy else { return await body(PurgeGate()) }
-        return try await ports.lanes.turn(at: name, for: orders.map(\.request), body)
+        let requests = orders.map(\.request)
+        return try await ports.lanes.turn(at: name, for: requests, knowing: holds, body)
     }
 
     private func list(

@@ -6,6 +6,7 @@ final class RotationService: Sendable {
     private let ports: EnginePorts
     private let opener: CredentialOpener
     private let sealed: SealedCredential
+    private let claims: (@Sendable () -> [PartitionClaim])?
     private let tell: @Sendable (IdentityUpdate) -> Void
     private let failure = Mutex<(any Error)?>(nil)
 
@@ -14,11 +15,13 @@ final class RotationService: Sendable {
         _ ports: EnginePorts,
         _ opener: CredentialOpener,
         of sealed: SealedCredential,
+        under claims: (@Sendable () -> [PartitionClaim])? = nil,
         tell: @escaping @Sendable (IdentityUpdate) -> Void
     ) {
         self.ports = ports
         self.opener = opener
         self.sealed = sealed
+        self.claims = claims
         self.tell = tell
     }
 
@@ -50,8 +53,28 @@ final class RotationService: Sendable {
 
     /// A full disk is waited out: without the commit the only token of the grant is lost.
     private func commit(_ change: StateChange) async throws -> IdentityUpdate? {
-        let update = try await ports.clock.persist { try await ports.store.commit([change]) }
+        let update = try await updates(change)
         guard case .identity(let identity)? = update.first ?? nil else { return nil }
         return identity
+    }
+
+    /// Nothing when the partition is another host's by now: the token counts as in doubt then.
+    ///
+    /// A host that has taken a new epoch meanwhile stores the token under that one.
+    private func updates(_ change: StateChange) async throws -> [ChangeUpdate?] {
+        guard let claims, let shared = ports.shared else {
+            return try await ports.clock.persist { try await ports.store.commit([change]) }
+        }
+        let end = shared.uptime() + Limits.leaseLifetime
+        repeat {
+            let current = claims()
+            if !current.isEmpty,
+                case .committed(let updates) = await shared.store.commit([change], under: current)
+            {
+                return updates
+            }
+            try await ports.clock.sleep(until: ports.clock.now() + RetryPolicy.lease.first)
+        } while shared.uptime() < end
+        return []
     }
 }

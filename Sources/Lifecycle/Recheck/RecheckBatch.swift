@@ -64,6 +64,8 @@ package struct RecheckBatch: Hashable, Sendable {
     var done: [Work] = []
     var held: [Work] = []
     var failure: String?
+    /// What is about to be purged was noted, durably.
+    var isNoted = false
     var retry = Retry()
     var attempt = ""
     var holds: [TargetHold] = []
@@ -90,6 +92,7 @@ package struct RecheckBatch: Hashable, Sendable {
 
     func resuming(_ known: Set<BegunErasure>) -> RecheckBatch {
         var batch = self
+        batch.isNoted = true
         for index in open.indices {
             batch.open[index].isResumed = known.contains(begun(open[index]))
         }

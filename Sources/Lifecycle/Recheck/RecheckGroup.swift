@@ -9,10 +9,15 @@ package struct OpenRecheck: Hashable, Sendable {
 /// A recheck that is due, and whose user id could not be opened.
 package struct UnopenedRecheck: Hashable, Sendable {
     package let due: DueRecheck
-    /// Its bits are damaged, or its vault key is lost; otherwise the key may come back.
-    package let isLost: Bool
+    /// Why it does not open.
+    package let failure: EffectFailure
 
-    package init(due: DueRecheck, isLost: Bool) { (self.due, self.isLost) = (due, isLost) }
+    package init(due: DueRecheck, failure: EffectFailure) {
+        (self.due, self.failure) = (due, failure)
+    }
+
+    /// Its bits are damaged, or its vault key is lost; otherwise the key may come back.
+    var isLost: Bool { failure == .sealBroken }
 }
 
 /// Rechecks that are verified together, each store once for all of them.

@@ -1,7 +1,9 @@
 /// Where a ``RecheckRun`` stands, with what it needs there.
 package indirect enum RecheckPhase: Hashable, Sendable {
     case idle
-    /// Accepts tombstones from outside the state, if the ledger has no alarm.
+    /// Asks whether the state agrees with the ledger.
+    case checkingLedger
+    /// Accepts tombstones from outside the state.
     case learning
     /// Finds open deletions that have purged one of these stores.
     case findingOpen(Set<TargetName>)
@@ -12,7 +14,7 @@ package indirect enum RecheckPhase: Hashable, Sendable {
     case loading(after: Int)
     /// Finds requests for which an earlier replay left ids that are not used up.
     case findingLate([RequestID: Tombstone])
-    case listing(TargetName, tries: Int)
+    case listing(TargetName, Retry)
     /// Finds what an earlier replay began there; it is over for whom the store does not list.
     case findingBegun(TargetName, besides: Set<[UInt8]>)
     case endingBegun(TargetName, [EndedErasure])
@@ -45,7 +47,9 @@ package indirect enum RecheckPhase: Hashable, Sendable {
 package enum RecheckEvent: Sendable {
     case begin
     /// With what the ledger is alarmed about.
-    case learned(alarm: String?)
+    case readAlarm(String?)
+    /// With whether the checkpoint files could be read.
+    case learned(isReadable: Bool)
     /// With whether one of the stores was purged or verified by then.
     case foundOpen([RequestID: Bool])
     case restored
@@ -53,6 +57,8 @@ package enum RecheckEvent: Sendable {
     case checkedCopy(problem: String?)
     case loaded([Tombstone], next: Int)
     case loadedDue(DuePage)
+    /// The vault has no key, so no recheck record can be opened.
+    case vaultSealed
     case foundLate([RequestID])
     case listed(ListAnswer)
     case foundBegun([BegunErasure])
@@ -124,7 +130,8 @@ package enum RecheckStoreEffect: Sendable {
 
 /// What a run reads from the state, and records there.
 package enum RecheckStateEffect: Sendable {
-    case learnTombstones(since: WallTime, isAlarmIgnored: Bool)
+    case readAlarm
+    case learnTombstones(since: WallTime)
     case findOpen(Set<TargetName>)
     case restore([RequestID], Set<TargetName>, at: WallTime?)
     /// Without a time, those of any time.
@@ -151,7 +158,7 @@ package enum RecheckAnnouncement: Sendable {
     case sampled(StoreReport)
     case unsearched(TargetName, String)
     case answered(TargetName)
-    /// A store cannot be rechecked for longer than ``RecheckRun/overdueAfter``.
+    /// A store cannot be rechecked for longer than ``RecheckRun/overdueAfter``; once a day.
     case overdue(TargetName)
 }
 

@@ -22,7 +22,7 @@ extension RecheckRun {
         batch.open.removeAll { users.includes($0.tombstone) }
         if !batch.held.isEmpty { batch.failure = ParkReason.onHold.rawValue }
         guard !batch.open.isEmpty else { return finish(batch, &context) }
-        return .enter(batch.retry.failures == 0 && !isDrill ? .noting(batch) : .purging(batch))
+        return .enter(!batch.isNoted && !isDrill ? .noting(batch) : .purging(batch))
     }
 
     mutating func verified(
@@ -100,22 +100,37 @@ extension RecheckRun {
     ) -> Step {
         var batch = batch
         var left: [RecheckBatch.Work] = []
+        var isOnlyStopped = true
         for (work, (purged, verified)) in zip(batch.open, zip(batch.answers, answers)) {
             guard let cause = Self.failure(purged, verified) else {
                 batch.done.append(work)
                 continue
             }
             batch.failure = cause
+            isOnlyStopped = isOnlyStopped && Self.isStopped(purged, verified)
             left.append(work)
         }
         batch.open = left
         batch.answers = []
+        if isOnlyStopped, !left.isEmpty {
+            let soon = context.now + RetryPolicy.replay.first
+            return .enter(.waiting(until: soon, then: .checkingHolds(batch)))
+        }
         let until = batch.retry.fail(.replay, at: context.now)
         guard !left.isEmpty, batch.retry.failures < Self.triesMax else {
             return finish(batch, &context)
         }
         let again: RecheckPhase = batch.view == .copy ? .purging(batch) : .checkingHolds(batch)
         return .enter(.waiting(until: until, then: again))
+    }
+
+    /// A hold came between, on whomever: nothing was tried, and the holds are read again.
+    private static func isStopped(_ purged: PurgeAnswer, _ verified: VerifyAnswer) -> Bool {
+        switch (purged, verified) {
+        case (_, .failure): false
+        case (.stopped, _): true
+        default: false
+        }
     }
 
     private static func failure(_ purged: PurgeAnswer, _ verified: VerifyAnswer) -> String? {

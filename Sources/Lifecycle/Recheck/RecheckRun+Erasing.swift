@@ -13,8 +13,8 @@ extension RecheckRun {
     func effect(of phase: RecheckPhase, _ context: RecheckContext) -> RecheckEffect? {
         switch phase {
         case .idle, .ended: return nil
-        case .learning:
-            return .state(.learnTombstones(since: terms.since, isAlarmIgnored: terms.isDrill))
+        case .checkingLedger: return .state(.readAlarm)
+        case .learning: return .state(.learnTombstones(since: terms.since))
         case .findingOpen(let names): return .state(.findOpen(names))
         case .restoring(let requests, let names):
             let some = Array(requests.prefix(Self.restoredMax))
@@ -29,7 +29,9 @@ extension RecheckRun {
         case .checkingHolds(let batch):
             guard !batch.open.isEmpty else { return nil }
             let isKeyed = batch.view == .own && context.store(batch.target)?.keyName != nil
-            return .state(.readHolds(withTombstones: isKeyed))
+            // The id of a key says nothing of the user, on whom the hold is.
+            let isOfKeys = isKeyed || batch.open.contains { $0.tombstone.isKey }
+            return .state(.readHolds(withTombstones: isOfKeys))
         case .noting(let batch):
             return .state(.note(batch.open.map(batch.begun), batch.target))
         case .purging(let batch):
@@ -68,16 +70,16 @@ extension RecheckRun {
     mutating func listed(
         _ answer: ListAnswer,
         in name: TargetName,
-        _ tries: Int,
+        _ retry: Retry,
         _ context: inout RecheckContext
     ) -> Step {
         switch answer {
         case .failure(let failure):
             // A store whose file was replaced under an open connection notices that now.
-            guard tries >= Self.triesMax else {
-                let again = RecheckPhase.listing(name, tries: tries + 1)
-                let until = context.now + RetryPolicy.replay.delay(failures: tries)
-                return .enter(.waiting(until: until, then: again))
+            var retry = retry
+            let until = retry.fail(.replay, at: context.now)
+            guard retry.failures >= Self.triesMax else {
+                return .enter(.waiting(until: until, then: .listing(name, retry)))
             }
             report.change(name) { $0.error = failure.code }
             return .next

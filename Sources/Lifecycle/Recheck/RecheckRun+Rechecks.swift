@@ -3,12 +3,25 @@ extension RecheckRun {
     /// A store that cannot be rechecked for so long after its time is reported.
     package static let overdueAfter = Duration.seconds(3 * 86_400)
     /// A recheck waits no longer for the answer of one store, or for a key.
-    static let waitMax = Duration.seconds(6 * 3600)
+    static let waitMax = RetryPolicy.recheck.delay(failures: .max)
     /// When data is back and no recheck is configured any more.
     package static let againAfter = Duration.seconds(86_400)
+    /// A store that stays overdue is reported once in this time.
+    static let warningInterval = Duration.seconds(86_400)
     /// Between two full batches: at most 2,500 rechecks a second, so that a million that became due
     /// while the service was down leave the stores to the application and to new deletions.
     static let batchPause = Duration.milliseconds(50)
+
+    /// When the recheck record of a deletion is opened, and when its first recheck is due.
+    ///
+    /// `nil` without rechecks, or before the deletion has ended.
+    package static func opening(
+        of request: Request,
+        intervals: [Duration]
+    ) -> (openedAt: WallTime, dueAt: WallTime)? {
+        guard let first = intervals.first, let endedAt = request.endedAt else { return nil }
+        return (endedAt, endedAt + first)
+    }
 
     mutating func goOn(_ started: RecheckGroup, _ context: RecheckContext) -> Step {
         var group = started
@@ -51,7 +64,7 @@ extension RecheckRun {
         let until =
             isAway ? fail(name, at: group.startedAt) : group.startedAt + Self.waitMax
         if !isAway {
-            retries[name] = nil
+            (retries[name], warnedAt[name]) = (nil, nil)
             announcements.append(.answered(name))
         }
         for (recheck, answer) in zip(group.asked, answers) {
@@ -163,6 +176,8 @@ extension RecheckRun {
         let intervals = context.environment.intervals
         let planned = intervals.indices.contains(due.stage) ? intervals[due.stage] : .zero
         guard now.since(due.openedAt + planned) > Self.overdueAfter else { return }
+        if let last = warnedAt[name], now < last + Self.warningInterval { return }
+        warnedAt[name] = now
         announcements.append(.overdue(name))
     }
 }

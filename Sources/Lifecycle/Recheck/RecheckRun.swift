@@ -13,8 +13,8 @@ struct RecheckContext {
 /// rechecks:  loading → rechecking → closing → loading … → ended
 /// sample:    loading → listing → verifying → reopening → ended
 /// drill:     learning → loading → listing → verifying → ended
-/// replay:    learning → findingOpen → restoring → loading → findingLate → listing → findingBegun
-///            → checkingHolds → noting → purging → verifying → recording → … → ended
+/// replay:    checkingLedger → learning → findingOpen → restoring → loading → findingLate → listing
+///            → findingBegun → checkingHolds → noting → purging → verifying → recording → … → ended
 /// ```
 ///
 /// A run makes one call at a time. ``handle(_:_:in:)`` records the answer and decides the next one.
@@ -45,6 +45,8 @@ package struct RecheckRun: Sendable {
     var counted: [TargetName: Set<RequestID>] = [:]
     var findings: [RecheckFinding] = []
     package var retries: [TargetName: Retry] = [:]
+    /// When a store was reported as overdue that has not answered since.
+    var warnedAt: [TargetName: WallTime] = [:]
     var announcements: [RecheckAnnouncement] = []
 
     package init(_ kind: Kind) { self.kind = kind }
@@ -74,7 +76,7 @@ package struct RecheckRun: Sendable {
         defer { context.random = decision.random }
         if case .failed(let code) = event {
             guard phase != .idle, !phase.isEnded else { return [] }
-            report.change(TargetName("state")) { $0.error = code }
+            report = report.broken(code)
             agenda = []
             return end(next: nil, decision, isBroken: true)
         }
@@ -128,7 +130,10 @@ extension RecheckRun {
     private mutating func take(_ event: RecheckEvent, _ context: inout RecheckContext) -> Step? {
         switch (phase, event) {
         case (.idle, .begin), (.ended, .begin): return begin()
-        case (.learning, .learned(let alarm)): return learned(alarm, context)
+        case (.checkingLedger, .readAlarm(let alarm)):
+            return alarm.map { stop($0) } ?? .enter(.learning)
+        case (.learning, .learned(let isReadable)):
+            return isReadable ? learned(context) : stop("checkpoint_file")
         case (.findingOpen(let names), .foundOpen(let found)):
             report.reopened = found.values.count { $0 }
             return .enter(.restoring(found.keys.sorted(), in: names))
@@ -149,14 +154,25 @@ extension RecheckRun {
                 return .end(next: page.next)
             }
             return goOn(RecheckGroup(page, at: context.now), context)
+        case (.loading, .vaultSealed): return .end(next: nil)
         case (.findingLate(let known), .foundLate(let requests)):
             return foundLate(requests.compactMap { known[$0] }, &context)
-        case (.listing(let name, let tries), .listed(let answer)):
-            return listed(answer, in: name, tries, &context)
+        case (.listing(let name, let retry), .listed(let answer)):
+            return listed(answer, in: name, retry, &context)
         case (.findingBegun(let name, let listed), .foundBegun(let begun)):
             return foundBegun(begun, in: name, besides: listed, context)
         case (.waiting(_, let then), .due):
             return .enter(then)
+        default: return record(event, &context)
+        }
+    }
+
+    /// What a run purges, verifies and records.
+    private mutating func record(
+        _ event: RecheckEvent,
+        _ context: inout RecheckContext
+    ) -> Step? {
+        switch (phase, event) {
         case (.endingBegun(let name, let ended), .recorded):
             report.change(name) { store in
                 store.found += ended.count
@@ -202,15 +218,17 @@ extension RecheckRun {
         case .sample(let position): return .enter(.loading(after: position))
         case .replay(let terms):
             announcements.append(.replayBegan(isDrill: terms.isDrill))
-            return .enter(.learning)
+            // A state that disagrees with the ledger does not know who was erased, or is on hold.
+            return .enter(terms.isDrill ? .learning : .checkingLedger)
         }
     }
 
-    private mutating func learned(_ alarm: String?, _ context: RecheckContext) -> Step {
-        if let alarm {
-            report.change(TargetName("state")) { $0.error = alarm }
-            return .end(next: nil)
-        }
+    private mutating func stop(_ code: String) -> Step {
+        report = report.broken(code)
+        return .end(next: nil)
+    }
+
+    private mutating func learned(_ context: RecheckContext) -> Step {
         let names = context.environment.names(of: terms)
         if !terms.isDrill {
             let restored = Set(names).union(context.environment.dependents(of: Set(names)))
@@ -256,7 +274,7 @@ extension RecheckRun {
             }
             agenda.append(.findingLate(known))
         }
-        agenda += context.environment.names(of: terms).map { .listing($0, tries: 1) }
+        agenda += context.environment.names(of: terms).map { .listing($0, Retry()) }
         if case .sample = kind {
             agenda.append(.reopening(.returned))
         } else {

@@ -23,6 +23,19 @@ package struct RecheckReport: Hashable, Sendable {
 
     package init() {}
 
+    /// In the place of a store: what is wrong with the run itself.
+    private static let state = TargetName("state")
+
+    /// The report of a run that ended before its end; the code says why.
+    package func broken(_ code: String) -> RecheckReport {
+        var report = self
+        report.change(Self.state) { $0.error = code }
+        return report
+    }
+
+    /// Whether it ended before its end.
+    package var isBroken: Bool { stores.contains { $0.name == Self.state && $0.error != nil } }
+
     package var isComplete: Bool { stores.allSatisfy { $0.error == nil } }
 
     package var erasedCount: Int { stores.reduce(0) { $0 + $1.erased } }
@@ -64,13 +77,6 @@ package struct StoreReport: Hashable, Sendable {
     package var detail: String?
 
     package init(name: TargetName) { self.name = name }
-}
-
-/// What a replay is doing, or did last.
-package enum ReplayProgress: Hashable, Sendable {
-    case idle
-    case running(ReplayTerms, RecheckReport)
-    case ended(ReplayTerms, RecheckReport)
 }
 
 /// Stores and settings that a run depends on.

@@ -10,7 +10,7 @@ struct RecheckRunTests {
         machine.environment = environment
         let user = try #require(RunMachine.user)
         machine.send([
-            .begin, .learned(alarm: nil), .foundOpen([:]),
+            .begin, .readAlarm(nil), .learned(isReadable: true), .foundOpen([:]),
             .loaded([RunMachine.tombstone], next: 1), .foundLate([]),
             .listed(.found([(user, RunMachine.hash)])), .foundBegun([]),
         ])
@@ -25,9 +25,9 @@ struct RecheckRunTests {
         ])
         #expect(
             machine.effects.filter { !$0.isAnnouncement }.map(\.call) == [
-                "learnTombstones", "findOpen", "loadTombstones", "findLate", "list app-db own",
-                "findBegun", "readHolds", "note", "purge app-db own", "verify app-db own",
-                "record", "loadTombstones",
+                "readAlarm", "learnTombstones", "findOpen", "loadTombstones", "findLate",
+                "list app-db own", "findBegun", "readHolds", "note", "purge app-db own",
+                "verify app-db own", "record", "loadTombstones",
             ]
         )
         #expect(machine.run.phase.isEnded)
@@ -47,6 +47,46 @@ struct RecheckRunTests {
         #expect(calls.suffix(6).first == "note")
         #expect(calls.contains("purge crm led"))
         #expect(calls.suffix(2) == ["forgetLate", "list crm own"])
+    }
+
+    @Test func `holds that come between are no failed tries, and what is purged is noted once`()
+        throws
+    {
+        var machine = try Self.begun()
+        machine.send([.readHolds([], UsersOnHold()), .noted([])])
+        for _ in 0..<20 {
+            machine.send([
+                .purged([.stopped]), .verified([.remaining(3)]), .due,
+                .readHolds([], UsersOnHold()),
+            ])
+        }
+        machine.send([
+            .purged([.done(RunMachine.counts(3))]), .verified([.clean]), .recorded,
+            .loaded([], next: 1),
+        ])
+        #expect(machine.run.report.isComplete)
+        #expect(machine.database?.erased == 1)
+        #expect(machine.effects.count { $0.call == "note" } == 1)
+    }
+
+    @Test("a late id of a key has tombstones name who is on hold", arguments: [true, false])
+    func lateHold(isKey: Bool) throws {
+        var machine = RunMachine(replay: { _ in })
+        let tombstone = Tombstone(
+            hash: RunMachine.hash,
+            erasedAt: Sample.start,
+            request: RunMachine.request,
+            isKey: isKey
+        )
+        machine.send([
+            .begin, .readAlarm(nil), .learned(isReadable: true), .foundOpen([:]),
+            .loaded([tombstone], next: 1), .foundLate([RunMachine.request]),
+        ])
+        guard case .state(.readHolds(let withTombstones)) = machine.effects.last else {
+            Issue.record("\(machine.effects.map(\.call))")
+            return
+        }
+        #expect(withTombstones == isKey)
     }
 
     @Test("nothing is purged under a hold, and the answer says so", arguments: [true, false])
@@ -108,9 +148,53 @@ struct RecheckRunTests {
 
     @Test func `an alarm of the ledger ends a replay before anything is read`() {
         var machine = RunMachine()
-        machine.send([.begin, .learned(alarm: "rolled_back")])
+        machine.send([.begin, .readAlarm("rolled_back")])
         #expect(machine.run.phase.isEnded)
         #expect(machine.run.report.stores.first?.error == "rolled_back")
+        #expect(machine.effects.filter { !$0.isAnnouncement }.map(\.call) == ["readAlarm"])
+    }
+
+    @Test func `a drill does not ask the ledger, since it erases nothing`() {
+        var machine = RunMachine(replay: { $0.isDrill = true })
+        machine.send(.begin)
+        #expect(machine.phase == "learning")
+    }
+
+    @Test func `checkpoint files that cannot be read end a replay`() {
+        var machine = RunMachine()
+        machine.send([.begin, .readAlarm(nil), .learned(isReadable: false)])
+        #expect(machine.run.phase == .ended(next: nil))
+        #expect(machine.run.report == RecheckReport().broken("checkpoint_file"))
+    }
+
+    @Test func `without a vault key the rechecks end, and none is planned`() {
+        var machine = RunMachine(.rechecks)
+        machine.send([.begin, .vaultSealed])
+        #expect(machine.run.phase == .ended(next: nil))
+        #expect(machine.effects.map(\.call) == ["loadDue"])
+    }
+
+    @Test(
+        "a record that does not open is closed only if it never will",
+        arguments: [
+            (EffectFailure.sealBroken, true), (.vaultSealed, false), (.lost, false),
+        ]
+    )
+    func unopened(_ failure: EffectFailure, isClosed: Bool) {
+        var machine = RunMachine(.rechecks)
+        let unopened = UnopenedRecheck(due: RunMachine.due(), failure: failure)
+        machine.send([.begin, .loadedDue(DuePage(unopened: [unopened]))])
+        guard case .closing(let ended) = machine.run.phase else {
+            Issue.record("no outcome")
+            return
+        }
+        let later = EndedRecheck.Next.due(
+            machine.now + .seconds(6 * 3600),
+            stage: 0,
+            openedAt: Sample.start
+        )
+        #expect(ended.map(\.next) == [isClosed ? .closed : later])
+        #expect(ended.first?.recheck?.outcome == (isClosed ? .unreadable : nil))
     }
 
     @Test func `a recheck that finds data says so and begins anew`() throws {
@@ -148,6 +232,68 @@ struct RecheckRunTests {
             return
         }
         #expect(ended.first?.next == .closed)
+    }
+
+    struct Opening: Sendable {
+        let intervals: [Duration]
+        let endedAt: WallTime?
+        let dueAt: WallTime?
+    }
+
+    @Test(
+        "a deletion has a recheck record from its end on, if there are rechecks",
+        arguments: [
+            Opening(
+                intervals: [Sample.day, Sample.day * 7],
+                endedAt: Sample.start,
+                dueAt: Sample.start + Sample.day
+            ),
+            Opening(intervals: [], endedAt: Sample.start, dueAt: nil),
+            Opening(intervals: [Sample.day], endedAt: nil, dueAt: nil),
+        ]
+    )
+    func opening(_ given: Opening) {
+        var request = Machine().request
+        request.endedAt = given.endedAt
+        let times = RecheckRun.opening(of: request, intervals: given.intervals)
+        #expect(times?.dueAt == given.dueAt)
+        #expect(times?.openedAt == given.dueAt.flatMap { _ in given.endedAt })
+    }
+
+    /// How often a store was reported as overdue after each recheck that the store leaves
+    /// unanswered, or answers.
+    private static func warnings(
+        _ tries: [(after: Duration, answer: VerifyAnswer)]
+    ) throws -> [Int] {
+        var machine = RunMachine(.rechecks)
+        let overdueAt = Sample.start + Sample.day + RecheckRun.overdueAfter
+        return try tries.map { attempt in
+            machine.now = overdueAt + attempt.after
+            machine.send(.begin)
+            machine.send(.loadedDue(try RunMachine.page([RunMachine.due()])))
+            machine.send(.verified([attempt.answer]))
+            machine.send([.closed([]), .loadedDue(DuePage())])
+            return machine.effects.count { effect in
+                if case .announce(.overdue(Sample.database)) = effect { true } else { false }
+            }
+        }
+    }
+
+    @Test func `a store that stays away for three days is reported, and then once a day`() throws {
+        let away = VerifyAnswer.failure(.unreachable)
+        let warnings = try Self.warnings([
+            (.zero, away), (.seconds(3600), away), (.seconds(2 * 86_400), away),
+            (.seconds(2 * 86_400 + 43_200), away), (.seconds(3 * 86_400), away),
+        ])
+        #expect(warnings == [0, 1, 2, 2, 3])
+    }
+
+    @Test func `a store that answered and is away again is reported at once`() throws {
+        let away = VerifyAnswer.failure(.unreachable)
+        let warnings = try Self.warnings([
+            (.seconds(3600), away), (.seconds(12 * 3600), .clean), (.seconds(13 * 3600), away),
+        ])
+        #expect(warnings == [1, 1, 2])
     }
 
     @Test func `whatever is answered, only replays purge, and only what they noted under no hold`()

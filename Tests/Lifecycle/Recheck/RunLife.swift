@@ -101,7 +101,8 @@ struct RunLife {
 
     private mutating func answer(_ effect: RecheckStateEffect) throws -> RecheckEvent {
         switch effect {
-        case .learnTombstones: return .learned(alarm: nil)
+        case .readAlarm: return .readAlarm(nil)
+        case .learnTombstones: return .learned(isReadable: true)
         case .findOpen: return .foundOpen(chance() ? [RunMachine.request: true] : [:])
         case .restore: return .restored
         case .loadTombstones(_, let position, _):

@@ -109,7 +109,7 @@ struct RunMachine {
 extension RecheckEffect {
     var call: String {
         switch self {
-        case .state(let effect): Mirror(reflecting: effect).children.first?.label ?? ""
+        case .state(let effect): Mirror(reflecting: effect).children.first?.label ?? "\(effect)"
         case .store(let name, let view, let effect):
             "\(Mirror(reflecting: effect).children.first?.label ?? "\(effect)") \(name) \(view)"
         case .openCopy: "openCopy"

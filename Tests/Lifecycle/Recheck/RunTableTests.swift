@@ -33,10 +33,11 @@ struct RunTableTests {
 
     /// The usual way of a replay, phase by phase.
     private static let way: [(name: String, event: String)] = [
-        ("learning", "begin"), ("findingOpen", "learned"), ("restoring", "foundOpen"),
-        ("loading", "restored"), ("findingLate", "loaded"), ("listing", "foundNone"),
-        ("findingBegun", "listed"), ("checkingHolds", "foundNoBegun"), ("noting", "readHolds"),
-        ("purging", "noted"), ("verifying", "purged"), ("recording", "verified"),
+        ("checkingLedger", "begin"), ("learning", "readAlarm"), ("findingOpen", "learned"),
+        ("restoring", "foundOpen"), ("loading", "restored"), ("findingLate", "loaded"),
+        ("listing", "foundNone"), ("findingBegun", "listed"), ("checkingHolds", "foundNoBegun"),
+        ("noting", "readHolds"), ("purging", "noted"), ("verifying", "purged"),
+        ("recording", "verified"),
     ]
 
     static let rows: [Row] =
@@ -53,12 +54,12 @@ struct RunTableTests {
         Row(
             name: "endingBegun",
             kind: .replay(terms),
-            events: way[...6].map(\.event) + ["foundBegun"]
+            events: way[...7].map(\.event) + ["foundBegun"]
         ),
         Row(
             name: "waiting",
             kind: .replay(terms),
-            events: way[...5].map(\.event) + ["notListed"]
+            events: way[...6].map(\.event) + ["notListed"]
         ),
         Row(
             name: "forgetting",
@@ -97,9 +98,9 @@ struct RunTableTests {
 
     /// The columns of the table.
     static let columns = [
-        "begin", "learned", "foundOpen", "restored", "openedCopy", "checkedCopy", "loaded",
-        "loadedDue", "foundLate", "listed", "foundBegun", "readHolds", "noted", "purged",
-        "verified", "recorded", "closed", "reopened", "due", "failed",
+        "begin", "readAlarm", "learned", "foundOpen", "restored", "openedCopy", "checkedCopy",
+        "loaded", "loadedDue", "vaultSealed", "foundLate", "listed", "foundBegun", "readHolds",
+        "noted", "purged", "verified", "recorded", "closed", "reopened", "due", "failed",
     ]
 
     static func event(_ name: String) throws -> RecheckEvent {
@@ -107,7 +108,8 @@ struct RunTableTests {
         let begun = BegunErasure(request: RunMachine.request, hash: [2])
         return switch name {
         case "begin": .begin
-        case "learned": .learned(alarm: nil)
+        case "readAlarm": .readAlarm(nil)
+        case "learned": .learned(isReadable: true)
         case "foundOpen": .foundOpen([RunMachine.request: true])
         case "restored": .restored
         case "openedCopy": .openedCopy(nil)
@@ -115,6 +117,7 @@ struct RunTableTests {
         case "loaded": .loaded([RunMachine.tombstone, other], next: 1)
         case "loadedDue": .loadedDue(try RunMachine.page([RunMachine.due()]))
         case "notDue": .loadedDue(DuePage())
+        case "vaultSealed": .vaultSealed
         case "foundLate": .foundLate([RunMachine.request])
         case "foundNone": .foundLate([])
         case "listed": .listed(.found([(user, RunMachine.hash)]))
@@ -196,6 +199,6 @@ struct RunTableTests {
         let path = "/\(root)/Sources/Lifecycle/Lifecycle.docc/Lifecycle.md"
         let page = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         #expect(page.contains("```\n\(matrix)\n```"), "put the printed table into Lifecycle.md")
-        #expect(Set(Self.rows.compactMap { $0.name.split(separator: ",").first }).count == 22)
+        #expect(Set(Self.rows.compactMap { $0.name.split(separator: ",").first }).count == 23)
     }
 }

@@ -1,28 +1,5 @@
 package import Lifecycle
 
-/// Options of a request, as the application gave them; the spool's `options`.
-package struct SubmissionOptions: Hashable, Sendable {
-    /// Seconds; may only lengthen the configured grace period.
-    package var graceSeconds: Int?
-    /// `revoke_tokens` only: the providers to revoke at; `nil` means all.
-    package var providers: Set<ProviderName>?
-    /// A code of the application's own, never free text.
-    package var reason: String?
-    package var accountCreatedAt: WallTime?
-
-    package init(
-        graceSeconds: Int? = nil,
-        providers: Set<ProviderName>? = nil,
-        reason: String? = nil,
-        accountCreatedAt: WallTime? = nil
-    ) {
-        self.graceSeconds = graceSeconds
-        self.providers = providers
-        self.reason = reason
-        self.accountCreatedAt = accountCreatedAt
-    }
-}
-
 /// Makes a repeated submission find the first one; kept for at least 400 days.
 package struct IdempotencyKey: Hashable, Sendable {
     /// How long a key finds its request: longer than a year, so that a yearly job's retry does.
@@ -55,6 +32,8 @@ package struct SpoolRow: Hashable, Sendable {
 package enum SubmissionOrigin: Hashable, Sendable {
     case control(uid: UInt32, role: String)
     case spool(SpoolRow)
+
+    package var isSpool: Bool { if case .spool = self { true } else { false } }
 }
 
 /// One ask, checked by its form and not yet accepted.

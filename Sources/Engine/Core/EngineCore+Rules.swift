@@ -1,0 +1,77 @@
+import Lifecycle
+
+/// Holds, pauses and the guard's override, which all hosts obey.
+///
+/// Each host writes what it decides or is ordered, and reads what the others wrote when the version
+/// of the rules is another one. It reports the version that it obeys with each renewal of its
+/// leases, so that a hold can be acknowledged once every owner obeys it.
+extension EngineCore {
+    mutating func readRules() {
+        guard !isReadingRules else { return }
+        isReadingRules = true
+        lastRead = ReadNumber(value: lastRead.value + 1)
+        actions.append(.readRules(lastRead))
+    }
+
+    /// What was read before an own change is older than that; the next renewal has it read again.
+    mutating func adopt(_ rules: SharedRules, by read: ReadNumber, at now: WallTime) {
+        isReadingRules = false
+        let isPending =
+            looseChanges.contains { $0.change.isRule }
+            || batchUnderWay?.changes.contains(where: \.isRule) ?? false
+        guard !isPending, read > lastReadBeforeRule else { return }
+        // Another host may have placed a hold on a user.
+        if rulesVersion != rules.version { outdateTurns() }
+        rulesVersion = rules.version
+        adoptProviders(rules.pauses.providers, at: now)
+        adoptTargets(rules.pauses.targets, at: now)
+        adoptHolds(rules.pauses.holds, at: now)
+        if let allowance = rules.allowance, allowance != lastAllowance {
+            lastAllowance = allowance
+            massDeletionGuard.override(purges: allowance.purges, until: allowance.until)
+            wake(.massDeletionGuard, at: now)
+        }
+        touchWindow(at: now)
+    }
+
+    private mutating func adoptProviders(_ pauses: [ProviderName: String], at now: WallTime) {
+        let before = Set(providerPauses.keys)
+        providerPauses = pauses
+        environment.pausedProviders = Set(pauses.keys)
+        for name in environment.pausedProviders.subtracting(before).sorted() {
+            sendHome(name, at: now)
+            tellOfPause(name, at: now)
+        }
+        guard !before.subtracting(pauses.keys).isEmpty else { return }
+        renewals.searchAt = now
+        wake(.providerPaused, at: now)
+    }
+
+    private mutating func adoptTargets(_ pauses: [TargetName: String], at now: WallTime) {
+        let before = Set(targetPauses.keys)
+        targetPauses = pauses
+        environment.pausedTargets = Set(pauses.keys)
+        if !before.subtracting(pauses.keys).isEmpty { wake(.targetPaused, at: now) }
+    }
+
+    private mutating func adoptHolds(_ holds: [TargetHold], at now: WallTime) {
+        let before = Set(environment.holds)
+        environment.holds = holds
+        for hold in holds where !before.contains(hold) {
+            if let (requests, gate) = targets[hold.target]?.purge {
+                actions.append(.stop(gate, requests))
+            }
+        }
+        if !before.isSubset(of: holds) { wake(.onHold, at: now) }
+    }
+}
+
+extension StateChange {
+    var isRule: Bool {
+        switch self {
+        case .pauseProvider, .resumeProvider, .pauseTarget, .resumeTarget, .placeHold, .liftHold:
+            true
+        default: false
+        }
+    }
+}

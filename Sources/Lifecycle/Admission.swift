@@ -1,0 +1,85 @@
+/// Options of a request, as the application gave them; the spool's `options`.
+package struct SubmissionOptions: Hashable, Sendable {
+    /// Seconds; may only lengthen the configured grace period.
+    package var graceSeconds: Int?
+    /// `revoke_tokens` only: the providers to revoke at; `nil` means all.
+    package var providers: Set<ProviderName>?
+    /// A code of the application's own, never free text.
+    package var reason: String?
+    package var accountCreatedAt: WallTime?
+
+    package init(
+        graceSeconds: Int? = nil,
+        providers: Set<ProviderName>? = nil,
+        reason: String? = nil,
+        accountCreatedAt: WallTime? = nil
+    ) {
+        self.graceSeconds = graceSeconds
+        self.providers = providers
+        self.reason = reason
+        self.accountCreatedAt = accountCreatedAt
+    }
+}
+
+/// What becomes of a submission that was not seen before.
+package enum Admission: Hashable, Sendable {
+    /// A new request; those in `absorbing` end with it, since it does their work as well.
+    case accepted(absorbing: [RequestID])
+    /// The open request asks for the same.
+    case same(RequestID)
+    case rejected(RejectReason)
+
+    /// A request of the same user that is open.
+    package struct OpenRequest: Hashable, Sendable {
+        package let id: RequestID
+        package let kind: RequestKind
+        package let options: SubmissionOptions
+
+        package init(id: RequestID, kind: RequestKind, options: SubmissionOptions) {
+            (self.id, self.kind, self.options) = (id, kind, options)
+        }
+    }
+
+    /// What the state knows of the user.
+    package struct Known: Hashable, Sendable {
+        package var open: [OpenRequest] = []
+        /// The account that is meant was erased; what has its id now is a later one.
+        package var isErased = false
+        /// A deletion needs a recent sign-in, and there is none.
+        package var lacksSignIn = false
+
+        package init() {}
+    }
+
+    /// A repeated ask finds its request before it is asked for a sign-in again.
+    package init(_ kind: RequestKind, _ options: SubmissionOptions, of known: Known) {
+        self = Self.beside(known, kind, options) ?? Self.new(kind, known)
+    }
+
+    /// `nil`: nothing stands in its way.
+    private static func beside(
+        _ known: Known,
+        _ kind: RequestKind,
+        _ options: SubmissionOptions
+    ) -> Admission? {
+        guard !known.isErased else { return .rejected(.alreadyErased) }
+        let deletion = known.open.first { $0.kind == .deleteAccount }
+        switch (kind, deletion) {
+        case (.deleteAccount, let deletion?):
+            return deletion.options == options ? .same(deletion.id) : .rejected(.alreadyOpen)
+        case (.revokeTokens, .some): return .rejected(.deletionInProgress)
+        case (.revokeTokens, nil):
+            return known.open.first { $0.options == options }.map { .same($0.id) }
+        case (.deleteAccount, nil): return nil
+        }
+    }
+
+    private static func new(_ kind: RequestKind, _ known: Known) -> Admission {
+        switch kind {
+        case .revokeTokens: .accepted(absorbing: [])
+        case .deleteAccount:
+            known.lacksSignIn
+                ? .rejected(.freshSignInRequired) : .accepted(absorbing: known.open.map(\.id))
+        }
+    }
+}
