@@ -7,8 +7,9 @@ import Testing
 
 @testable import Storage
 
-/// A state database in a directory of its own, with a clock that only the test moves.
+/// A state database in a directory or schema of its own, with a clock that only the test moves.
 final class StateFixture: Sendable {
+    /// Empty for a state in PostgreSQL.
     let directory: String
     let database: StateDatabase
     static let start = WallTime(unixMilliseconds: 1_800_000_000_000)
@@ -19,18 +20,36 @@ final class StateFixture: Sendable {
     )
 
     init(willCommit: @escaping @Sendable () throws -> Void = {}) throws {
-        directory = try Self.makeDirectory()
-        database = try StateDatabase.open(
-            path: directory + "/state.db",
-            now: { Self.start },
-            willCommit: willCommit
-        )
+        switch StateKind.current {
+        case .sqlite:
+            directory = try Self.makeDirectory()
+            database = try StateDatabase.open(
+                path: directory + "/state.db",
+                now: { Self.start },
+                willCommit: willCommit
+            )
+        case .postgresql:
+            directory = ""
+            let plan = try StateKind.prepared?.take() ?? Self.makeState()
+            database = try StateDatabase.open(
+                plan,
+                now: { Self.start },
+                willCommit: willCommit
+            )
+        }
     }
 
-    deinit { Self.remove(directory) }
+    private static func makeState() throws -> PostgreSQLStatePlan {
+        let server = try StateServer.shared.get()
+        let plan = server.plan()
+        try server.create(plan)
+        return plan
+    }
 
-    static func makeDirectory() throws -> String {
-        var template = Array("/tmp/expunged-state-XXXXXX".utf8CString)
+    deinit { if !directory.isEmpty { Self.remove(directory) } }
+
+    static func makeDirectory(in parent: String = "/tmp") throws -> String {
+        var template = Array("\(parent)/expunged-state-XXXXXX".utf8CString)
         let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return false }
             return unsafe mkdtemp(start) != nil
@@ -169,6 +188,35 @@ final class StateFixture: Sendable {
     /// Runs SQL on the writing connection, past every rule of the code.
     func execute(_ sql: String) async throws {
         try await database.writer.run(sql)
+    }
+
+    /// Has the database refuse new rows of a table.
+    func refuseRows(of table: String) async throws {
+        guard database.backend is PostgreSQLState else {
+            return try await execute(
+                """
+                CREATE TRIGGER refuse BEFORE INSERT ON \(table)
+                BEGIN SELECT RAISE(ABORT, 'refused'); END
+                """
+            )
+        }
+        try await execute(
+            """
+            CREATE FUNCTION refuse () RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN RAISE EXCEPTION 'refused'; END $$
+            """
+        )
+        try await execute(
+            """
+            CREATE TRIGGER refuse BEFORE INSERT ON \(table)
+            FOR EACH ROW EXECUTE FUNCTION refuse ()
+            """
+        )
+    }
+
+    func allowRows(of table: String) async throws {
+        let place = database.backend is PostgreSQLState ? " ON \(table)" : ""
+        try await execute("DROP TRIGGER refuse\(place)")
     }
 
     func int(_ sql: String) async throws -> Int {

@@ -124,13 +124,14 @@ package struct ClockRecord: Hashable, Sendable {
 extension StateDatabase {
     /// `nil` before the first start.
     package func clockRecord() async throws -> ClockRecord? {
-        try await note(Self.clockNote).flatMap { ClockRecord($0) }
+        try await ownNote(Self.clockNote).flatMap { ClockRecord($0) }
     }
 
     /// Returns the new record; `nil` without one.
     @discardableResult package func changeClock(
         _ change: @escaping @Sendable (inout ClockRecord) -> Void
     ) async throws -> ClockRecord? {
-        try await writer.perform { try ClockWriter(database: $0).change(change) }
+        let note = ownName(Self.clockNote)
+        return try await writer.perform { try ClockWriter(database: $0, note: note).change(change) }
     }
 }

@@ -3,15 +3,22 @@ package import Lifecycle
 /// Corrects stored times after a jump of the clock, and brings implausible ones back.
 struct ClockWriter {
     let database: any StateConnection
+    /// Messages and the log of purges are those of all hosts.
+    var scope = PartitionScope.all
+    /// Where the record of this host's clock is.
+    var note = StateDatabase.clockNote
 
     /// Does in the store what ``Lifecycle/Request/reclock(_:at:)`` does in memory, for every open
-    /// request, and for what else is due at a time.
+    /// request, and for what else is due at a time; a test compares the two.
     func reclock(_ step: ClockStep, at now: WallTime) throws {
         let by = SQLValue.int(step.by.milliseconds)
         let (from, to) = (SQLValue.time(step.from), SQLValue.time(step.latest))
         try movePurges(isForward: step.by > .zero, from, to)
         try database.run(
-            "UPDATE purges SET judged_at = judged_at + ?3 WHERE judged_at BETWEEN ?1 AND ?2",
+            """
+            UPDATE purges SET judged_at = judged_at + ?3 WHERE judged_at BETWEEN ?1 AND ?2
+              \(scope.ofRequest("request_id"))
+            """,
             [from, to, by]
         )
         if step.by > .zero { try moveWaits(from, to, by) }
@@ -21,7 +28,7 @@ struct ClockWriter {
               accepted_at = min(accepted_at + ?3, ?4),
               created_at = min(min(created_at, accepted_at) + ?3, ?4),
               due_at = CASE WHEN park_reason IS NULL AND due_at IS NOT NULL THEN ?4 ELSE due_at END
-            WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2
+            WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2\(scope.term())
             """,
             [from, to, by, .time(now)]
         )
@@ -29,7 +36,7 @@ struct ClockWriter {
         try database.run(
             """
             UPDATE rechecks SET opened_at = opened_at + ?3, due_at = max(?4, due_at + ?3)
-            WHERE opened_at BETWEEN ?1 AND ?2
+            WHERE opened_at BETWEEN ?1 AND ?2\(scope.ofRequest("request_id"))
             """,
             [from, to, by, .time(now)]
         )
@@ -47,7 +54,7 @@ struct ClockWriter {
                 try database.run(
                     """
                     UPDATE \(table) SET retry_at = ?1 WHERE retry_at > ?1 AND request_id IN
-                      (SELECT id FROM requests WHERE ended_at IS NULL)
+                      (SELECT id FROM requests WHERE ended_at IS NULL\(scope.term()))
                     """,
                     [.time(now)]
                 )
@@ -70,6 +77,7 @@ struct ClockWriter {
                 """
                 UPDATE credentials SET created_at = created_at + ?3
                 WHERE code_phase IN ('pending', 'exchanging') AND created_at BETWEEN ?1 AND ?2
+                  \(scope.ofIdentity("identity_id"))
                 """,
                 [from, to, by]
             )
@@ -79,6 +87,7 @@ struct ClockWriter {
             """
             UPDATE credentials SET expires_at = expires_at + ?3
             WHERE max(created_at, coalesce(last_live_at, 0)) BETWEEN ?1 AND ?2
+              \(scope.ofIdentity("identity_id"))
             """,
             [from, to, by]
         )
@@ -90,7 +99,10 @@ struct ClockWriter {
         ]
         for (table, column) in columns {
             try database.run(
-                "UPDATE \(table) SET \(column) = \(column) + ?3 WHERE \(column) BETWEEN ?1 AND ?2",
+                """
+                UPDATE \(table) SET \(column) = \(column) + ?3
+                WHERE \(column) BETWEEN ?1 AND ?2\(term(of: table))
+                """,
                 [from, to, by]
             )
         }
@@ -102,10 +114,19 @@ struct ClockWriter {
             """
             UPDATE revocations SET waiting_since = waiting_since + ?3
             WHERE waiting_since BETWEEN ?1 AND ?2
-              AND request_id IN (SELECT id FROM requests WHERE ended_at IS NULL)
+              AND request_id IN (SELECT id FROM requests WHERE ended_at IS NULL\(scope.term()))
             """,
             [from, to, by]
         )
+    }
+
+    /// Of a table of the vault.
+    private func term(of table: String) -> String {
+        switch table {
+        case "credentials": scope.ofIdentity("identity_id")
+        case "identities": scope.ofUser("owner")
+        default: scope.term()
+        }
     }
 
     /// Purges again what a clock that was behind spared, or keeps the cutoff of one that was ahead.
@@ -115,7 +136,7 @@ struct ClockWriter {
                 """
                 UPDATE purges SET restored_at = max(coalesce(restored_at, 0), r.cutoff)
                 FROM (SELECT id, min(created_at, accepted_at) AS cutoff FROM requests
-                  WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2) AS r
+                  WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2\(scope.term())) AS r
                 WHERE purges.request_id = r.id
                 """,
                 [from, to]
@@ -124,9 +145,9 @@ struct ClockWriter {
         }
         try database.run(
             """
-            UPDATE purges SET step = 'waiting', ended_at = NULL, retry_at = NULL
+            UPDATE purges SET step = 'waiting', ended_at = NULL, retry_at = NULL, failures = 0
             WHERE step <> 'waiting' AND request_id IN (SELECT id FROM requests
-              WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2)
+              WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2\(scope.term()))
             """,
             [from, to]
         )
@@ -134,7 +155,7 @@ struct ClockWriter {
 
     /// - Returns: The new record; `nil` without one.
     @discardableResult func change(_ body: (inout ClockRecord) -> Void) throws -> ClockRecord? {
-        let text = try database.fact("note:" + StateDatabase.clockNote)
+        let text = try database.fact("note:" + note)
         guard var record = text.flatMap({ ClockRecord($0) }) else { return nil }
         body(&record)
         try keep(record)
@@ -142,7 +163,7 @@ struct ClockWriter {
     }
 
     func keep(_ record: ClockRecord) throws {
-        try database.setFact("note:" + StateDatabase.clockNote, to: record.text)
+        try database.setFact("note:" + note, to: record.text)
     }
 
     /// What a clock that was ahead has made due far too late.
@@ -152,7 +173,7 @@ struct ClockWriter {
             UPDATE renewals SET
               due_at = CASE WHEN due_at > ?1 THEN max(?3, due_at + ?2) ELSE due_at END,
               warn_at = CASE WHEN warn_at > ?1 THEN max(?3, warn_at + ?2) ELSE warn_at END
-            WHERE due_at > ?1 OR warn_at > ?1
+            WHERE (due_at > ?1 OR warn_at > ?1)\(scope.ofCredential("credential_id"))
             """,
             [from, by, now]
         )
@@ -165,7 +186,7 @@ struct ClockWriter {
             """
             UPDATE requests SET due_at = ?1 WHERE ended_at IS NULL AND due_at > ?2
               AND park_reason IS NULL
-              AND (phase = 'revoking' OR phase = 'purging' OR phase = 'verifying')
+              AND (phase = 'revoking' OR phase = 'purging' OR phase = 'verifying')\(scope.term())
             """,
             [.time(now), latest]
         )
@@ -173,15 +194,16 @@ struct ClockWriter {
             """
             UPDATE requests SET due_at = ?1 WHERE ended_at IS NULL AND due_at > ?1 AND id IN
               (SELECT request_id FROM revocations WHERE verdict IS NULL AND waiting_since > ?1)
+              \(scope.term())
             """,
             [.time(now)]
         )
         let second = SQLValue.int(now.unixMilliseconds / 1000)
         try database.run(
             """
-            INSERT INTO purge_log SELECT ?1, sum(count) FROM purge_log WHERE second > ?1
-              HAVING sum(count) > 0
-            ON CONFLICT (second) DO UPDATE SET count = purge_log.count + excluded.count
+            INSERT INTO purge_log (\(PurgeLog.Column.names()))
+            SELECT ?1, sum(count) FROM purge_log WHERE second > ?1 HAVING sum(count) > 0
+            \(PurgeLog.merging)
             """,
             [second]
         )
@@ -190,16 +212,23 @@ struct ClockWriter {
             """
             UPDATE credentials SET created_at = ?1
             WHERE code_phase IN ('pending', 'exchanging') AND created_at > ?1
+              \(scope.ofIdentity("identity_id"))
             """,
             [.time(now)]
         )
         for column in ["last_live_at", "last_refresh_at", "refresh_begun_at"] {
             try database.run(
-                "UPDATE credentials SET \(column) = ?1 WHERE \(column) > ?1",
+                """
+                UPDATE credentials SET \(column) = ?1
+                WHERE \(column) > ?1\(scope.ofIdentity("identity_id"))
+                """,
                 [.time(now)]
             )
         }
-        try database.run("UPDATE users SET signed_in_at = ?1 WHERE signed_in_at > ?1", [.time(now)])
+        try database.run(
+            "UPDATE users SET signed_in_at = ?1 WHERE signed_in_at > ?1\(scope.term())",
+            [.time(now)]
+        )
     }
 }
 
@@ -220,9 +249,11 @@ extension StateDatabase {
         at now: WallTime,
         keeping record: ClockRecord? = nil
     ) async throws {
+        let (note, isShared) = (ownName(Self.clockNote), backend.isShared)
         try await writer.perform { database in
-            let writer = ClockWriter(database: database)
-            if let step {
+            let writer = ClockWriter(database: database, note: note)
+            // Of several hosts nobody knows by whose clock a time was written.
+            if let step, !isShared {
                 try writer.reclock(step, at: now)
             } else {
                 try writer.clamp(at: now)

@@ -42,7 +42,10 @@ struct ExchangeWriter {
         guard try owner(of: exchange.identity) != nil else { return nil }
         if let subject, try isForeign(subject, to: exchange.identity) {
             try noteMismatch(of: exchange.identity, at: time)
-            var update = try save(exchange.refused, at: time)
+            var (refused, random) = (exchange, SeededGenerator(seed: 0))
+            // Its commit is under way: there is nothing more to do.
+            _ = refused.handle(.foreignSubject, now: time, random: &random)
+            var update = try save(refused, at: time)
             update?.isSubjectMismatch = true
             return update
         }
@@ -136,19 +139,6 @@ struct ExchangeWriter {
             "SELECT user_hash FROM identities i JOIN users u ON u.id = i.owner WHERE i.id = ?",
             [.id(identity)]
         ) { $0.blob() }
-    }
-}
-
-extension CodeExchange {
-    fileprivate var refused: CodeExchange {
-        CodeExchange(
-            credential: credential,
-            identity: identity,
-            provider: provider,
-            createdAt: createdAt,
-            phase: .refused,
-            failures: failures
-        )
     }
 }
 

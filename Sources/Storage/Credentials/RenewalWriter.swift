@@ -13,11 +13,23 @@ struct RenewalWriter {
     /// A token that an open request works on is checked again after this.
     private static let pauseForRequest = Duration.seconds(86_400)
 
+    private enum Column: Int32, Columns {
+        case credentialID, provider, dueAt, warnAt
+
+        static let replacement =
+            insertion(of: allCases, into: "renewals") + """
+                 ON CONFLICT (credential_id) DO UPDATE SET due_at = excluded.due_at,
+                  warn_at = excluded.warn_at, warned_at = NULL
+                """
+    }
+
     let database: any StateConnection
+    var scope = PartitionScope.all
 
     /// Enrols a page of new credentials, and counts tokens that will die soon, by provider.
     ///
-    /// Other policies than last time begin the enrolment anew.
+    /// Other policies than last time begin the enrolment anew. One host enrols for all: it only
+    /// reads what is stored. Each warns of the tokens in its partitions.
     func tend(
         _ policies: [ProviderName: KeepAlivePolicy],
         at now: WallTime
@@ -69,15 +81,14 @@ struct RenewalWriter {
         let usedAt = policy.usedAt(storedAt: candidate.storedAt, lastLiveAt: candidate.lastLiveAt)
         let dueAt = policy.isKeptAlive ? policy.renewalTime(usedAt: usedAt, candidate.id) : nil
         try database.run(
-            """
-            INSERT INTO renewals (credential_id, provider, due_at, warn_at) VALUES (?, ?, ?, ?)
-            ON CONFLICT (credential_id) DO UPDATE SET due_at = excluded.due_at,
-              warn_at = excluded.warn_at, warned_at = NULL
-            """,
-            [
-                .id(candidate.id), .text(candidate.provider.rawValue), .time(dueAt),
-                .time(policy.warningTime(usedAt: usedAt, expiresAt: candidate.expiresAt)),
-            ]
+            Column.replacement,
+            Column.row([
+                .credentialID: .id(candidate.id), .provider: .text(candidate.provider.rawValue),
+                .dueAt: .time(dueAt),
+                .warnAt: .time(
+                    policy.warningTime(usedAt: usedAt, expiresAt: candidate.expiresAt)
+                ),
+            ])
         )
     }
 
@@ -93,6 +104,7 @@ struct RenewalWriter {
               0 AS has_subject, 1 AS has_secret
             FROM renewals w INDEXED BY renewals_warn JOIN credentials c ON c.id = w.credential_id
             WHERE w.provider = ? AND w.warn_at IS NOT NULL AND w.warn_at <= ?
+              \(scope.ofIdentity("c.identity_id"))
             ORDER BY w.warn_at LIMIT ?
             """,
             [.text(name.rawValue), .time(now), .int(Self.pageMax)]

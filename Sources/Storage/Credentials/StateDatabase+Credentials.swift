@@ -19,10 +19,11 @@ extension StateDatabase {
         now: WallTime,
         newID: @escaping @Sendable () -> IdentityID
     ) async throws -> [CredentialOutcome] {
-        let wholeGrants = wholeGrants.withLock { $0 }
+        let (wholeGrants, isShared) = (wholeGrants.withLock { $0 }, backend.isShared)
         return try await write { database, appender in
             let writer = CredentialWriter(
                 database: database,
+                isShared: isShared,
                 now: now,
                 wholeGrants: wholeGrants,
                 newID: newID,
@@ -35,6 +36,8 @@ extension StateDatabase {
 
 private struct CredentialWriter {
     let database: any StateConnection
+    /// Whether another host may work on the user's requests.
+    let isShared: Bool
     let now: WallTime
     let wholeGrants: Set<ProviderName>
     let newID: @Sendable () -> IdentityID
@@ -188,8 +191,7 @@ private struct CredentialWriter {
             "UPDATE identities SET refused_credentials = refused_credentials + 1 WHERE id = ?",
             [.id(identity)]
         )
-        guard let update = try IdentityUpdate.tell(identity, of: new.userHash, at: now, database)
-        else {
+        guard let update = try tell(identity, of: new.userHash) else {
             throw StorageError.malformed("identity")
         }
         return .refused(reason, update)
@@ -214,25 +216,19 @@ private struct CredentialWriter {
 
     private func insertIdentity(_ new: NewCredential) throws -> Identity {
         let isNewUser = try database.run(
-            """
-            INSERT INTO users (user_hash, wrapped_key, key_id, id_nonce, sealed_id)
-            VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-            """,
-            [
-                .blob(new.userHash), .blob(new.userKey.bytes), .text(new.userKey.keyID),
-                .blob(new.userID.rowNonce), .blob(new.userID.sealed),
-            ]
+            UserColumn.insertion + " ON CONFLICT DO NOTHING",
+            UserColumn.row([
+                .userHash: .blob(new.userHash), .wrappedKey: .blob(new.userKey.bytes),
+                .keyID: .text(new.userKey.keyID), .idNonce: .blob(new.userID.rowNonce),
+                .sealedID: .blob(new.userID.sealed),
+            ])
         )
         if isNewUser > 0 {
             try StateDatabase.countWraps(1, by: new.userKey.keyID, database)
         }
         let id = newID()
         try database.run(
-            """
-            INSERT INTO identities (id, owner, provider, client_id, subject_hash, subject_nonce,
-              sealed_subject, created_at, updated_at)
-            VALUES (?1, (SELECT id FROM users WHERE user_hash = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?8)
-            """,
+            IdentityColumn.insertion,
             [
                 .id(id), .blob(new.userHash), .text(new.provider.rawValue),
                 .text(new.clientID), .blob(new.subject?.hash), .blob(new.subject?.rowNonce),
@@ -292,8 +288,7 @@ private struct CredentialWriter {
         isDuplicate: Bool,
         isFirstSeen: Bool
     ) throws -> CredentialOutcome {
-        guard let update = try IdentityUpdate.tell(identity, of: new.userHash, at: now, database)
-        else {
+        guard let update = try tell(identity, of: new.userHash) else {
             throw StorageError.malformed("identity")
         }
         let shared = update.snapshot.isShared ? try sharedUpdate(with: identity) : []
@@ -321,7 +316,15 @@ private struct CredentialWriter {
             [.id(identity)]
         ) { (id: try $0.identityID("id"), userHash: $0.blob("user_hash")) }
         return try others.compactMap {
-            try IdentityUpdate.tell($0.id, of: $0.userHash, at: now, database)
+            try tell($0.id, of: $0.userHash)
         }.filter { !$0.openRequests.isEmpty }
+    }
+
+    private func tell(_ identity: IdentityID, of userHash: [UInt8]) throws -> IdentityUpdate? {
+        let update = try IdentityUpdate.tell(identity, of: userHash, at: now, database)
+        if isShared, update?.openRequests.isEmpty == false {
+            try OperationTable(database: database).announce(identity, of: userHash)
+        }
+        return update
     }
 }

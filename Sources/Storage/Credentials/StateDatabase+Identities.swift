@@ -52,7 +52,7 @@ extension StateDatabase {
                   LEFT JOIN credentials c ON c.identity_id = i.id
                   LEFT JOIN credentials f ON f.id = (SELECT max(id) FROM credentials
                     WHERE identity_id = i.id AND code_phase IN ('refused', 'unknown', 'expired'))
-                WHERE u.user_hash = ? GROUP BY i.id ORDER BY i.id
+                WHERE u.user_hash = ? GROUP BY i.id, f.id ORDER BY i.id
                 """,
                 [.blob(userHash)]
             ) { row in

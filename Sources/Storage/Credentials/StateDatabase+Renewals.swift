@@ -8,6 +8,15 @@ extension StateDatabase {
         at now: WallTime,
         limit: Int
     ) async throws -> DueRenewals {
+        try await dueRenewals(of: providers, at: now, limit: limit, in: .all)
+    }
+
+    func dueRenewals(
+        of providers: [ProviderName],
+        at now: WallTime,
+        limit: Int,
+        in scope: PartitionScope
+    ) async throws -> DueRenewals {
         try await read { database in
             var due: [DueRenewal] = []
             var nextDueAt: WallTime?
@@ -18,6 +27,7 @@ extension StateDatabase {
                     FROM renewals w INDEXED BY renewals_due
                       JOIN credentials c ON c.id = w.credential_id
                     WHERE w.provider = ? AND w.due_at IS NOT NULL AND w.due_at <= ?
+                      \(scope.ofIdentity("c.identity_id"))
                     ORDER BY w.due_at LIMIT ?
                     """,
                     [.text(name.rawValue), .time(now), .int(limit)]
@@ -33,6 +43,7 @@ extension StateDatabase {
                     """
                     SELECT min(due_at) FROM renewals INDEXED BY renewals_due
                     WHERE provider = ? AND due_at IS NOT NULL AND due_at > ?
+                      \(scope.ofCredential("credential_id"))
                     """,
                     [.text(name.rawValue), .time(now)]
                 )

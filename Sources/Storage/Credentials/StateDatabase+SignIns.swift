@@ -46,8 +46,14 @@ extension StateDatabase {
         let yesterday = now - .seconds(86_400)
         try database.run("DELETE FROM sign_ins WHERE expires_at < ?", [.time(yesterday)])
         return try database.run(
-            "INSERT INTO sign_ins VALUES (?, ?) ON CONFLICT DO NOTHING",
-            [.blob(fingerprint), .time(expiresAt)]
+            SignInColumn.insertion + " ON CONFLICT DO NOTHING",
+            SignInColumn.row([.fingerprint: .blob(fingerprint), .expiresAt: .time(expiresAt)])
         ) > 0
     }
+}
+
+private enum SignInColumn: Int32, Columns {
+    case fingerprint, expiresAt
+
+    static let insertion = insertion(of: allCases, into: "sign_ins")
 }

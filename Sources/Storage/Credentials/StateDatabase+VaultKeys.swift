@@ -31,17 +31,18 @@ extension StateDatabase {
         try await all(Self.vaultKeyIDQuery) { $0.text() }
     }
 
-    static let vaultKeyIDQuery = ["users", "rechecks", "found_keys", "addresses"].map { table in
-        """
-        SELECT id FROM (WITH RECURSIVE keys (id) AS (
-          SELECT min(key_id) FROM \(table)
-          UNION ALL
-          SELECT (SELECT min(key_id) FROM \(table) WHERE key_id > keys.id) FROM keys
-          WHERE keys.id IS NOT NULL
-        )
-        SELECT id FROM keys WHERE id IS NOT NULL)
-        """
-    }.joined(separator: " UNION ")
+    static let vaultKeyIDQuery =
+        ["users", "rechecks", "found_keys", "addresses"].map { table in
+            """
+            SELECT id FROM (WITH RECURSIVE keys (id) AS (
+              SELECT min(key_id) FROM \(table)
+              UNION ALL
+              SELECT (SELECT min(key_id) FROM \(table) WHERE key_id > keys.id) FROM keys
+              WHERE keys.id IS NOT NULL
+            )
+            SELECT id FROM keys WHERE id IS NOT NULL) AS used
+            """
+        }.joined(separator: " UNION ") + " ORDER BY id"
 
     /// How many rows need each vault key; reads the indexes to the end.
     package func vaultKeyUse() async throws -> [String: Int] {
@@ -105,10 +106,7 @@ extension StateDatabase {
     /// Counts what a vault key wrapped, in the transaction that stores it.
     static func countWraps(_ count: Int, by keyID: String, _ database: any StateConnection) throws {
         try database.run(
-            """
-            INSERT INTO meta VALUES ('wrap_count.' || ?1, CAST(?2 AS TEXT))
-            ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + ?2 AS TEXT)
-            """,
+            MetaColumn.wrapCount,
             [.text(keyID), .int(count)]
         )
     }

@@ -18,7 +18,8 @@ struct VaultIdentity {
 
         static let selection = makeSelection([
             .identityID: "i.id", .credentialID: "c.id", .createdAt: "c.created_at",
-            .isInDoubt: "coalesce(c.refresh_begun_at > coalesce(c.last_live_at, 0), 0)",
+            .isInDoubt:
+                "CASE WHEN c.refresh_begun_at > coalesce(c.last_live_at, 0) THEN 1 ELSE 0 END",
         ])
     }
 

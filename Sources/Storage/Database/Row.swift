@@ -36,12 +36,16 @@ enum ColumnName: ColumnKey, ExpressibleByStringLiteral {
 /// looks a name up.
 protocol Columns: ColumnKey, CaseIterable, RawRepresentable<Int32>, Hashable
 where AllCases == [Self] {
-    /// A stored ``makeSelection(of:_:)``.
+    /// The beginning of a query, ``makeSelection(of:_:)``.
+    ///
+    /// An enum whose rows are read on the path of requests stores it.
     static var selection: String { get }
 }
 
 extension Columns {
     static var only: Self { allCases[allCases.startIndex] }
+
+    static var selection: String { makeSelection() }
 
     func index(in values: RowValues) -> Int32 { rawValue }
 
@@ -56,6 +60,12 @@ extension Columns {
         return result
     }
 
+    /// The columns as a statement lists them, of a table that the query calls `alias`.
+    static func names(of columns: [Self] = allCases, in alias: String? = nil) -> String {
+        let prefix = alias.map { $0 + "." } ?? ""
+        return columns.map { prefix + $0.name }.joined(separator: ", ")
+    }
+
     /// The beginning of a query; `others` are more than their name.
     static func makeSelection(
         of columns: [Self] = allCases,
@@ -65,9 +75,8 @@ extension Columns {
     }
 
     static func insertion(of columns: [Self], into table: String) -> String {
-        let names = columns.map(\.name).joined(separator: ", ")
         let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        return "INSERT INTO \(table) (\(names)) VALUES (\(places))"
+        return "INSERT INTO \(table) (\(names(of: columns))) VALUES (\(places))"
     }
 
     /// The values of a row by column; those that are not named are NULL.

@@ -1,10 +1,12 @@
 import GRDBSQLite
 import Glibc
 import Lifecycle
+package import PostgreSQL
 
 /// The values of the current row of a statement, by their place from 0; valid within one step only.
 @safe package enum RowValues {
     case sqlite(OpaquePointer)
+    case postgreSQL(PostgreSQLRow)
 
     /// The place of a column by its name or alias.
     func index(of name: StaticString) -> Int32? {
@@ -17,18 +19,21 @@ import Lifecycle
                 }
             }
             return nil
+        case .postgreSQL(let row): return row.place(of: name)
         }
     }
 
     func isNull(at place: Int32) -> Bool {
         switch self {
         case .sqlite(let statement): unsafe sqlite3_column_type(statement, place) == SQLITE_NULL
+        case .postgreSQL(let row): row.isNull(at: place)
         }
     }
 
     func int64(at place: Int32) -> Int64 {
         switch self {
         case .sqlite(let statement): unsafe sqlite3_column_int64(statement, place)
+        case .postgreSQL(let row): row.int64(at: place)
         }
     }
 
@@ -56,6 +61,11 @@ import Lifecycle
             }
             let count = Int(unsafe sqlite3_column_bytes(statement, place))
             return unsafe body(UnsafeBufferPointer(start: start, count: count))
+        case .postgreSQL(let row):
+            guard !row.isNull(at: place) else { return body(nil) }
+            return unsafe row.withBytes(at: place) { bytes in
+                unsafe bytes.withMemoryRebound(to: UInt8.self) { unsafe body($0) }
+            }
         }
     }
 
@@ -70,6 +80,8 @@ import Lifecycle
             case SQLITE_TEXT: "text"
             default: "blob"
             }
+        // Only the spool has columns of any type.
+        case .postgreSQL: nil
         }
     }
 
@@ -93,6 +105,8 @@ import Lifecycle
             let start = unsafe sqlite3_column_blob(statement, place)
             let count = Int(unsafe sqlite3_column_bytes(statement, place))
             return unsafe body(UnsafeRawBufferPointer(start: start, count: count))
+        case .postgreSQL(let row):
+            return unsafe row.withBytes(at: place) { unsafe body($0) }
         }
     }
 }

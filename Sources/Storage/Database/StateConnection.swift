@@ -16,6 +16,11 @@ package protocol StateConnection: AnyObject {
         body: (RowValues) throws -> Bool
     ) throws
 
+    /// Runs a statement whose answer the caller does not need.
+    ///
+    /// Its error may come with a later statement, at the latest with the end of the mutation.
+    func send(_ sql: String, _ values: [SQLValue]) throws
+
     /// Rows that the last statement inserted, changed or deleted.
     var changesCount: Int { get }
     /// Rows that all statements of this connection have inserted, changed or deleted.
@@ -23,6 +28,8 @@ package protocol StateConnection: AnyObject {
 }
 
 extension StateConnection {
+    func send(_ sql: String) throws { try send(sql, []) }
+
     /// Runs a statement without rows and returns how many rows it changed.
     @discardableResult
     package func run(_ sql: String, _ values: [SQLValue] = []) throws -> Int {
@@ -112,9 +119,6 @@ extension StateConnection {
             try run("DELETE FROM meta WHERE key = ?", [.text(key)])
             return
         }
-        try run(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            [.text(key), .text(value)]
-        )
+        try run(MetaColumn.replacement, MetaColumn.row([.key: .text(key), .value: .text(value)]))
     }
 }

@@ -1,7 +1,7 @@
-import GRDB
+package import Lifecycle
 import Synchronization
 
-/// The only writer of `state.db`: commits whatever mutations wait together (group commit).
+/// The only writer of the state: commits whatever mutations wait together (group commit).
 ///
 /// ```
 /// perform ──▶ waiting (bounded) ──▶ BEGIN IMMEDIATE, mutations, COMMIT ──▶ callers go on
@@ -10,11 +10,11 @@ import Synchronization
 /// A mutation that throws is rolled back alone. It may run twice, so it changes nothing but the
 /// database. A cancelled caller waits on: its mutation belongs to the batch. Nothing is resumed
 /// before the commit is on disk. After a failed commit or an I/O error the content of the disk is
-/// unknown: the writer refuses everything from then on, and the process must end.
+/// unknown: the writer refuses everything from then on, and the process must end. Where the
+/// connection proves that nothing was committed, the callers learn that, and later ones are tried.
 ///
 /// SQLite answers `SQLITE_FULL` before the sync and with an incomplete commit frame. After a
-/// rollback the batch provably did not happen (sqlite.org/walformat.html, "WAL Frame Checksum"):
-/// its callers get `diskFull`, and later ones are tried.
+/// rollback the batch provably did not happen (sqlite.org/walformat.html, "WAL Frame Checksum").
 package final class StateWriter: Sendable {
     /// Bounds of the writer.
     package enum Bounds {
@@ -22,17 +22,16 @@ package final class StateWriter: Sendable {
         package static let waitingMax = 65_536
         /// Mutations in one commit: keeps the wait of the first one in the low milliseconds.
         package static let batchMax = 1024
-        /// Size of the WAL at which its pages are copied into the database: replayed in < 0.4 s,
-        /// and more than a busy service writes between two scrubs.
-        package static let walByteCountMax = 64 << 20
     }
 
     struct Job: Sendable {
         /// Runs the mutation; the answer resumes its caller.
-        let run: @Sendable (Database) throws -> @Sendable () -> Void
+        let run: @Sendable (any WritingConnection) throws -> @Sendable () -> Void
         let fail: @Sendable (any Error) -> Void
         /// Outside of any transaction, between two batches.
         let isAlone: Bool
+        /// What must hold for it.
+        let leases: [PartitionClaim]
     }
 
     private struct Queue {
@@ -42,38 +41,40 @@ package final class StateWriter: Sendable {
         var whenBroken: (@Sendable () -> Void)?
     }
 
-    private let connection: DatabaseQueue
+    private let backend: any StateBackend
     private let appender: LedgerAppender
     private let place: String
     private let queue = Mutex(Queue())
-    let copies = WALCopies()
     /// A point for tests to fail a commit at; does nothing otherwise.
     private let willCommit: @Sendable () throws -> Void
 
-    /// Nothing else may use `connection`.
+    /// Nothing else may write to `backend`.
     init(
-        queue connection: DatabaseQueue,
+        backend: any StateBackend,
         appender: LedgerAppender = LedgerAppender(first: 0),
         willCommit: @escaping @Sendable () throws -> Void = {}
     ) {
-        self.connection = connection
+        self.backend = backend
         self.appender = appender
         self.willCommit = willCommit
-        place = WALFile.name(ofPath: connection.path)
+        place = backend.place
     }
 
     /// Runs a mutation inside the transaction of the next batch, and returns once that is on disk.
     ///
-    /// - Throws: What `body` threw, or ``StorageError``: `overloaded`, `closed`, `diskFull`
-    ///   (nothing happened), `commitFailed` (the process must end).
+    /// Without `leases` those of ``WriteTerms`` must hold.
+    /// - Throws: What `body` threw, but ``StorageError`` for an error of the database:
+    ///   `overloaded`, `closed`, `diskFull`, `unreachable`, `lostPartition` (nothing happened),
+    ///   `commitFailed` (the process must end).
     package func perform<T: Sendable>(
+        under leases: [PartitionClaim]? = nil,
         _ body: @escaping @Sendable (any StateConnection) throws -> T
     ) async throws -> T {
-        try await enqueue(isAlone: false) { try body($0) }
+        try await enqueue(isAlone: false, under: leases ?? WriteTerms.claims) { try body($0) }
     }
 
     func performAlone<T: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> T
+        _ body: @escaping @Sendable (any WritingConnection) throws -> T
     ) async throws -> T {
         try await enqueue(isAlone: true, body)
     }
@@ -101,16 +102,18 @@ package final class StateWriter: Sendable {
 
     private func enqueue<T: Sendable>(
         isAlone: Bool,
-        _ body: @escaping @Sendable (Database) throws -> T
+        under leases: [PartitionClaim] = [],
+        _ body: @escaping @Sendable (any WritingConnection) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job(
-                run: { database in
-                    let value = try body(database)
+                run: { connection in
+                    let value = try body(connection)
                     return { continuation.resume(returning: value) }
                 },
                 fail: { continuation.resume(throwing: $0) },
-                isAlone: isAlone
+                isAlone: isAlone,
+                leases: leases
             )
             add(job)
         }
@@ -128,20 +131,20 @@ package final class StateWriter: Sendable {
         }
         if let refusal { return job.fail(refusal) }
         guard mustStart else { return }
-        connection.asyncWriteWithoutTransaction { [self] database in drain(database) }
+        backend.enqueue { [self] connection in drain(connection) }
     }
 
-    private func drain(_ database: Database) {
+    private func drain(_ connection: any WritingConnection) {
         while let jobs = takeWaiting() {
             var rest = jobs[...]
             while let first = rest.first {
                 if first.isAlone {
-                    runAlone(first, database)
+                    runAlone(first, connection)
                     rest.removeFirst()
                 } else {
                     let batch = rest.prefix(Bounds.batchMax).prefix { !$0.isAlone }
-                    commit(batch, database)
-                    checkpointIfLarge(database)
+                    commit(batch, connection)
+                    followCommit(connection)
                     rest = rest.dropFirst(batch.count)
                 }
             }
@@ -161,10 +164,10 @@ package final class StateWriter: Sendable {
         }
     }
 
-    private func runAlone(_ job: Job, _ database: Database) {
+    private func runAlone(_ job: Job, _ connection: any WritingConnection) {
         if let refusal = poison { return job.fail(refusal) }
         do {
-            let resume = try job.run(database)
+            let resume = try job.run(connection)
             resume()
         } catch {
             job.fail(error)
@@ -180,10 +183,10 @@ extension StateWriter {
     }
 
     /// Tries without savepoints first: they cost a copy of every page that a mutation writes.
-    private func commit(_ batch: ArraySlice<Job>, _ database: Database) {
+    private func commit(_ batch: ArraySlice<Job>, _ connection: any WritingConnection) {
         if let poison { return fail(batch, poison) }
-        var rest = commit(batch, inSavepoints: false, database)
-        while !rest.isEmpty { rest = commit(rest, inSavepoints: true, database) }
+        var rest = commit(batch, inSavepoints: false, connection)
+        while !rest.isEmpty { rest = commit(rest, inSavepoints: true, connection) }
     }
 
     /// - Returns: What is left to do: the whole batch, rolled back, when one of several mutations
@@ -191,81 +194,153 @@ extension StateWriter {
     private func commit(
         _ batch: ArraySlice<Job>,
         inSavepoints: Bool,
-        _ database: Database
+        _ connection: any WritingConnection
     ) -> ArraySlice<Job> {
         var done: [(job: Job, resume: @Sendable () -> Void)] = []
         done.reserveCapacity(batch.count)
         var failed: [(job: Job, error: any Error)] = []
         defer { for (job, error) in failed { job.fail(error) } }
-        appender.begin()
         do {
-            try database.cachedStatement(sql: "BEGIN IMMEDIATE TRANSACTION").execute()
+            guard let lost = try begin(batch, inSavepoints, connection) else { return batch }
             for (index, job) in zip(batch.indices, batch) {
+                if let error = refusal(of: job, lost) {
+                    failed.append((job, error))
+                    continue
+                }
                 do {
-                    let resume =
-                        inSavepoints ? try runInSavepoint(job, database) : try job.run(database)
+                    let resume = try run(job, of: batch, inSavepoints, connection)
                     done.append((job, resume))
                 } catch {
                     let known = StorageError(error, "change the state", at: place)
                     guard !known.kind.isFatal else { throw known }
-                    guard inSavepoints || batch.count == 1 else {
-                        try rollBack(database)
+                    // A connection may have ended long before it was used: it is made anew once.
+                    guard inSavepoints || batch.count == 1 && known.kind != .unreachable else {
+                        try rollBack(connection)
+                        failed = []
                         return batch
                     }
-                    if !inSavepoints { try rollBack(database) }
-                    failed.append((job, known.kind == .diskFull ? known : error))
-                    guard database.isInsideTransaction else {
-                        // SQLite has rolled the whole transaction back
-                        // (sqlite.org/lang_transaction.html).
+                    if !inSavepoints { try rollBack(connection) }
+                    failed.append((job, error is any DatabaseFailure ? known : error))
+                    guard connection.isInsideTransaction else {
+                        // The database has rolled the whole transaction back
+                        // (sqlite.org/lang_transaction.html), or the connection is lost.
                         failed += done.map { ($0.job, known) }
                         return batch[(index + 1)...]
                     }
                 }
             }
-            try appender.flush(database)
+            guard try settle(connection, inSavepoints) else {
+                failed = []
+                return batch
+            }
+            try appender.flush(connection)
             try willCommit()
-            try database.cachedStatement(sql: "COMMIT TRANSACTION").execute()
+            try connection.commitBatch()
             appender.committed()
             for (_, resume) in done { resume() }
         } catch {
-            let cause = recover(from: error, database)
+            let cause = recover(from: error, connection)
             let rest = batch.dropFirst(failed.count + done.count)
             failed += done.map { ($0.job, cause) } + rest.map { ($0, cause) }
         }
         return []
     }
 
-    private func rollBack(_ database: Database) throws {
-        guard database.isInsideTransaction else { return }
-        try database.cachedStatement(sql: "ROLLBACK TRANSACTION").execute()
+    /// Begins, and returns the leases that do not hold any more; the others hold until the end.
+    ///
+    /// - Returns: `nil` when the connection had ended before, and a new one must be made.
+    private func begin(
+        _ batch: ArraySlice<Job>,
+        _ inSavepoints: Bool,
+        _ connection: any WritingConnection
+    ) throws -> Set<PartitionClaim>? {
+        do {
+            try connection.beginBatch()
+            appender.begin(at: try connection.ledgerSizeNow())
+            // Before the first savepoint nothing may fail: it could not be gone back to.
+            if inSavepoints { try connection.settle() }
+            let leases = Set(batch.flatMap(\.leases))
+            return leases.isEmpty ? leases : leases.subtracting(try connection.check(leases))
+        } catch {
+            let known = StorageError(error, "begin a commit", at: place)
+            guard known.kind == .unreachable, !inSavepoints else { throw known }
+            try rollBack(connection)
+            return nil
+        }
+    }
+
+    private func refusal(of job: Job, _ lost: Set<PartitionClaim>) -> StorageError? {
+        guard !lost.isEmpty, job.leases.contains(where: lost.contains) else { return nil }
+        var error = StorageError(.lostPartition, "commit", at: place)
+        error.lostClaims = job.leases.filter(lost.contains)
+        return error
+    }
+
+    /// A statement that was sent may fail only here, and nothing says of which mutation it is.
+    ///
+    /// - Returns: Whether the batch may be committed; otherwise it was rolled back, and savepoints
+    ///   must separate its mutations.
+    private func settle(_ connection: any WritingConnection, _ inSavepoints: Bool) throws -> Bool {
+        guard !inSavepoints else { return true }
+        do {
+            try connection.settle()
+            return true
+        } catch {
+            let known = StorageError(error, "change the state", at: place)
+            guard !known.kind.isFatal else { throw known }
+            try rollBack(connection)
+            return false
+        }
+    }
+
+    private func rollBack(_ connection: any WritingConnection) throws {
+        guard connection.isInsideTransaction else { return }
+        try connection.rollBackBatch()
+    }
+
+    private func run(
+        _ job: Job,
+        of batch: ArraySlice<Job>,
+        _ inSavepoints: Bool,
+        _ connection: any WritingConnection
+    ) throws -> @Sendable () -> Void {
+        guard !inSavepoints else { return try runInSavepoint(job, connection) }
+        let resume = try job.run(connection)
+        if batch.count == 1 { try connection.settle() }
+        return resume
     }
 
     private func runInSavepoint(
         _ job: Job,
-        _ database: Database
+        _ connection: any WritingConnection
     ) throws -> @Sendable () -> Void {
         let mark = appender.mark
-        try database.run("SAVEPOINT mutation")
+        try connection.send("SAVEPOINT mutation")
         do {
-            let resume = try job.run(database)
-            try database.run("RELEASE mutation")
+            let resume = try job.run(connection)
+            try connection.send("RELEASE mutation")
+            try connection.settle()
             return resume
         } catch {
             appender.goBack(to: mark)
-            if database.isInsideTransaction {
-                try database.run("ROLLBACK TO mutation")
-                try database.run("RELEASE mutation")
+            if connection.isInsideTransaction {
+                try connection.run("ROLLBACK TO mutation")
+                try connection.run("RELEASE mutation")
             }
             throw error
         }
     }
 
-    /// - Returns: The error for the callers; any but `diskFull` and `busy` ends the writer.
-    private func recover(from error: any Error, _ database: Database) -> StorageError {
+    /// - Returns: The error for the callers; it ends the writer unless it proves that nothing was
+    ///   committed.
+    private func recover(
+        from error: any Error,
+        _ connection: any WritingConnection
+    ) -> StorageError {
         let cause = StorageError(error, "commit the batch", at: place)
         do {
-            try rollBack(database)
-            if cause.kind == .diskFull || cause.kind == .busy { return cause }
+            try rollBack(connection)
+            if cause.kind.provesNoCommit { return cause }
         } catch {
             // The first error says more; either way the connection is not used again.
         }
@@ -283,16 +358,12 @@ extension StateWriter {
         for job in batch { job.fail(error) }
     }
 
-    /// Copies pages without waiting (sqlite.org/c3ref/wal_checkpoint_v2.html); after a failure the
-    /// WAL stays and is copied later.
-    private func checkpointIfLarge(_ database: Database) {
-        guard WALFile.byteCount(ofDatabase: connection.path) > Bounds.walByteCountMax,
-            copies.beginByWriter()
-        else { return }
+    /// What follows a commit may fail and be done later.
+    private func followCommit(_ connection: any WritingConnection) {
         do {
-            try database.checkpoint(.passive)
+            try backend.followCommit(connection)
         } catch {
-            let known = StorageError(error, "checkpoint", at: place)
+            let known = StorageError(error, "follow a commit", at: place)
             guard known.kind.isFatal, poison == nil else { return }
             breakOff(known)
         }

@@ -1,5 +1,6 @@
-import GRDB
+import Engine
 import Glibc
+package import Lifecycle
 
 /// Why the state database or the spool could not do what was asked.
 package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -9,7 +10,7 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
         case inUse = "in_use"
         /// A file or directory cannot be opened.
         case unopenable
-        /// The file has the schema of another version of this program.
+        /// The state has the schema of another version of this program.
         case otherSchema = "other_schema"
         /// SQLite found the file damaged.
         case corrupt
@@ -23,11 +24,22 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
         case overloaded
         /// The database is closed.
         case closed
-        /// A reader was in the way for longer than the busy timeout.
+        /// A lock was in the way for longer than we wait; nothing was committed.
         case busy
+        /// The server cannot be reached or takes no writes: nothing was committed, later calls may
+        /// succeed.
+        case unreachable
+        /// Another host has the partition: nothing was committed, and the work is that host's.
+        case lostPartition = "lost_partition"
+        /// The commit would let more purges begin than the mass-deletion guard allows: nothing was
+        /// committed.
+        case guardClosed = "guard_closed"
+        /// Deletions would go on to purging that do not know the latest credentials of their users:
+        /// nothing was committed.
+        case credentialUnseen = "credential_unseen"
         /// A rule of the schema refused the change.
         case constraint
-        /// Any other error of SQLite.
+        /// Any other error of the database.
         case sqlite
     }
 
@@ -37,6 +49,12 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
     /// A file name or table; never personal.
     package let place: String
     package let cause: String?
+    /// Of a `lostPartition`: the claims that do not hold any more.
+    package var lostClaims: [PartitionClaim] = []
+    /// Of a `guardClosed`: purges that all hosts have begun in the last hour.
+    package var purgesInLastHour: Int?
+    /// Of a `credentialUnseen`: those deletions.
+    package var unseenBy: [RequestID] = []
 
     package init(_ kind: Kind, _ action: String, at place: String, cause: String? = nil) {
         self.kind = kind
@@ -62,35 +80,45 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension StorageError {
-    /// SQLite's own message holds names of the schema, never values.
     init(_ error: any Error, _ action: String, at place: String) {
         switch error {
         case let error as StorageError:
             self = error
-        case let error as DatabaseError:
-            self.init(
-                Kind(error.resultCode),
-                action,
-                at: place,
-                cause:
-                    "SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "no message")"
-            )
+        case let error as any DatabaseFailure:
+            self.init(error.kind, action, at: place, cause: error.reason)
         default:
             self.init(.sqlite, action, at: place, cause: "\(type(of: error))")
         }
     }
 }
 
+extension StorageError {
+    /// What an engine hears of it; `nil` for a failure.
+    var refusal: CommitRefusal? {
+        switch kind {
+        case .lostPartition: CommitRefusal(lost: lostClaims)
+        case .guardClosed: CommitRefusal(purgesInLastHour: purgesInLastHour)
+        case .credentialUnseen: CommitRefusal(unseenBy: unseenBy)
+        default: nil
+        }
+    }
+}
+
+/// An error of a database, as the adapter of that database knows it.
+protocol DatabaseFailure: Error {
+    var kind: StorageError.Kind { get }
+    /// Codes and names of the schema, never values.
+    var reason: String { get }
+}
+
 extension StorageError.Kind {
-    init(_ code: ResultCode) {
-        switch code {
-        case .SQLITE_FULL: self = .diskFull
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .corrupt
-        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
-        case .SQLITE_CONSTRAINT: self = .constraint
-        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY: self = .unopenable
-        case .SQLITE_IOERR: self = .commitFailed
-        default: self = .sqlite
+    /// Whether nothing was committed, and a later try may succeed.
+    var provesNoCommit: Bool {
+        switch self {
+        case .diskFull, .busy, .unreachable: true
+        case .inUse, .unopenable, .otherSchema, .corrupt, .malformed, .commitFailed, .overloaded,
+            .closed, .lostPartition, .guardClosed, .credentialUnseen, .constraint, .sqlite:
+            false
         }
     }
 
@@ -99,7 +127,7 @@ extension StorageError.Kind {
         switch self {
         case .commitFailed, .corrupt: true
         case .inUse, .unopenable, .otherSchema, .malformed, .diskFull, .overloaded, .closed, .busy,
-            .constraint, .sqlite:
+            .unreachable, .lostPartition, .guardClosed, .credentialUnseen, .constraint, .sqlite:
             false
         }
     }

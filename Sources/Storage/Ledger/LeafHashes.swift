@@ -5,6 +5,12 @@ final class LeafHashes {
     /// Roots of complete subtrees are stored from here up, so that a proof reads few leaves.
     static let storedLevel = 8
 
+    private enum Column: Int32, Columns {
+        case level, position, hash
+
+        static let insertion = insertion(of: allCases, into: "ledger_nodes")
+    }
+
     private let database: any StateConnection
     private var blocks: [Int: [[UInt8]]] = [:]
 
@@ -38,9 +44,20 @@ final class LeafHashes {
         _ database: any StateConnection
     ) throws -> [UInt8]? {
         try database.first(
-            "SELECT hash FROM ledger_nodes WHERE level = ? AND position = ?",
+            Column.self,
+            "FROM ledger_nodes WHERE level = ? AND position = ?",
             [.int(level), .int(position)]
-        ) { $0.blob() }
+        ) { $0.blob(.hash) }
+    }
+
+    /// Stores the root of a complete subtree, once.
+    static func store(_ node: MerkleFrontier.Subtree, _ database: any StateConnection) throws {
+        try database.run(
+            Column.insertion + " ON CONFLICT DO NOTHING",
+            Column.row([
+                .level: .int(node.level), .position: .int(node.index), .hash: .blob(node.hash),
+            ])
+        )
     }
 
     private func block(_ number: Int) throws -> [[UInt8]] {

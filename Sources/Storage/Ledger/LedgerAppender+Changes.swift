@@ -21,7 +21,8 @@ extension LedgerAppender {
             let target = [(LedgerEntry.Key.target, LedgerEntry.Value.word(hold.target.rawValue))]
             write("target_released", target, hold.name, by: uid, at: time)
         case .save, .openRecheck, .saveExchange, .storeTokens, .tell, .rotate, .wake,
-            .useGuardOverride, .tendRenewals, .beginRenewal, .endRenewal, .reclock:
+            .useGuardOverride, .tendRenewals, .beginRenewal, .endRenewal, .reclock,
+            .answer:
             break
         }
     }

@@ -79,8 +79,11 @@ package final class LedgerAppender: Sendable {
     }
 
     /// Begins a commit and drops what a failed one left.
-    func begin() {
+    ///
+    /// `first` is the number of leaves where another host may have added some.
+    func begin(at first: Int? = nil) {
         page.withLock { page in
+            page.first = first ?? page.first
             page.count = 0
             page.text.removeAll(keepingCapacity: true)
         }
@@ -90,9 +93,11 @@ package final class LedgerAppender: Sendable {
     func flush(_ database: any StateConnection) throws {
         let (first, count, text) = page.withLock { ($0.first, $0.count, $0.text) }
         guard count > 0 else { return }
-        try database.run(
-            "INSERT INTO ledger (first, count, leaves) VALUES (?, ?, ?)",
-            [.int(first), .int(count), .blob(text)]
+        try database.send(
+            LedgerRow.Column.insertion,
+            LedgerRow.Column.row([
+                .first: .int(first), .count: .int(count), .leaves: .blob(text),
+            ])
         )
     }
 

@@ -95,10 +95,10 @@ struct RequestLeaves {
 
     private func state(_ now: Request, was: Request, at time: WallTime) -> String {
         guard
-            now.phase.wireState != was.phase.wireState
+            now.phase.state != was.phase.state
                 || now.phase.parkReason != was.phase.parkReason
         else { return "" }
-        var values: Values = [(.state, .word(now.phase.wireState.rawValue))]
+        var values: Values = [(.state, .word(now.phase.state.rawValue))]
         if let reason = now.phase.parkReason { values.append((.detail, .word(reason.rawValue))) }
         return write(time, "state", of: now.id, values)
     }
@@ -110,7 +110,7 @@ struct RequestLeaves {
         erased user: (hash: [UInt8], generation: Int)?,
         receipt digest: [UInt8]?
     ) -> String {
-        var values: Values = [(.state, .word(request.phase.wireState.rawValue))]
+        var values: Values = [(.state, .word(request.phase.state.rawValue))]
         if let detail = request.endDetail { values.append((.detail, .word(detail))) }
         if let digest { values.append((.receipt, .hash(digest))) }
         if let user {

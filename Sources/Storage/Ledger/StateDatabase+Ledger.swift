@@ -10,12 +10,19 @@ package struct LedgerRow: Hashable, Sendable {
     package let leaves: [[UInt8]]
 
     /// - Throws: ``StorageError`` of kind `malformed` for indexes that no ledger reaches.
-    init(_ row: SQLRow) throws {
-        (first, count) = (row.int("first"), row.int("count"))
-        leaves = row.blob("leaves")
+    init(_ row: Row<Column>) throws {
+        (first, count) = (row.int(.first), row.int(.count))
+        leaves = row.blob(.leaves)
             .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
         guard (0..<Int(Int32.max) << 16).contains(first), (1...Int(Int32.max)).contains(count)
         else { throw StorageError.malformed("ledger") }
+    }
+
+    /// The columns of `ledger`.
+    enum Column: Int32, Columns {
+        case first, count, leaves
+
+        static let insertion = insertion(of: allCases, into: "ledger")
     }
 }
 
@@ -66,13 +73,15 @@ extension StateDatabase {
         while true {
             // One row at a time: a row may be large, and a snapshot ends the sooner.
             let row = try database.first(
+                LedgerRow.Column.self,
                 """
-                SELECT first, count, leaves FROM ledger
+                FROM ledger
                 WHERE first >= coalesce((SELECT max(first) FROM ledger WHERE first <= ?1), ?1)
-                  AND first + count > ?1 ORDER BY first LIMIT 1
+                  AND first + count > ?1 ORDER BY first
                 """,
-                [.int(next)]
-            ) { try LedgerRow($0) }
+                [.int(next)],
+                body: LedgerRow.init
+            )
             guard let row, try body(row) else { return }
             next = row.first + row.count
         }
@@ -109,31 +118,33 @@ extension StateDatabase {
         _ checkpoint: StoredCheckpoint,
         nodes: [MerkleFrontier.Subtree]
     ) async throws {
-        try await writer.perform { database in
-            for node in nodes {
-                try database.run(
-                    "INSERT INTO ledger_nodes VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                    [.int(node.level), .int(node.index), .blob(node.hash)]
-                )
-            }
+        try await writer.perform { [host] database in
+            for node in nodes { try LeafHashes.store(node, database) }
+            let id = try database.int(
+                "SELECT coalesce(max(id), 0) + 1 FROM ledger_checkpoints WHERE host = ?",
+                [.text(host)]
+            )
             try database.run(
-                "INSERT INTO ledger_checkpoints (size, note, ends_at) VALUES (?, ?, ?)",
-                [.int(checkpoint.size), .text(checkpoint.note), .int(checkpoint.endsAt)]
+                StoredCheckpoint.Column.insertion,
+                StoredCheckpoint.Column.row([
+                    .host: .text(host), .id: .int(id), .size: .int(checkpoint.size),
+                    .note: .text(checkpoint.note), .endsAt: .int(checkpoint.endsAt),
+                ])
             )
         }
     }
 
-    /// The oldest first.
+    /// Of this host, the oldest first.
     package func checkpoints(after id: Int, limit: Int) async throws -> [StoredCheckpoint] {
         try await checkpoints(after: id, limit: limit, order: "id")
     }
 
-    /// The newest first.
+    /// Of this host, the newest first.
     package func lastCheckpoints(after id: Int, limit: Int) async throws -> [StoredCheckpoint] {
         try await checkpoints(after: id, limit: limit, order: "id DESC")
     }
 
-    /// The newest one.
+    /// The newest one of this host.
     package func lastCheckpoint() async throws -> StoredCheckpoint? {
         try await lastCheckpoints(after: 0, limit: 1).first
     }
@@ -143,13 +154,14 @@ extension StateDatabase {
         limit: Int,
         order: String
     ) async throws -> [StoredCheckpoint] {
-        try await all(
-            """
-            SELECT id, size, note, ends_at FROM ledger_checkpoints
-            WHERE id > ? ORDER BY \(order) LIMIT ?
-            """,
-            [.int(id), .int(limit)]
-        ) { StoredCheckpoint($0) }
+        try await read { [host] database in
+            try database.all(
+                StoredCheckpoint.Column.self,
+                "FROM ledger_checkpoints WHERE host = ? AND id > ? ORDER BY \(order) LIMIT ?",
+                [.text(host), .int(id), .int(limit)],
+                body: StoredCheckpoint.init
+            )
+        }
     }
 
     /// A stored root of a complete subtree.

@@ -15,10 +15,17 @@ package struct StoredCheckpoint: Hashable, Sendable {
         self.endsAt = endsAt
     }
 
-    init(_ row: SQLRow) {
-        id = row.int("id")
-        size = row.int("size")
-        note = row.text("note")
-        endsAt = row.int("ends_at")
+    init(_ row: Row<Column>) {
+        id = row.int(.id)
+        size = row.int(.size)
+        note = row.text(.note)
+        endsAt = row.int(.endsAt)
+    }
+
+    /// The columns of `ledger_checkpoints`.
+    enum Column: Int32, Columns {
+        case host, id, size, note, endsAt
+
+        static let insertion = insertion(of: allCases, into: "ledger_checkpoints")
     }
 }

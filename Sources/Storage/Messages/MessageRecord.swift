@@ -32,6 +32,25 @@ enum MessageColumn: Int32, Columns {
     case begunAt, attempts, attemptedAt, status, lastFailure, isDelivered
 
     static let selection = makeSelection()
+
+    /// What a new message says; the rest begins with its default.
+    static let queued: [MessageColumn] = [
+        .subscriber, .topic, .kind, .subject, .detail, .requestID, .occurredAt, .dueAt, .begunAt,
+    ]
+
+    /// A query that has a value for each of them follows.
+    static let queue = "INSERT INTO messages (\(names(of: queued)))"
+}
+
+/// The columns of `subscribers` that the configuration sets.
+enum SubscriberColumn: Int32, Columns {
+    case name, wantsRequests, wantsAlarms
+
+    static let replacement =
+        insertion(of: allCases, into: "subscribers") + """
+             ON CONFLICT (name) DO UPDATE SET wants_requests = excluded.wants_requests,
+              wants_alarms = excluded.wants_alarms
+            """
 }
 
 extension MessageRecord {
@@ -53,34 +72,6 @@ extension MessageRecord {
         status = row.intOrNil(.status)
         lastFailure = row.textOrNil(.lastFailure)
         isDelivered = row.bool(.isDelivered)
-    }
-}
-
-/// What an attempt to deliver a message came to.
-package struct MessageAttempt: Hashable, Sendable {
-    package let id: MessageID
-    package let at: WallTime
-    package let status: Int?
-    /// What failed; of a message that was delivered, what did not reach some of its recipients.
-    package let failure: String?
-    package let isDelivered: Bool
-    /// The next attempt; `nil` when there is none.
-    package let nextAt: WallTime?
-
-    package init(
-        _ id: MessageID,
-        at: WallTime,
-        status: Int? = nil,
-        failure: String? = nil,
-        isDelivered: Bool? = nil,
-        nextAt: WallTime? = nil
-    ) {
-        self.id = id
-        self.at = at
-        self.status = status
-        self.failure = failure
-        self.isDelivered = isDelivered ?? (failure == nil)
-        self.nextAt = nextAt
     }
 }
 

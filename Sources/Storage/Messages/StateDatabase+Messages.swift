@@ -18,15 +18,12 @@ extension StateDatabase {
         let forgotAddresses = try await writer.perform { database in
             for wish in wishes {
                 try database.run(
-                    """
-                    INSERT INTO subscribers (name, wants_requests, wants_alarms) VALUES (?, ?, ?)
-                    ON CONFLICT (name) DO UPDATE SET wants_requests = excluded.wants_requests,
-                      wants_alarms = excluded.wants_alarms
-                    """,
-                    [
-                        .text(wish.name.rawValue), .bool(wish.wantsRequests),
-                        .bool(wish.wantsAlarms),
-                    ]
+                    SubscriberColumn.replacement,
+                    SubscriberColumn.row([
+                        .name: .text(wish.name.rawValue),
+                        .wantsRequests: .bool(wish.wantsRequests),
+                        .wantsAlarms: .bool(wish.wantsAlarms),
+                    ])
                 )
             }
             let known = Set(wishes.map(\.name.rawValue))
@@ -138,7 +135,7 @@ extension StateDatabase {
             DELETE FROM messages WHERE sequence IN
               (SELECT sequence FROM
                 (SELECT sequence, begun_at FROM messages INDEXED BY messages_ended
-                 WHERE due_at IS NULL ORDER BY sequence LIMIT ?3)
+                 WHERE due_at IS NULL ORDER BY sequence LIMIT ?3) AS oldest
                WHERE begun_at < ?1
                  OR sequence <= (SELECT max(sequence) FROM messages) - ?2)
             """,
@@ -167,8 +164,7 @@ extension StateDatabase {
         )
         try database.run(
             """
-            INSERT INTO messages (subscriber, topic, kind, subject, detail, request_id,
-                occurred_at, due_at, begun_at)
+            \(MessageColumn.queue)
               SELECT name, 'alarm', ?1, ?2, ?3, ?4, ?5, ?5, ?5 FROM subscribers
               WHERE wants_alarms = 1 AND waiting < ?6 AND name IS DISTINCT FROM ?7
             """,

@@ -5,9 +5,8 @@ import Lifecycle
 struct NotificationWriter {
     let database: any StateConnection
     let appender: LedgerAppender
-
-    /// How far the provider's clock may be ahead of ours.
-    private static let leeway = Duration.seconds(60)
+    /// Whether another host may work on the user's requests.
+    var isShared = false
 
     func forget(before time: WallTime) throws {
         try database.run("DELETE FROM notifications WHERE received_at < ?", [.time(time)])
@@ -28,9 +27,7 @@ struct NotificationWriter {
     private struct Link {
         let identity: IdentityID
         let userHash: [UInt8]
-        let createdAt: WallTime
-        /// When a usable credential was stored or last seen alive.
-        let freshAt: WallTime?
+        let weighed: NotificationWeight.Link
         let userKey: WrappedKey
         let userID: SealedUserID
     }
@@ -44,21 +41,21 @@ struct NotificationWriter {
         let links = try links(of: subject, notification)
         guard let first = links.first else { return try echo(of: subject, notification) }
         guard links.allSatisfy({ $0.userHash == first.userHash }) else { return .shared }
-        let newer =
-            notification.meaning.endsAccount ? links.filter { isNewer($0, than: notification) } : []
-        guard newer.count < links.count || newer.isEmpty else { return .stale }
-        let cut = notification.meaning.cutsLink ? links.filter { isCut($0, by: notification) } : []
+        let weight = NotificationWeight(notification.meaning, at: notification.occurredAt)
+        guard !weight.endsEarlier(links.map(\.weighed)) else { return .stale }
         // Also where something is newer: what was live before the cut is not live any more.
         if notification.meaning.cutsLink, mayUpdateLink { try noteCut(links, notification) }
-        guard notification.meaning.endsAccount || notification.meaning.isHint || !cut.isEmpty else {
-            return .stale
-        }
+        let cut = links.filter { weight.cuts($0.weighed) }
+        guard !cut.isEmpty || !weight.needsCut else { return .stale }
         var update: [IdentityUpdate] = []
         var raised = 0
         for link in cut where mayUpdateLink {
             raised += try addToReceipts(of: link, notification)
             let told = try IdentityUpdate.tell(link.identity, of: link.userHash, at: now, database)
             update += [told].compactMap(\.self)
+            if isShared, told?.openRequests.isEmpty == false {
+                try OperationTable(database: database).announce(link.identity, of: link.userHash)
+            }
         }
         return .user(
             NotifiedUser(
@@ -99,8 +96,10 @@ struct NotificationWriter {
             let link = Link(
                 identity: try row.identityID("id"),
                 userHash: row.blob("user_hash"),
-                createdAt: row.time("created_at"),
-                freshAt: row.timeOrNil("fresh_at"),
+                weighed: NotificationWeight.Link(
+                    createdAt: row.time("created_at"),
+                    freshAt: row.timeOrNil("fresh_at")
+                ),
                 userKey: WrappedKey(bytes: row.blob("wrapped_key"), keyID: row.text("key_id")),
                 userID: SealedUserID(rowNonce: row.blob("id_nonce"), sealed: row.blob("sealed_id"))
             )
@@ -108,16 +107,6 @@ struct NotificationWriter {
         }
         guard let clientIDs = notification.clientIDs else { return all.map(\.link) }
         return all.filter { clientIDs.contains($0.clientID) }.map(\.link)
-    }
-
-    /// Whether the identity belongs to a later life of the account than the notification.
-    private func isNewer(_ link: Link, than notification: NotificationRecord) -> Bool {
-        link.createdAt > notification.occurredAt + Self.leeway
-    }
-
-    /// Whether nothing usable is newer than the cut.
-    private func isCut(_ link: Link, by notification: NotificationRecord) -> Bool {
-        link.freshAt.map { $0 <= notification.occurredAt } ?? true
     }
 
     private func openDeletion(of userHash: [UInt8]) throws -> RequestID? {

@@ -57,8 +57,12 @@ extension StateDatabase {
         mayUpdateLink: Bool,
         at now: WallTime
     ) async throws -> NotificationFinding {
-        try await write { database, appender in
-            try NotificationWriter(database: database, appender: appender).weigh(
+        try await write { [isShared = backend.isShared] database, appender in
+            try NotificationWriter(
+                database: database,
+                appender: appender,
+                isShared: isShared
+            ).weigh(
                 notification,
                 mayUpdateLink: mayUpdateLink,
                 at: now

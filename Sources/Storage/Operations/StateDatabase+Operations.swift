@@ -34,8 +34,8 @@ extension StateDatabase {
         try await write { database, appender in
             let isNew =
                 try database.run(
-                    "INSERT INTO user_holds VALUES (?, ?) ON CONFLICT DO NOTHING",
-                    [.blob(userHash), .time(now)]
+                    UserHoldColumn.insertion + " ON CONFLICT DO NOTHING",
+                    UserHoldColumn.row([.userHash: .blob(userHash), .since: .time(now)])
                 ) > 0
             if isNew { appender.write("user_held", [(.user, .hash(userHash))], by: uid, at: now) }
             if isNew || reason != nil {
@@ -62,7 +62,7 @@ extension StateDatabase {
                 try database.run(
                     """
                     UPDATE requests INDEXED BY requests_user SET is_held = 1
-                    WHERE user_hash = ? AND ended_at IS NULL AND NOT is_held
+                    WHERE user_hash = ? AND ended_at IS NULL AND is_held = 0
                     """,
                     [.blob(userHash)]
                 )
@@ -70,7 +70,7 @@ extension StateDatabase {
             }
             let released = try Self.openRequests(
                 of: userHash,
-                where: "AND is_held AND NOT has_own_hold",
+                where: "AND is_held = 1 AND has_own_hold = 0",
                 database
             )
             return UserHold(since: hold.since, openRequests: released)
@@ -92,7 +92,7 @@ extension StateDatabase {
             }
             return try database.run(
                 """
-                UPDATE requests SET is_held = is_held OR has_own_hold, has_own_hold = ?
+                UPDATE requests SET is_held = max(is_held, has_own_hold), has_own_hold = ?
                 WHERE id = ? AND ended_at IS NULL
                 """,
                 [.bool(isHeld), .id(id)]
@@ -181,18 +181,25 @@ extension StateDatabase {
                 [.time(now)]
             )
             try database.run(
-                """
-                INSERT INTO guard_overrides (allowed, created_at, expires_at, uid)
-                VALUES (?, ?, ?, ?)
-                """,
-                [.int(count), .time(now), .time(expiresAt), .uid(uid)]
+                GuardOverrideColumn.insertion,
+                GuardOverrideColumn.row([
+                    .allowed: .int(count), .createdAt: .time(now), .expiresAt: .time(expiresAt),
+                    .uid: .uid(uid),
+                ])
             )
         }
     }
 
     /// The override in force, if any is left.
     package func guardOverride(at now: WallTime) async throws -> GuardOverride? {
-        try await first(
+        try await read { try Self.guardOverride(at: now, $0) }
+    }
+
+    static func guardOverride(
+        at now: WallTime,
+        _ database: any StateConnection
+    ) throws -> GuardOverride? {
+        try database.first(
             """
             SELECT id, allowed - used AS remaining, expires_at, uid FROM guard_overrides
             WHERE expires_at > ? AND used < allowed ORDER BY id DESC LIMIT 1
@@ -228,8 +235,46 @@ extension StateDatabase {
         try await read { try $0.fact("note:" + name) }
     }
 
+    /// A small fact that each host has for itself.
+    package func ownNote(_ name: String) async throws -> String? {
+        try await note(ownName(name))
+    }
+
+    /// Records a small fact of this host; never personal, never secret.
+    package func setOwnNote(_ name: String, to value: String) async throws {
+        try await setNote(ownName(name), to: value)
+    }
+
+    func ownName(_ name: String) -> String { name + (backend.host.map { ":\($0)" } ?? "") }
+
     /// Records a small fact; never personal, never secret.
     package func setNote(_ name: String, to value: String) async throws {
         try await writer.perform { try $0.setFact("note:" + name, to: value) }
     }
+
+    /// The fact that a server took the place of one that had acknowledged more commits.
+    static let lostCommits = "note:lost_commits"
+
+    /// Whether that was noticed, and nobody has accepted it yet.
+    package func hasLostCommits() async throws -> Bool {
+        try await read { try $0.fact(Self.lostCommits) != nil }
+    }
+
+    /// Goes on with what the server has now; an operator said so.
+    package func acceptLostCommits() async throws {
+        try await writer.perform { try $0.setFact(Self.lostCommits, to: nil) }
+    }
+}
+
+private enum UserHoldColumn: Int32, Columns {
+    case userHash, since
+
+    static let insertion = insertion(of: allCases, into: "user_holds")
+}
+
+/// The columns of `guard_overrides` that an insert sets.
+private enum GuardOverrideColumn: Int32, Columns {
+    case allowed, createdAt, expiresAt, uid
+
+    static let insertion = insertion(of: allCases, into: "guard_overrides")
 }

@@ -5,10 +5,11 @@ import Lifecycle
 struct TargetHoldTable {
     let database: any StateConnection
 
-    /// - Throws: `DatabaseError`; a constraint when the name is taken.
-    func insert(_ hold: TargetHold) throws {
+    /// - Throws: `DatabaseError`; a constraint when the name is taken, unless another host may have
+    ///   taken it just now: then that hold stays.
+    func insert(_ hold: TargetHold, in scope: PartitionScope = .all) throws {
         try database.run(
-            Column.insertion,
+            Column.insertion + (scope.isShared ? " ON CONFLICT (name) DO NOTHING" : ""),
             Column.row([
                 .name: .text(hold.name), .target: .text(hold.target.rawValue),
                 .rows: .text(hold.rows?.columnText), .reason: .text(hold.reason),

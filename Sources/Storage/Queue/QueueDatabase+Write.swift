@@ -15,7 +15,7 @@ extension QueueDatabase {
                 return .show(
                     id: row.id,
                     request: "\(accepted.request)",
-                    state: WireState.accepted.rawValue,
+                    state: RequestState.accepted.rawValue,
                     detail: nil,
                     updatedAt: nil,
                     isErased: false

@@ -10,8 +10,6 @@ package enum QueueLimits {
     static let walkPauseMax = Duration.seconds(5)
     /// Rows of one commit of states: their JSON is some 100 KiB.
     static let commitMax = 500
-    /// Between two tries to reach a server that is away.
-    static let retryPause = Duration.seconds(2)
     /// How long to wait for a notification before looking whether the connection is still there.
     package static let wakeInterval = Duration.seconds(5)
 }

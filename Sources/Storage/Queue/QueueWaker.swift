@@ -1,4 +1,5 @@
 import Engine
+import Lifecycle
 import Synchronization
 
 /// Wakes the reader of a queue: with each update of its server, and after a failure from time to
@@ -35,7 +36,7 @@ final class QueueWaker: SpoolWaker {
         while !Task.isCancelled {
             let answer = await server.awaitChange(within: min(interval, sweepInterval))
             let isAlert = state.withLock { $0.isAlert }
-            let pause = isAlert ? min(QueueLimits.retryPause, sweepInterval) : sweepInterval
+            let pause = isAlert ? min(RetryPolicy.queue.first, sweepInterval) : sweepInterval
             let now = clock.uptime()
             if answer == .failed || now - sweptAt >= pause {
                 sweptAt = now
@@ -46,7 +47,7 @@ final class QueueWaker: SpoolWaker {
             }
             guard answer == .failed else { continue }
             do {
-                try await clock.rest(min(QueueLimits.retryPause, sweepInterval))
+                try await clock.rest(min(RetryPolicy.queue.first, sweepInterval))
             } catch {
                 // Only cancellation ends a rest early.
                 return

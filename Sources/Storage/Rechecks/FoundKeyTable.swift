@@ -12,12 +12,7 @@ struct FoundKeyTable {
     /// after a restore of a machine, has ended.
     func insert(_ keys: SealedKeys, isLate: Bool? = nil) throws {
         try database.run(
-            """
-            INSERT INTO found_keys
-              (request_id, target, name, key_id, own_key, sealed_ids, hashes, is_late)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
-              coalesce(?8, (SELECT ended_at IS NOT NULL FROM requests WHERE id = ?1), 1))
-            """,
+            FoundKeyColumn.insertion,
             [
                 .id(keys.request), .text(keys.name.target.rawValue), .text(keys.name.key),
                 .text(keys.keyID), .blob(keys.ownKey), .blob(keys.sealedIDs),

@@ -29,7 +29,7 @@ struct KeyTombstoneWriter {
     func insert(_ hash: [UInt8], of request: RequestID, at time: WallTime) throws -> Bool {
         try database.run(
             """
-            INSERT INTO tombstones (user_hash, generation, erased_at, request_id, is_key)
+            INSERT INTO tombstones (\(TombstoneColumn.names()))
             SELECT ?1, 0, ?2, ?3, 1 WHERE NOT EXISTS (SELECT 1 FROM tombstones
               INDEXED BY tombstones_keys WHERE request_id = ?3 AND user_hash = ?1 AND is_key = 1)
             """,

@@ -31,17 +31,15 @@ struct RecheckWriter {
                 [.id(id), .time(ended.due.dueAt)]
             )
         case .due(let dueAt, let stage, let openedAt):
+            let known = try RecheckRow.find(id, database)
             changed = try database.run(
                 """
-                UPDATE rechecks SET due_at = ?3, stage = ?4, opened_at = ?5,
-                  returned_at = CASE ?6 WHEN 'returned' THEN coalesce(returned_at, ?7)
-                    WHEN 'clean' THEN NULL ELSE returned_at END
+                UPDATE rechecks SET due_at = ?3, stage = ?4, opened_at = ?5, returned_at = ?6
                 WHERE request_id = ?1 AND due_at = ?2
                 """,
                 [
                     .id(id), .time(ended.due.dueAt), .time(dueAt), .int(stage),
-                    .time(openedAt), .text(ended.recheck?.outcome.rawValue),
-                    .time(ended.recheck?.at),
+                    .time(openedAt), .time(ended.returnedSince(known?.returnedAt)),
                 ]
             )
         }

@@ -147,7 +147,10 @@ extension StateDatabase {
         try await read { database in
             try database.all(
                 RecheckColumn.self,
-                "FROM rechecks WHERE request_id > ? AND +key_id = ? ORDER BY request_id LIMIT ?",
+                """
+                FROM rechecks WHERE request_id > ? AND key_id || '' = ?
+                ORDER BY request_id LIMIT ?
+                """,
                 [.after(last), .text(keyID), .int(limit)]
             ) { try RecheckRow($0).sealed }
         }

@@ -14,8 +14,11 @@ extension StateDatabase {
         try await writer.perform { database in
             let known = try erasures.filter { begun in
                 try database.run(
-                    "INSERT INTO begun_replays VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                    [.text(target.rawValue), .id(begun.request), .blob(begun.hash)]
+                    BegunReplayColumn.insertion + " ON CONFLICT DO NOTHING",
+                    BegunReplayColumn.row([
+                        .target: .text(target.rawValue), .requestID: .id(begun.request),
+                        .hash: .blob(begun.hash),
+                    ])
                 ) == 0
             }
             return Set(known)
@@ -24,10 +27,13 @@ extension StateDatabase {
 
     /// What was begun in a store and has not ended, by request.
     package func begunReplays(in target: TargetName) async throws -> [BegunErasure] {
-        try await all(
-            "SELECT request_id, hash FROM begun_replays WHERE target = ? ORDER BY request_id, hash",
-            [.text(target.rawValue)]
-        ) { BegunErasure(request: try $0.requestID("request_id"), hash: $0.blob("hash")) }
+        try await read { database in
+            try database.all(
+                BegunReplayColumn.self,
+                "FROM begun_replays WHERE target = ? ORDER BY request_id, hash",
+                [.text(target.rawValue)]
+            ) { BegunErasure(request: try $0.requestID(.requestID), hash: $0.blob(.hash)) }
+        }
     }
 
     /// Records what was erased again, some hundred at most, and deletes its rows, in one commit.
@@ -59,4 +65,10 @@ extension StateDatabase {
     package func forgetBegunReplays() async throws {
         _ = try await writer.perform { try $0.run("DELETE FROM begun_replays") }
     }
+}
+
+private enum BegunReplayColumn: Int32, Columns {
+    case target, requestID, hash
+
+    static let insertion = insertion(of: allCases, into: "begun_replays")
 }

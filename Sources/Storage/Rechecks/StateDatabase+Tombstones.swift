@@ -13,7 +13,7 @@ extension StateDatabase {
             var last = position
             let page = try database.all(
                 """
-                SELECT t.sequence, t.user_hash, t.generation, t.erased_at, t.request_id, t.is_key,
+                SELECT t.sequence, \(TombstoneColumn.names(in: "t")),
                   \(RequestRecord.cutoff) AS cutoff
                 FROM tombstones t LEFT JOIN requests r ON r.id = t.request_id
                 WHERE t.sequence > ? AND t.erased_at >= ? ORDER BY t.sequence LIMIT ?
@@ -78,11 +78,11 @@ extension StateDatabase {
 extension Tombstone {
     func insert(_ database: any StateConnection) throws {
         try database.run(
-            """
-            INSERT INTO tombstones (user_hash, generation, erased_at, request_id)
-            VALUES (?, ?, ?, ?)
-            """,
-            [.blob(hash), .int(generation), .time(erasedAt), .id(request)]
+            TombstoneColumn.insertion,
+            TombstoneColumn.row([
+                .userHash: .blob(hash), .generation: .int(generation), .erasedAt: .time(erasedAt),
+                .requestID: .id(request), .isKey: .bool(isKey),
+            ])
         )
     }
 
@@ -96,4 +96,11 @@ extension Tombstone {
             isKey: row.bool("is_key")
         )
     }
+}
+
+/// The columns of `tombstones`; the database numbers the rows in `sequence`.
+enum TombstoneColumn: Int32, Columns {
+    case userHash, generation, erasedAt, requestID, isKey
+
+    static let insertion = insertion(of: allCases, into: "tombstones")
 }

@@ -1,11 +1,18 @@
 package import Engine
 import Lifecycle
 
-/// The columns of `found_keys` that are read.
+/// The columns of `found_keys`.
 enum FoundKeyColumn: Int32, Columns {
-    case id, requestID, target, name, keyID, ownKey, sealedIDs, isLate
+    case id, requestID, target, name, keyID, ownKey, sealedIDs, hashes, isLate
 
     static let selection = makeSelection()
+    /// The database numbers the rows; without a value for `is_late` the end of the request decides.
+    static let insertion = """
+        INSERT INTO found_keys (\(names(of: Array(allCases.dropFirst()))))
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
+          coalesce(?8, (SELECT CASE WHEN ended_at IS NULL THEN 0 ELSE 1 END FROM requests
+            WHERE id = ?1), 1))
+        """
 }
 
 /// A row of `found_keys`.

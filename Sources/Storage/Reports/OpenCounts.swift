@@ -4,7 +4,7 @@ package import Lifecycle
 package struct WaitingRow: Hashable, Sendable {
     package let request: RequestID
     package let kind: RequestKind
-    package let state: WireState
+    package let state: RequestState
     package let parkReason: ParkReason?
     package let createdAt: WallTime
     package let deadlineAt: WallTime
@@ -15,7 +15,7 @@ package struct WaitingRow: Hashable, Sendable {
         request = try row.requestID("id")
         kind = try row.choice("kind", as: RequestKind.self)
         parkReason = try row.choiceOrNil("park_reason", as: ParkReason.self)
-        state = parkReason == nil ? try row.choice("phase", as: WireState.self) : .parked
+        state = parkReason == nil ? try row.choice("phase", as: RequestState.self) : .parked
         createdAt = row.time("created_at")
         deadlineAt = row.time("deadline_at")
         since = row.time("updated_at")
@@ -24,7 +24,7 @@ package struct WaitingRow: Hashable, Sendable {
 
 /// Requests that were accepted before some time and are open now.
 package struct OpenCounts: Sendable {
-    package internal(set) var byState: [WireState: Int] = [:]
+    package internal(set) var byState: [RequestState: Int] = [:]
     package internal(set) var byParkReason: [ParkReason: Int] = [:]
     /// Deletions past their deadline.
     package internal(set) var overdueCount = 0
@@ -73,7 +73,7 @@ private struct OpenPage: Sendable {
     static let countMax = 5000
 
     private(set) var last: WaitingRow?
-    private(set) var byState: [WireState: Int] = [:]
+    private(set) var byState: [RequestState: Int] = [:]
     private(set) var byParkReason: [ParkReason: Int] = [:]
     private(set) var overdueCount = 0
     private(set) var waiting: [WaitingRow] = []

@@ -51,7 +51,7 @@ extension StateDatabase {
             let last = try database.int(
                 """
                 SELECT max(sequence) FROM (SELECT sequence FROM tombstones
-                WHERE sequence > ? ORDER BY sequence LIMIT ?)
+                WHERE sequence > ? ORDER BY sequence LIMIT ?) AS page
                 """,
                 [.int(position), .int(Self.tombstonePageCount)]
             )
@@ -111,7 +111,7 @@ extension StateConnection {
             """
             SELECT max(end_sequence) FROM (
               SELECT end_sequence FROM requests INDEXED BY requests_ended
-              WHERE ended_at < ? ORDER BY ended_at DESC LIMIT \(disorderMax))
+              WHERE ended_at < ? ORDER BY ended_at DESC LIMIT \(disorderMax)) AS page
             """,
             [.time(period.lowerBound)]
         )
@@ -119,7 +119,7 @@ extension StateConnection {
             """
             SELECT min(end_sequence) FROM (
               SELECT end_sequence FROM requests INDEXED BY requests_ended
-              WHERE ended_at >= ? ORDER BY ended_at LIMIT \(disorderMax))
+              WHERE ended_at >= ? ORDER BY ended_at LIMIT \(disorderMax)) AS page
             """,
             [.time(period.upperBound)]
         ) { $0.intOrNil() }

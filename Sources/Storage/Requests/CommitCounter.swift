@@ -27,7 +27,7 @@ final class CommitCounter {
 
     func write(_ database: any StateConnection) throws {
         if completedCount + cancelledCount > 0 {
-            try database.run(
+            try database.send(
                 """
                 UPDATE totals SET completed = completed + ?, cancelled = cancelled + ?
                 WHERE id = 1
@@ -36,12 +36,9 @@ final class CommitCounter {
             )
         }
         for (second, count) in purgeCounts {
-            try database.run(
-                """
-                INSERT INTO purge_log VALUES (?1, ?2)
-                ON CONFLICT (second) DO UPDATE SET count = purge_log.count + ?2
-                """,
-                [.int(second), .int(count)]
+            try database.send(
+                PurgeLog.addition,
+                PurgeLog.Column.row([.second: .int(second), .count: .int(count)])
             )
         }
     }

@@ -46,12 +46,14 @@ enum DueLanes {
         at now: WallTime,
         limit: Int,
         excluding excluded: Set<RequestID>,
+        in scope: PartitionScope,
         _ database: any StateConnection
     ) throws -> [Due] {
         let oldest = try longestDue(
             """
             SELECT id, due_at FROM requests INDEXED BY requests_due
-            WHERE ended_at IS NULL AND lane = ?1 AND due_at <= ?2 ORDER BY due_at LIMIT ?3
+            WHERE ended_at IS NULL AND lane = ?1 AND due_at <= ?2\(scope.term())
+            ORDER BY due_at LIMIT ?3
             """,
             [.text(lane), .time(now)],
             limit: limit,
@@ -68,7 +70,7 @@ enum DueLanes {
                 """
                 SELECT id, due_at FROM requests INDEXED BY requests_due_uid
                 WHERE ended_at IS NULL AND lane = ?1 AND due_at <= ?2 AND origin_uid = ?4
-                ORDER BY due_at LIMIT ?3
+                  \(scope.term()) ORDER BY due_at LIMIT ?3
                 """,
                 [.text(lane), .time(now)],
                 uid: uid,
@@ -124,12 +126,14 @@ enum DueLanes {
     static func next(
         _ lane: String,
         after now: WallTime,
+        in scope: PartitionScope,
         _ database: any StateConnection
     ) throws -> WallTime? {
         try database.time(
             """
             SELECT due_at FROM requests INDEXED BY requests_due
-            WHERE ended_at IS NULL AND lane = ? AND due_at > ? ORDER BY due_at LIMIT 1
+            WHERE ended_at IS NULL AND lane = ? AND due_at > ?\(scope.term())
+            ORDER BY due_at LIMIT 1
             """,
             [.text(lane), .time(now)]
         )

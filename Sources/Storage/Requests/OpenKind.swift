@@ -7,7 +7,7 @@ struct OpenKind {
         WHERE ended_at IS NULL
         """
 
-    let state: WireState
+    let state: RequestState
     let parkReason: ParkReason?
     private let phaseText: String
     private let reasonText: String?
@@ -16,7 +16,7 @@ struct OpenKind {
     var values: [SQLValue] { [.text(phaseText), .text(reasonText)] }
 
     init(_ row: SQLRow) throws {
-        state = try row.isNull("park_reason") ? row.choice("phase", as: WireState.self) : .parked
+        state = try row.isNull("park_reason") ? row.choice("phase", as: RequestState.self) : .parked
         parkReason = try row.choiceOrNil("park_reason", as: ParkReason.self)
         (phaseText, reasonText) = (row.text("phase"), row.textOrNil("park_reason"))
     }

@@ -4,7 +4,7 @@ package import Lifecycle
 package struct OpenOverview: Hashable, Sendable {
     /// Open requests of one phase and one reason to wait.
     package struct Group: Hashable, Sendable {
-        package let state: WireState
+        package let state: RequestState
         package let reason: ParkReason?
         /// The youngest first; one more than there were bounds.
         package let counts: [Int]
@@ -16,7 +16,7 @@ package struct OpenOverview: Hashable, Sendable {
     package struct Deadline: Hashable, Sendable {
         package let request: RequestID
         package let at: WallTime
-        package let state: WireState
+        package let state: RequestState
         package let reason: ParkReason?
     }
 

@@ -24,9 +24,15 @@ extension PurgeCounts {
             }
             for copies in residualCopies {
                 writer.array {
-                    $0.string(copies.phrase?.rawValue ?? copies.text)
-                    $0.integer(copies.until?.unixMilliseconds)
-                    if copies.phrase != nil { $0.value(.text(copies.name)) }
+                    switch copies.content {
+                    case .text(let text):
+                        $0.string(text)
+                        $0.integer(copies.until?.unixMilliseconds)
+                    case .phrase(let id, let name):
+                        $0.string(id)
+                        $0.integer(copies.until?.unixMilliseconds)
+                        $0.value(.text(name))
+                    }
                 }
             }
             if isPassOpen { writer.array { $0.string(Self.begun) } }
@@ -47,8 +53,8 @@ extension PurgeCounts {
             case 3:
                 let until = try row.optional(1, row.time)
                 let name = try row.optional(2, row.text)
-                let phrase = try row.choice(0, as: ResidualPhrase.self)
-                residualCopies.append(ResidualCopies(phrase, name, until: until))
+                let content = ResidualCopies.Content.phrase(try row.text(0), name: name)
+                residualCopies.append(ResidualCopies(content, until: until))
             default:
                 entries.append(
                     Entry(

@@ -14,7 +14,7 @@ enum RequestColumn: Int32, Columns {
         of: Array(allCases.prefix { $0 != .slot }),
         [
             .isHeld: """
-            is_held OR has_own_hold
+            is_held = 1 OR has_own_hold = 1
               OR EXISTS (SELECT 1 FROM user_holds WHERE user_hash = requests.user_hash)
             """
         ]

@@ -2,7 +2,7 @@ package import Lifecycle
 
 /// Which requests a list shows; what is empty shows all.
 package struct RequestFilter: Hashable, Sendable {
-    package var states: Set<WireState> = []
+    package var states: Set<RequestState> = []
     package var userHash: [UInt8]?
     package var provider: ProviderName?
     package var ids: ClosedRange<RequestID>?
@@ -19,7 +19,7 @@ package struct RequestPage: Sendable {
 
 /// Counts for status and metrics.
 package struct RequestCounts: Hashable, Sendable {
-    package var byState: [WireState: Int] = [:]
+    package var byState: [RequestState: Int] = [:]
     package var byParkReason: [ParkReason: Int] = [:]
     /// Open requests that an obstacle in a store blocks.
     package var blocked: [TargetName: Int] = [:]

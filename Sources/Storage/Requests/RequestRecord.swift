@@ -1,4 +1,4 @@
-package import Engine
+import Engine
 package import Lifecycle
 
 /// All that is known about one request, open or ended.
@@ -31,8 +31,8 @@ package struct RequestRecord: Hashable, Sendable {
 
     /// The cutoff of request `r` as far as all its stores share it.
     static let cutoff = """
-        max(min(r.created_at, r.accepted_at), coalesce((SELECT min(coalesce(restored_at, 0)) \
-        FROM purges WHERE request_id = r.id), 0))
+        CASE WHEN r.id IS NULL THEN NULL ELSE max(min(r.created_at, r.accepted_at), \
+        coalesce((SELECT min(coalesce(restored_at, 0)) FROM purges WHERE request_id = r.id), 0)) END
         """
 
     private init(_ row: Row<RequestColumn>) throws {
@@ -161,7 +161,7 @@ extension RequestRecord {
 
 extension Request {
     /// Whether the vault knows something about an identity that the request does not.
-    fileprivate func hasNotSeen(_ snapshot: IdentitySnapshot) -> Bool {
+    func hasNotSeen(_ snapshot: IdentitySnapshot) -> Bool {
         guard providerFilter?.contains(snapshot.provider) ?? true else { return false }
         guard let known = revocations.first(where: { $0.identity == snapshot.identity }) else {
             return true

@@ -35,7 +35,7 @@ struct RequestWriter {
             generation: generation,
             leaves: leaves.accept(loaded, of: submission, generation: generation)
         )
-        try database.run(
+        try database.send(
             RequestColumn.insertion,
             RequestColumn.inserted.map { request.value($0, accepted) }
         )
@@ -53,7 +53,7 @@ struct RequestWriter {
     /// - Throws: `DatabaseError`; a constraint when a purge would begin before every verdict.
     func save(_ now: Request, was: Request, at time: WallTime) throws -> Bool {
         let isVisible =
-            now.phase.wireState != was.phase.wireState
+            now.phase.state != was.phase.state
             || now.phase.parkReason != was.phase.parkReason
         let mark = appender.mark
         let change = leaves.change(now, was: was, at: time)
@@ -111,7 +111,7 @@ struct RequestWriter {
                 credential.lastLiveAt != before?.lastLiveAt
                     || credential.lastRefreshAt != before?.lastRefreshAt
             else { continue }
-            try database.run(
+            try database.send(
                 """
                 UPDATE credentials SET
                   last_live_at = max(coalesce(?1, last_live_at), coalesce(last_live_at, ?1)),
@@ -180,7 +180,7 @@ extension RequestWriter {
             try keepLinks(where: "owner", .int(owner), of: request, at: time)
         }
         // The cascade takes the identities and credentials along with the key.
-        try database.run("DELETE FROM users WHERE id = ?", [.int(owner)])
+        try database.send("DELETE FROM users WHERE id = ?", [.int(owner)])
     }
 
     /// Keeps keyed hashes of subjects for a while: the provider may yet report what we did.
@@ -190,9 +190,10 @@ extension RequestWriter {
         of request: Request,
         at time: WallTime?
     ) throws {
-        try database.run(
+        try database.send(
             """
-            INSERT INTO erased_links SELECT subject_hash, id, provider, ?2, ?3
+            INSERT INTO erased_links (subject_hash, identity_id, provider, request_id, ended_at)
+            SELECT subject_hash, id, provider, ?2, ?3
             FROM identities WHERE \(column) = ?1 AND subject_hash IS NOT NULL
             ON CONFLICT (subject_hash, identity_id) DO UPDATE SET provider = excluded.provider,
               request_id = excluded.request_id, ended_at = excluded.ended_at
@@ -210,11 +211,11 @@ extension RequestWriter {
         for revocation in request.revocations {
             guard let verdict = revocation.verdict else { continue }
             for credential in revocation.credentials where credential.kind != .authorizationCode {
-                try database.run("DELETE FROM credentials WHERE id = ?", [.id(credential.id)])
+                try database.send("DELETE FROM credentials WHERE id = ?", [.id(credential.id)])
             }
             guard verdict.isRevoked else { continue }
             try keepLinks(where: "id", .id(revocation.identity), of: request, at: request.endedAt)
-            try database.run(
+            try database.send(
                 """
                 DELETE FROM identities WHERE id = ?1 AND NOT EXISTS
                   (SELECT 1 FROM credentials WHERE identity_id = ?1 AND sealed_secret IS NOT NULL)
@@ -234,7 +235,7 @@ extension RequestWriter {
         of id: RequestID,
         isNew: Bool
     ) throws {
-        try database.run(
+        try database.send(
             isNew ? RevocationColumn.insertion : RevocationColumn.update,
             RevocationColumn.allCases.map { revocation.value($0, at: position, of: id) }
         )
@@ -246,7 +247,7 @@ extension RequestWriter {
         of id: RequestID,
         isNew: Bool
     ) throws {
-        try database.run(
+        try database.send(
             isNew ? PurgeColumn.insertion : PurgeColumn.update,
             PurgeColumn.allCases.map { purge.value($0, at: position, of: id) }
         )
@@ -257,7 +258,7 @@ extension RequestWriter {
         guard let approval = now.approval, approval.differsOnDisk(from: was.approval) else {
             return
         }
-        try database.run(
+        try database.send(
             "UPDATE requests SET approval = ? WHERE id = ?",
             [.text(try ApprovalText.encode(approval)), .id(now.id)]
         )

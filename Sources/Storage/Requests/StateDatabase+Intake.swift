@@ -71,12 +71,6 @@ private struct Intake {
         self.newID = newID
     }
 
-    private struct OpenRequest {
-        let id: RequestID
-        let kind: RequestKind
-        let options: SubmissionOptions
-    }
-
     mutating func take(_ submission: Submission) throws -> SubmissionOutcome {
         let imports = SpoolImports(database: database, source: .requests)
         var known = SpoolImports.Known()
@@ -104,24 +98,22 @@ private struct Intake {
             let proof = try StateDatabase.record(signIn, at: now, database)
             guard proof == .recorded else { return .unproven(proof) }
         }
-        guard try !isErased(submission) else { return .rejected(.alreadyErased) }
-        let open = try openRequests(of: submission.userHash)
-        let deletion = open.first { $0.kind == .deleteAccount }
-        switch submission.kind {
-        case .deleteAccount:
-            guard let deletion else { break }
-            return deletion.options == submission.options
-                ? .same(deletion.id) : .rejected(.alreadyOpen)
-        case .revokeTokens:
-            guard deletion == nil else { return .rejected(.deletionInProgress) }
-            if let twin = open.first(where: { $0.options == submission.options }) {
-                return .same(twin.id)
-            }
+        let known = try known(of: submission)
+        switch Admission(submission.kind, submission.options, of: known) {
+        case .rejected(let reason): return .rejected(reason)
+        case .same(let id): return .same(id)
+        case .accepted(let absorbed):
+            for id in absorbed { try absorb(id) }
+            return .accepted(try insert(submission), absorbing: absorbed)
         }
-        guard try hasFreshSignIn(submission) else { return .rejected(.freshSignInRequired) }
-        let absorbed = submission.kind == .deleteAccount ? open.map(\.id) : []
-        for id in absorbed { try absorb(id) }
-        return .accepted(try insert(submission), absorbing: absorbed)
+    }
+
+    private func known(of submission: Submission) throws -> Admission.Known {
+        var known = Admission.Known()
+        known.open = try openRequests(of: submission.userHash)
+        known.isErased = try isErased(submission)
+        known.lacksSignIn = try lacksSignIn(submission)
+        return known
     }
 
     /// Whether the account that is meant was erased: its id belongs to another account now.
@@ -138,18 +130,18 @@ private struct Intake {
     }
 
     /// A deletion may need a recent sign-in.
-    private func hasFreshSignIn(_ submission: Submission) throws -> Bool {
+    private func lacksSignIn(_ submission: Submission) throws -> Bool {
         guard let ageMax = policy.signInAgeMax, submission.kind == .deleteAccount,
             !submission.isSignInWaived
-        else { return true }
+        else { return false }
         let signedInAt = try database.time(
             "SELECT signed_in_at FROM users WHERE user_hash = ?",
             [.blob(submission.userHash)]
         )
-        return signedInAt.map { now.since($0) <= ageMax } ?? false
+        return signedInAt.map { now.since($0) > ageMax } ?? true
     }
 
-    private func openRequests(of userHash: [UInt8]) throws -> [OpenRequest] {
+    private func openRequests(of userHash: [UInt8]) throws -> [Admission.OpenRequest] {
         try database.all(
             """
             SELECT id, kind, grace_s, providers, reason, account_created_at
@@ -157,7 +149,7 @@ private struct Intake {
             """,
             [.blob(userHash)]
         ) { row in
-            OpenRequest(
+            Admission.OpenRequest(
                 id: try row.requestID("id"),
                 kind: try row.choice("kind", as: RequestKind.self),
                 options: SubmissionOptions(
@@ -254,7 +246,7 @@ private struct Intake {
         case .same(let id):
             try imports.add(row, .request(id), known: known, at: now)
             // One more row to mirror into, and that at once.
-            try database.run(
+            try database.send(
                 """
                 UPDATE requests SET spool_rows = spool_rows + 1, revision = revision + 1
                 WHERE id = ?
@@ -271,11 +263,12 @@ private struct Intake {
 
     private func find(_ key: IdempotencyKey) throws -> SubmissionOutcome? {
         try database.first(
-            "SELECT request_id, body_fingerprint FROM idempotency WHERE scope = ? AND key_hash = ?",
+            IdempotencyColumn.self,
+            "FROM idempotency WHERE scope = ? AND key_hash = ?",
             [.text(key.scope), .blob(key.keyHash)]
         ) { row in
-            row.blob("body_fingerprint") == key.bodyFingerprint
-                ? .same(try row.requestID("request_id")) : .rejected(.idempotencyConflict)
+            row.blob(.bodyFingerprint) == key.bodyFingerprint
+                ? .same(try row.requestID(.requestID)) : .rejected(.idempotencyConflict)
         }
     }
 
@@ -283,7 +276,7 @@ private struct Intake {
     /// faster than it grows, and a service at rest does nothing.
     func forgetOldKeys() throws {
         guard rememberedCount > 0 else { return }
-        try database.run(
+        try database.send(
             """
             DELETE FROM idempotency WHERE (scope, key_hash) IN
               (SELECT scope, key_hash FROM idempotency INDEXED BY idempotency_age
@@ -295,14 +288,21 @@ private struct Intake {
 
     private mutating func remember(_ key: IdempotencyKey, _ id: RequestID) throws {
         rememberedCount += 1
-        try database.run(
-            "INSERT INTO idempotency VALUES (?, ?, ?, ?, ?)",
-            [
-                .text(key.scope), .blob(key.keyHash), .id(id), .blob(key.bodyFingerprint),
-                .time(now),
-            ]
+        try database.send(
+            IdempotencyColumn.insertion,
+            IdempotencyColumn.row([
+                .scope: .text(key.scope), .keyHash: .blob(key.keyHash), .requestID: .id(id),
+                .bodyFingerprint: .blob(key.bodyFingerprint), .createdAt: .time(now),
+            ])
         )
     }
+}
+
+private enum IdempotencyColumn: Int32, Columns {
+    case scope, keyHash, requestID, bodyFingerprint, createdAt
+
+    static let selection = makeSelection()
+    static let insertion = insertion(of: allCases, into: "idempotency")
 }
 
 extension SubmissionOutcome {

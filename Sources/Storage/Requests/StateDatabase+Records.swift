@@ -128,7 +128,7 @@ extension StateDatabase {
 extension RequestFilter {
     /// Texts of the caller are parameters, never part of the clause.
     fileprivate func condition(before cursor: RequestID?) -> (String, [SQLValue]) {
-        var terms = ["1"]
+        var terms = ["1 = 1"]
         var values: [SQLValue] = []
         if let cursor {
             terms.append("id < ?")

@@ -5,9 +5,9 @@ extension StorageError: StoreFailure {
     /// Nothing was committed, and the cause may end by itself.
     package var isRetryable: Bool {
         switch kind {
-        case .diskFull, .overloaded, .busy: true
+        case .diskFull, .overloaded, .busy, .unreachable: true
         case .inUse, .unopenable, .otherSchema, .corrupt, .malformed, .commitFailed, .closed,
-            .constraint, .sqlite:
+            .lostPartition, .guardClosed, .credentialUnseen, .constraint, .sqlite:
             false
         }
     }

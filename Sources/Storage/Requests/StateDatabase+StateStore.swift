@@ -12,6 +12,22 @@ extension StateDatabase: StateStore {
         excluding excluded: Set<RequestID>,
         laneLimits: [ProviderName: Int]
     ) async throws -> DueRequests {
+        try await dueRequests(
+            at: now,
+            limit: limit,
+            excluding: excluded,
+            laneLimits: laneLimits,
+            in: .all
+        )
+    }
+
+    func dueRequests(
+        at now: WallTime,
+        limit: Int,
+        excluding excluded: Set<RequestID>,
+        laneLimits: [ProviderName: Int],
+        in scope: PartitionScope
+    ) async throws -> DueRequests {
         try await read { database in
             var due: [DueLanes.Due] = []
             var nextDueAt: WallTime?
@@ -23,9 +39,12 @@ extension StateDatabase: StateStore {
                     at: now,
                     limit: min(most, limit),
                     excluding: excluded,
+                    in: scope,
                     database
                 )
-                guard let next = try DueLanes.next(lane, after: now, database) else { continue }
+                guard let next = try DueLanes.next(lane, after: now, in: scope, database) else {
+                    continue
+                }
                 nextDueAt = min(nextDueAt ?? next, next)
             }
             due.sort(by: DueLanes.Due.isBefore)
@@ -45,51 +64,74 @@ extension StateDatabase: StateStore {
 
     /// The oldest code first.
     package func openExchanges(limit: Int) async throws -> [LoadedExchange] {
-        try await read { database in
-            let ids = try database.all(
-                """
-                SELECT id FROM credentials WHERE code_phase IN ('pending', 'exchanging')
-                ORDER BY created_at LIMIT ?
-                """,
-                [.int(limit)]
-            ) { $0.credentialID() }
-            return try ids.compactMap { try LoadedExchange.find($0, database) }
-        }
+        try await read { try Self.openExchanges(limit: limit, in: .all, $0) }
+    }
+
+    static func openExchanges(
+        limit: Int,
+        in scope: PartitionScope,
+        _ database: any StateConnection
+    ) throws -> [LoadedExchange] {
+        let ids = try database.all(
+            """
+            SELECT id FROM credentials WHERE code_phase IN ('pending', 'exchanging')
+              \(scope.ofIdentity("identity_id")) ORDER BY created_at LIMIT ?
+            """,
+            [.int(limit)]
+        ) { $0.credentialID() }
+        return try ids.compactMap { try LoadedExchange.find($0, database) }
     }
 
     /// What is paused, and why.
     package func pauses() async throws -> StoredPauses {
         try await read { database in
-            var pauses = StoredPauses(unfinishedWakes: try WakeWriter.unfinished(database))
-            pauses.holds = try TargetHoldTable(database: database).all()
-            try database.each("SELECT kind, name, reason FROM pauses") { row in
-                if row.text("kind") == "provider" {
-                    pauses.providers[row.provider("name")] = row.text("reason")
-                } else {
-                    pauses.targets[row.target("name")] = row.text("reason")
-                }
-            }
+            var pauses = try Self.pauses(database)
+            pauses.unfinishedWakes = try WakeWriter.unfinished(database)
             return pauses
         }
     }
 
+    static func pauses(_ database: any StateConnection) throws -> StoredPauses {
+        var pauses = StoredPauses()
+        pauses.holds = try TargetHoldTable(database: database).all()
+        _ = try database.all(PauseColumn.self, "FROM pauses") { row in
+            if row.text(.kind) == "provider" {
+                pauses.providers[row.provider(.name)] = row.text(.reason)
+            } else {
+                pauses.targets[row.target(.name)] = row.text(.reason)
+            }
+        }
+        return pauses
+    }
+
     /// To the second.
     package func purgeCount(since: WallTime) async throws -> Int {
-        try await read { database in
-            try database.int(
-                "SELECT sum(count) FROM purge_log WHERE second >= ?",
-                [.int(since.unixMilliseconds / 1000)]
-            )
-        }
+        try await read { try PurgeLog(database: $0).count(since: since) }
     }
 
     /// Commits all changes or none.
     ///
     /// - Throws: ``StorageError``; after `commitFailed` the process must end.
+    /// - Throws: ``StorageError``, or ``Engine/CommitRefusal``.
     package func commit(_ changes: [StateChange]) async throws -> [ChangeUpdate?] {
-        let appender = appender
+        do {
+            return try await commit(changes, on: .singleHost)
+        } catch let error as StorageError {
+            throw error.refusal ?? error
+        }
+    }
+
+    /// - Throws: ``StorageError``; `credentialUnseen`, or `lostPartition` and `guardClosed` where
+    ///   the terms do not hold.
+    func commit(
+        _ changes: [StateChange],
+        on terms: CommitTerms
+    ) async throws -> [ChangeUpdate?] {
+        let (appender, scope) = (appender, terms.scope)
         let wholeGrants = wholeGrants.withLock { $0 }
-        let (update, hasEnded) = try await writer.perform { database in
+        let (update, hasEnded) = try await writer.perform(under: terms.claims) { database in
+            try terms.admit(changes, database)
+            try UnseenCredentials(database: database).refuse(changes)
             var update: [ChangeUpdate?] = []
             update.reserveCapacity(changes.count)
             var ended: [(request: Request, at: WallTime)] = []
@@ -102,7 +144,7 @@ extension StateDatabase: StateStore {
                         update.append(nil)
                     } else {
                         let before = database.totalChangesCount
-                        update.append(try Self.apply(change, wholeGrants, database))
+                        update.append(try Self.apply(change, wholeGrants, in: scope, database))
                         // The engine repeats what an operator's call has committed.
                         if database.totalChangesCount > before {
                             appender.write(pauseOrResume: change)
@@ -126,6 +168,7 @@ extension StateDatabase: StateStore {
     private static func apply(
         _ change: StateChange,
         _ wholeGrants: Set<ProviderName>,
+        in scope: PartitionScope,
         _ database: any StateConnection
     ) throws -> ChangeUpdate? {
         switch change {
@@ -156,15 +199,6 @@ extension StateDatabase: StateStore {
         case .rotate(let credential, let token, let time):
             let tokens = ExchangeWriter(database: database)
             return try tokens.replace(credential, by: token, at: time).map { .identity($0) }
-        case .tendRenewals(let policies, let time):
-            let (expiring, goesOn) = try RenewalWriter(database: database).tend(policies, at: time)
-            return .renewalsTended(expiring: expiring, goesOn: goesOn)
-        case .beginRenewal(let id, let policy, let time):
-            let token = try RenewalWriter(database: database).begin(id, policy, at: time)
-            return .renewalBegun(id, token)
-        case .endRenewal(let ended, let time):
-            let update = try RenewalWriter(database: database).end(ended, at: time)
-            return .renewalEnded(ended.credential, update)
         case .pauseProvider(let name, let reason, let uid, let time):
             try pause("provider", name.rawValue, reason, isOwn: uid == nil, time, database)
         case .pauseTarget(let name, let reason, let uid, let time):
@@ -174,16 +208,13 @@ extension StateDatabase: StateStore {
         case .resumeTarget(let name, _, let isOwn, _):
             try resume("target", name.rawValue, isOwn: isOwn, database)
         case .placeHold(let hold):
-            try TargetHoldTable(database: database).insert(hold)
+            try TargetHoldTable(database: database).insert(hold, in: scope)
         case .liftHold(let hold, _, _):
             try TargetHoldTable(database: database).delete(hold.name)
-        case .wake(let reason, let previous, let time):
-            let last = try WakeWriter(database: database).wake(reason, after: previous, at: time)
-            return last.map { .wakeGoesOn(reason, after: $0) }
-        case .reclock(let step, let time):
-            try ClockWriter(database: database).reclock(step, at: time)
         case .useGuardOverride(let purges, let time):
             try useGuardOverride(purges: purges, at: time, database)
+        case .tendRenewals, .beginRenewal, .endRenewal, .wake, .reclock, .answer:
+            return try scope.apply(change, database)
         }
         return nil
     }
@@ -197,12 +228,14 @@ extension StateDatabase: StateStore {
         _ database: any StateConnection
     ) throws {
         try database.run(
-            """
-            INSERT INTO pauses VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (kind, name) DO UPDATE SET reason = excluded.reason
-              WHERE pauses.reason <> excluded.reason AND ?5 = 0
-            """,
-            [.text(kind), .text(name), .text(reason), .time(time), .bool(isOwn)]
+            PauseColumn.insertion + """
+                 ON CONFLICT (kind, name) DO UPDATE SET reason = excluded.reason
+                  WHERE pauses.reason <> excluded.reason AND ?5 = 0
+                """,
+            PauseColumn.row([
+                .kind: .text(kind), .name: .text(name), .reason: .text(reason),
+                .since: .time(time),
+            ]) + [.bool(isOwn)]
         )
     }
 
@@ -213,8 +246,14 @@ extension StateDatabase: StateStore {
         _ database: any StateConnection
     ) throws {
         try database.run(
-            "DELETE FROM pauses WHERE kind = ? AND name = ? AND NOT (? AND reason = ?)",
-            [.text(kind), .text(name), .bool(isOwn), .text(StoredPauses.operatorReason)]
+            "DELETE FROM pauses WHERE kind = ? AND name = ? AND NOT (? = 1 AND reason = ?)",
+            [.text(kind), .text(name), .bool(isOwn), .text(PauseReason.byOperator)]
         )
     }
+}
+
+private enum PauseColumn: Int32, Columns {
+    case kind, name, reason, since
+
+    static let insertion = insertion(of: allCases, into: "pauses")
 }

@@ -105,7 +105,7 @@ extension StateSchema {
           completed INTEGER NOT NULL,
           cancelled INTEGER NOT NULL
         ) STRICT;
-        INSERT INTO totals VALUES (1, 0, 0);
+        INSERT INTO totals (id, completed, cancelled) VALUES (1, 0, 0);
 
         -- What ended requests destroyed has left our own files.
         CREATE TABLE scrubs (

@@ -46,8 +46,6 @@ extension StateSchema {
         """
 
     /// Rows of the ledger are added, and never changed or removed.
-    ///
-    /// The triggers keep our own mistakes out; the checkpoints reveal what goes around them.
     static let ledger = """
         CREATE TABLE ledger (
           first  INTEGER PRIMARY KEY CHECK (first >= 0),  -- the index of its first leaf
@@ -63,26 +61,16 @@ extension StateSchema {
           PRIMARY KEY (level, position)
         ) STRICT, WITHOUT ROWID;
 
+        -- Each host signs a list of its own, in a file of its own.
         CREATE TABLE ledger_checkpoints (
-          id      INTEGER PRIMARY KEY,
+          host    TEXT NOT NULL,     -- empty for the host of a file
+          id      INTEGER NOT NULL,  -- 1, 2, 3 ... of this host
           size    INTEGER NOT NULL,  -- leaves that it covers
           note    TEXT NOT NULL,
-          ends_at INTEGER NOT NULL   -- length of the checkpoint file with it
-        ) STRICT;
-
-        CREATE TRIGGER ledger_follows BEFORE INSERT ON ledger
-          WHEN NEW.first <>
-            ifnull((SELECT first + count FROM ledger ORDER BY first DESC LIMIT 1), 0)
-          BEGIN SELECT RAISE(ABORT, 'the ledger has no gaps'); END;
-        \(["ledger", "ledger_nodes", "ledger_checkpoints"].map(guards).joined(separator: "\n"))
+          ends_at INTEGER NOT NULL,  -- length of the checkpoint file with it
+          PRIMARY KEY (host, id)
+        ) STRICT, WITHOUT ROWID;
         """
 
-    private static func guards(_ table: String) -> String {
-        """
-        CREATE TRIGGER \(table)_keeps BEFORE DELETE ON \(table)
-          BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-        CREATE TRIGGER \(table)_stays BEFORE UPDATE ON \(table)
-          BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-        """
-    }
+    static let ledgerTables = ["ledger", "ledger_nodes", "ledger_checkpoints"]
 }

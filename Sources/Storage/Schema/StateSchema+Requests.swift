@@ -1,8 +1,5 @@
 extension StateSchema {
     /// The last CHECK is invariant I-3: no purge before every verdict.
-    ///
-    /// A user has at most one open `delete_account`. A trigger holds that and not a unique index:
-    /// an index on a hash dirties a page of its own with each row, a quarter of all pages.
     static let requests = """
         CREATE TABLE requests (
           id               BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -10,7 +7,7 @@ extension StateSchema {
           user_id          TEXT CHECK ((user_id IS NULL) = (ended_at IS NOT NULL)),
           user_hash        BLOB NOT NULL CHECK (length(user_hash) = 32),
           slot             BLOB NOT NULL CHECK  -- empty for an open delete_account
-            (slot = iif(kind = 'delete_account' AND ended_at IS NULL, x'', id)),
+            (slot = CASE WHEN kind = 'delete_account' AND ended_at IS NULL THEN x'' ELSE id END),
           generation       INTEGER NOT NULL CHECK (generation > 0),  -- of the account, from 1
           grace_s          INTEGER,
           providers        TEXT,     -- JSON list; NULL for all
@@ -57,11 +54,6 @@ extension StateSchema {
             AND (phase = 'purging' OR phase = 'verifying' OR phase = 'completed')))
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX requests_user ON requests (user_hash);
-        CREATE TRIGGER requests_one_deletion BEFORE INSERT ON requests WHEN NEW.slot = x''
-        BEGIN
-          SELECT RAISE (ABORT, 'the user has an open delete_account') WHERE EXISTS
-            (SELECT 1 FROM requests WHERE user_hash = NEW.user_hash AND slot = x'');
-        END;
         CREATE INDEX requests_due ON requests (lane, due_at, phase, park_reason, is_active)
           WHERE ended_at IS NULL;
         -- A flood of one uid delays no other.

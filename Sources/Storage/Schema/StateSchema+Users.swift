@@ -56,8 +56,8 @@ extension StateSchema {
           code_failures    INTEGER NOT NULL DEFAULT 0,
           UNIQUE (identity_id, fingerprint),
           CHECK ((kind = 'authorization_code') = (code_phase IS NOT NULL)),
-          CHECK ((sealed_secret IS NULL) = (code_phase IS 'exchanged' OR code_phase IS 'refused'
-            OR code_phase IS 'unknown' OR code_phase IS 'expired'))
+          CHECK ((sealed_secret IS NULL) = (code_phase IS NOT NULL AND (code_phase = 'exchanged'
+            OR code_phase = 'refused' OR code_phase = 'unknown' OR code_phase = 'expired')))
         ) STRICT;
         CREATE INDEX credentials_open_codes ON credentials (created_at)
           WHERE code_phase IN ('pending', 'exchanging');

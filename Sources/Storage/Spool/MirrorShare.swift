@@ -6,21 +6,23 @@ package enum MirrorShare: Hashable, Sendable {
     /// All but those of these queues, at least one: the spool's file, and spools that are gone.
     case allBut(queues: [String])
     case queue(String)
+    /// The spool's file of one of several hosts, and those that were in its place.
+    case host(String)
 
     /// Whether a row's `spool_id` belongs to it, as SQL.
     ///
-    /// Names of queues have only letters, digits and hyphens.
+    /// Names of queues and hosts have only letters, digits, hyphens and points.
     fileprivate func condition(_ alias: String) -> String {
-        func isOf(_ queue: String) -> String {
-            let prefix = SpoolSource.prefix(queue: queue)
+        func begins(with prefix: String) -> String {
             // A semicolon follows the colon (ASCII).
-            return "\(alias)spool_id >= '\(prefix)'"
-                + " AND \(alias)spool_id < '\(prefix.dropLast());'"
+            "\(alias)spool_id >= '\(prefix)' AND \(alias)spool_id < '\(prefix.dropLast());'"
         }
+        func isOf(_ queue: String) -> String { begins(with: SpoolSource.prefix(queue: queue)) }
         return switch self {
-        case .all: "1"
+        case .all: "1 = 1"
         case .allBut(let queues): "NOT (\(queues.map(isOf).joined(separator: " OR ")))"
         case .queue(let name): "(\(isOf(name)))"
+        case .host(let name): "(\(begins(with: SpoolSource.prefix(host: name))))"
         }
     }
 }

@@ -30,9 +30,9 @@ extension SpoolDatabase {
     /// Returns how many rows had changed since they were read; these are left alone.
     func settle(_ settlements: [CredentialSettlement]) async -> SpoolAnswer<Int> {
         let known = look
-        return await perform(commitWait: SpoolLimits.commitWait) { [hasher] database in
+        return await perform(commitWait: SpoolLimits.commitWait) { [hasher, host] database in
             try database.run("BEGIN IMMEDIATE")
-            let look = try SpoolProbe(database, known: known)
+            let look = try SpoolProbe(database, known: known, host: host)
             var changedCount = 0
             for settlement in settlements where settlement.row.spoolID == look.spoolID {
                 let id = settlement.row.rowID
@@ -73,12 +73,12 @@ extension SpoolDatabase {
         let known = look
         // Made before the lock is taken.
         let texts = rows.map { (row: $0, updatedAt: $0.updatedAt.rfc3339) }
-        return await perform(commitWait: SpoolLimits.commitWait) { [hasher, clock] database in
+        return await perform(commitWait: SpoolLimits.commitWait) { [hasher, clock, host] database in
             try database.run("BEGIN IMMEDIATE")
             var commit = MirrorCommit()
             commit.beganAt = clock.uptime()
             let end = commit.beganAt + time
-            let look = try SpoolProbe(database, known: known)
+            let look = try SpoolProbe(database, known: known, host: host)
             for (row, updatedAt) in texts {
                 if row.spoolID == look.spoolID {
                     do {

@@ -62,13 +62,15 @@ final class SpoolDatabase: Sendable {
         var rescanVersion: Int?
     }
 
+    let host: String?
     let hasher: any KeyedHasher
     let clock: SpoolClock
     let givenPath: String
     private let state = Mutex(State())
 
-    init(path: String, hasher: any KeyedHasher, clock: SpoolClock) {
+    init(path: String, host: String? = nil, hasher: any KeyedHasher, clock: SpoolClock) {
         givenPath = path
+        self.host = host
         self.hasher = hasher
         self.clock = clock
     }
@@ -211,9 +213,9 @@ extension SpoolDatabase {
         limit: Int = SpoolLimits.batchMax
     ) async -> SpoolAnswer<Reading> {
         let before = state.withLock { $0 }
-        let answer = await perform(commitWait: .zero) { [hasher, clock] database in
+        let answer = await perform(commitWait: .zero) { [hasher, clock, host] database in
             try database.run("BEGIN")
-            let look = try SpoolProbe(database, known: before.look)
+            let look = try SpoolProbe(database, known: before.look, host: host)
             var reading = Reading()
             reading.look = look
             reading.foreignCount = look.foreignCount

@@ -54,7 +54,7 @@ package enum SpoolFile {
         } else if errno == ENOENT {
             _ = try make(path, group)
         } else {
-            throw failure("look at the spool", path, "errno \(errno)")
+            throw failure("examine the spool", path, "errno \(errno)")
         }
     }
 
@@ -115,7 +115,7 @@ package enum SpoolFile {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
             if errno == ENOENT { return nil }
-            throw failure("look at the spool", path, "errno \(errno)")
+            throw failure("examine the spool", path, "errno \(errno)")
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw failure("use the spool", path, "it is not a regular file; move it away")
@@ -124,7 +124,7 @@ package enum SpoolFile {
             let queue = try Self.open(path)
             let look = try queue.writeWithoutTransaction { database in
                 try database.waitForLock(SpoolLimits.lockedAfter)
-                return try SpoolProbe(database, known: nil)
+                return try SpoolProbe(database, known: nil, host: nil)
             }
             try queue.close()
             return look.spoolID
@@ -170,7 +170,7 @@ package enum SpoolFile {
                     PRAGMA user_version = \(SpoolSchema.version);
                     """
             )
-            try database.run("INSERT INTO spool_meta VALUES (?)", [.text(id)])
+            try database.run("INSERT INTO spool_meta (spool_id) VALUES (?)", [.text(id)])
             try database.execute(sql: "COMMIT")
         }
         try queue.close()

@@ -40,7 +40,9 @@ extension SpoolFailure {
         case .otherSchema: self = .newerVersion
         case .busy: self = .locked
         case .inUse, .unopenable: self = .unopenable
-        case .malformed, .commitFailed, .overloaded, .closed, .constraint, .sqlite: self = .ioError
+        case .malformed, .commitFailed, .overloaded, .closed, .unreachable, .lostPartition,
+            .guardClosed, .credentialUnseen, .constraint, .sqlite:
+            self = .ioError
         }
     }
 }

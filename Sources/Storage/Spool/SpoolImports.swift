@@ -14,6 +14,13 @@ struct SpoolImports {
         case stored
     }
 
+    enum Column: Int32, Columns {
+        case spoolID, source, rowID, fingerprint, requestID, rejectReason, isUnmirrored, importedAt
+
+        static let selection = makeSelection()
+        static let insertion = insertion(of: allCases, into: "imports")
+    }
+
     let database: any StateConnection
     let source: Source
 
@@ -26,25 +33,15 @@ struct SpoolImports {
     }
 
     func known(of row: SpoolRow) throws -> Known {
-        var known = Known()
-        try database.each(
-            """
-            SELECT fingerprint, request_id, reject_reason FROM imports
-            WHERE spool_id = ? AND source = ? AND row_id = ?
-            """,
+        let found = try database.all(
+            Column.self,
+            "FROM imports WHERE spool_id = ? AND source = ? AND row_id = ?",
             [.text(row.spoolID), .text(source.rawValue), .int(row.rowID)]
-        ) { found in
-            guard found.blob("fingerprint") == row.fingerprint else {
-                known.hasOther = true
-                return
-            }
-            if found.isNull("request_id") {
-                known.same = found.textOrNil("reject_reason").map { .rejected($0) } ?? .stored
-            } else {
-                known.same = .request(try found.requestID("request_id"))
-            }
-        }
-        return known
+        ) { (isSame: $0.blob(.fingerprint) == row.fingerprint, outcome: try Outcome($0)) }
+        return Known(
+            same: found.first(where: \.isSame)?.outcome,
+            hasOther: found.contains { !$0.isSame }
+        )
     }
 
     /// The same row id was imported with another content.
@@ -61,7 +58,7 @@ struct SpoolImports {
     /// Earlier contents of the same row are gone from the file: nothing is mirrored to them.
     func add(_ row: SpoolRow, _ outcome: Outcome, known: Known, at now: WallTime) throws {
         if known.hasOther {
-            try database.run(
+            try database.send(
                 """
                 UPDATE imports SET is_current = 0, is_unmirrored = 0
                 WHERE spool_id = ? AND source = ? AND row_id = ?
@@ -77,16 +74,24 @@ struct SpoolImports {
         case .stored: break
         }
         let isUnmirrored = reason != nil && source == .requests
-        try database.run(
-            """
-            INSERT INTO imports (spool_id, source, row_id, fingerprint, request_id, reject_reason,
-              is_unmirrored, imported_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                .text(row.spoolID), .text(source.rawValue), .int(row.rowID), .blob(row.fingerprint),
-                .id(request), .text(reason), .bool(isUnmirrored), .time(now),
-            ]
+        try database.send(
+            Column.insertion,
+            Column.row([
+                .spoolID: .text(row.spoolID), .source: .text(source.rawValue),
+                .rowID: .int(row.rowID), .fingerprint: .blob(row.fingerprint),
+                .requestID: .id(request), .rejectReason: .text(reason),
+                .isUnmirrored: .bool(isUnmirrored), .importedAt: .time(now),
+            ])
         )
+    }
+}
+
+extension SpoolImports.Outcome {
+    fileprivate init(_ row: Row<SpoolImports.Column>) throws {
+        if let request = try row.requestIDOrNil(.requestID) {
+            self = .request(request)
+        } else {
+            self = row.textOrNil(.rejectReason).map { .rejected($0) } ?? .stored
+        }
     }
 }

@@ -29,12 +29,8 @@ package enum SpoolLimits {
     static let lockedPatience = Duration.milliseconds(200)
     /// Changes without an event are found after this time at the latest.
     package static let sweepInterval = Duration.seconds(30)
-    /// Between two tries to read a file that was locked for long, while a request waits for it.
-    static let lockedPause = Duration.milliseconds(250)
     /// How long requests wait for a spool that is damaged, missing or refused.
     package static let unreadablePatience = Duration.seconds(60)
-    /// Between two tries to open a file in failure; an attacker makes events cheaply.
-    static let reopenPause = Duration.milliseconds(50)
     /// Commits of the mirror in any second.
     static let mirrorCommitsMax = 4
     /// Shortest time between two commits of the mirror while states change: two a second.

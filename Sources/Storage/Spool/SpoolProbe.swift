@@ -17,7 +17,9 @@ struct SpoolProbe: Hashable, Sendable {
     let foreignCount: Int
 
     /// Inside a transaction; compares the schema when its cookie has changed.
-    init(_ database: Database, known: SpoolProbe?) throws {
+    ///
+    /// `host` is this one among several that each have a spool.
+    init(_ database: Database, known: SpoolProbe?, host: String?) throws {
         schemaCookie = try database.int("PRAGMA schema_version")
         let version = try database.int("PRAGMA user_version")
         guard version <= SpoolSchema.version else { throw SpoolStop.failure(.newerVersion) }
@@ -33,7 +35,7 @@ struct SpoolProbe: Hashable, Sendable {
             // An id with a colon is one of a queue's.
             SpoolSource(spoolID: id) == .file
         else { throw SpoolStop.failure(.wrongSchema) }
-        spoolID = id
+        spoolID = host.map { SpoolSource.spoolID(host: $0, id: id) } ?? id
         var sequences: [SpoolTable: Int] = [:]
         try database.each("SELECT name, seq FROM sqlite_sequence") { row in
             if let table = SpoolTable(rawValue: row.text("name")) {

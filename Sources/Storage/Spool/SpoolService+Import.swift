@@ -118,7 +118,7 @@ extension SpoolService {
             monitor.quarantine(.locked)
             // The end of a lock that wrote nothing makes no event, and a request waits for it.
             guard barrier.hasWaiters, !Task.isCancelled else { return .stop }
-            return await rest(SpoolLimits.lockedPause) ? .again : .stop
+            return await rest(RetryPolicy.lockedSpool.first) ? .again : .stop
         }
         return await rest(lock.take()) ? .again : .stop
     }
@@ -137,8 +137,9 @@ extension SpoolService {
     private func openIfNeeded() async -> Bool {
         guard !database.isOpen else { return true }
         let now = ports.clock.uptime()
-        if let last = work.withLock({ $0.openedAt }), now - last < SpoolLimits.reopenPause,
-            await !rest(SpoolLimits.reopenPause - (now - last))
+        let pause = RetryPolicy.failingSpool.first
+        if let last = work.withLock({ $0.openedAt }), now - last < pause,
+            await !rest(pause - (now - last))
         {
             return false
         }

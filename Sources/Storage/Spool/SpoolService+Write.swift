@@ -67,6 +67,7 @@ extension SpoolService {
 extension SpoolService {
     /// Shows states until nothing is left to show; at most four commits a second.
     func mirrorAll() async {
+        var failures = 0
         while !Task.isCancelled, database.isOpen, monitor.canWrite {
             guard await awaitTurn() else { return }
             do {
@@ -80,9 +81,11 @@ extension SpoolService {
                 }
                 guard !rows.isCut(at: count) else { return }
                 try await ports.source.confirmMirrored(Array(rows.prefix(count)))
+                failures = 0
             } catch {
-                // The state is in failure and says so itself; the next change starts again.
-                return
+                // The state is in failure and says so itself; no later change may come.
+                failures += 1
+                guard await rest(RetryPolicy.intake.delay(failures: failures)) else { return }
             }
         }
     }

@@ -87,17 +87,24 @@ package final class SpoolService: Sendable {
 
     /// Nothing is opened before ``run()``.
     ///
-    /// `sweepInterval` is the time between two checks of a file without an event, `lockedAfter` how
-    /// long an application may hold its lock before that is reported.
+    /// `host` is this one where several have a spool each. `sweepInterval` is the time between two
+    /// checks of a file without an event, `lockedAfter` how long an application may hold its lock
+    /// before that is reported.
     package convenience init(
         path: String,
+        host: String? = nil,
         ports: Ports,
         sweepInterval: Duration = SpoolLimits.sweepInterval,
         lockedAfter: Duration = SpoolLimits.lockedAfter,
         make: (@Sendable () throws(StorageError) -> Void)? = nil
     ) {
         self.init(
-            database: SpoolDatabase(path: path, hasher: ports.hasher, clock: ports.clock),
+            database: SpoolDatabase(
+                path: path,
+                host: host,
+                hasher: ports.hasher,
+                clock: ports.clock
+            ),
             ports: ports,
             sweepInterval: sweepInterval,
             lockedAfter: lockedAfter,

@@ -7,7 +7,7 @@ package struct MirrorRow: Hashable, Sendable {
     package let spoolRow: Int64
     /// `nil` for a row that was rejected.
     package let requestID: RequestID?
-    package let state: WireState
+    package let state: RequestState
     /// Why it is parked, rejected or cancelled, as a code.
     package let detail: String?
     package let updatedAt: WallTime
@@ -73,7 +73,7 @@ extension StateDatabase: SpoolMirrorSource {
         guard limit > 0 else { return [] }
         return try database.all(MirrorColumn.self, sql, [.int(limit)]) { row in
             let isParked = !row.isNull(.parkReason)
-            let state = isParked ? .parked : try row.choice(.phase, as: WireState.self)
+            let state = isParked ? .parked : try row.choice(.phase, as: RequestState.self)
             let isEnded = state == .completed || state == .cancelled
             return MirrorRow(
                 spoolID: row.text(.spoolID),
@@ -147,8 +147,9 @@ extension StateDatabase: SpoolMirrorSource {
             for row in rows {
                 try database.run(
                     """
-                    UPDATE imports SET is_current = fingerprint = ?3,
-                      is_unmirrored = fingerprint = ?3 AND reject_reason IS NOT NULL
+                    UPDATE imports SET is_current = CASE WHEN fingerprint = ?3 THEN 1 ELSE 0 END,
+                      is_unmirrored = CASE WHEN fingerprint = ?3 AND reject_reason IS NOT NULL
+                        THEN 1 ELSE 0 END
                     WHERE spool_id = ?1 AND source = 'requests' AND row_id = ?2
                     """,
                     [.text(row.spoolID), .int(row.rowID), .blob(row.fingerprint)]

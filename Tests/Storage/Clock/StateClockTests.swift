@@ -4,7 +4,8 @@ import Testing
 
 @testable import Storage
 
-@Suite("Stored times after a jump of the clock") struct StateClockTests {
+@Suite("Stored times after a jump of the clock", .onEachDatabase)
+struct StateClockTests {
     private static let year: Int64 = 365 * 86_400_000
 
     @Test("a request of a clock that was behind moves with it, and its purges begin anew")
@@ -93,6 +94,37 @@ import Testing
         )
     }
 
+    /// How far the clock jumps, and when the wrong one was taken over, after the requests' time.
+    static let jumps: [(by: Duration, from: Duration)] = [
+        (.milliseconds(year), .seconds(-60)), (.milliseconds(year), .seconds(1)),
+        (.seconds(-30), .seconds(-60)), (.seconds(-30), .seconds(1)),
+    ]
+
+    @Test(
+        "what the store does to a request in any phase is what the machine does",
+        arguments: jumps
+    )
+    func sameAsMachine(by: Duration, from: Duration) async throws {
+        let fixture = try StateFixture()
+        let ids = try await fixture.openInEveryPhase()
+        let before = try await fixture.database.openRequests(ids)
+        let to = StateFixture.start + .seconds(60)
+        let step = ClockStep(from: StateFixture.start + from, to: to, by: by)
+        let now = to + by
+        try await fixture.database.reclock(step, at: now)
+        let after = try await fixture.database.openRequests(ids)
+        #expect(after.map(\.request.id) == ids)
+        for (before, after) in zip(before, after) {
+            var (expected, found) = (before.request, after.request)
+            expected.reclock(step, at: now)
+            // The engine does that with each request that it loads.
+            expected.clampTimes(at: now)
+            found.clampTimes(at: now)
+            let steps = before.request.purges.map(\.step)
+            #expect(found == expected, "\(before.request.phase), \(steps)")
+        }
+    }
+
     @Test("a token that came while the clock was behind is newer than a cut before it")
     func tokensOfBehind() async throws {
         let fixture = try StateFixture()
@@ -161,6 +193,45 @@ import Testing
 }
 
 extension StateFixture {
+    /// An open deletion for each stage, parked or not, and each step of its purge.
+    fileprivate func openInEveryPhase() async throws -> [RequestID] {
+        var ids: [RequestID] = []
+        for stage in Stage.allCases {
+            for phase in [Phase.open(stage), .parked(stage, .onHold, until: nil)] {
+                for step in PurgeWork.Step.allCases {
+                    ids.append(try await open("user\(ids.count)", phase, step))
+                }
+            }
+        }
+        return ids
+    }
+
+    private func open(
+        _ user: String,
+        _ phase: Phase,
+        _ step: PurgeWork.Step
+    ) async throws -> RequestID {
+        let hasIdentity = phase.stage.map { $0 <= .revoking } ?? false
+        if hasIdentity { _ = try await store(Self.credential(user, "token of \(user)")) }
+        let was = try await open(user).request
+        var request = was
+        request.phase = phase
+        request.dueAt = Self.start + .seconds(40)
+        for index in request.revocations.indices {
+            request.revocations[index].waitingSince = Self.start + .seconds(5)
+        }
+        for index in request.purges.indices {
+            request.purges[index].step = step
+            request.purges[index].attempts = 1
+            request.purges[index].failures = 2
+            request.purges[index].retryAt = Self.start + .seconds(45)
+            request.purges[index].judgedAt = Self.start + .seconds(5)
+            request.purges[index].endedAt = step == .verified ? Self.start : nil
+        }
+        try await save(request, was: was)
+        return was.id
+    }
+
     /// An open deletion with one target, as a row.
     fileprivate func insertOpenRequest(acceptedAt: WallTime, phase: String) async throws {
         let time = acceptedAt.unixMilliseconds

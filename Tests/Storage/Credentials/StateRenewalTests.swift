@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateRenewalTests {
     private static let apple = ProviderName("apple")
     private static let day = Duration.seconds(86_400)

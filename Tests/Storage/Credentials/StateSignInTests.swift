@@ -5,6 +5,7 @@ import Testing
 @testable import Storage
 
 /// Sign-ins that a deletion may need.
+@Suite(.onEachDatabase)
 struct StateSignInTests {
     private static let asking = IntakePolicy(
         gracePeriod: .zero,
@@ -67,16 +68,11 @@ struct StateSignInTests {
         var submission = StateFixture.submission("u")
         submission.signIn = Self.signIn("t")
         let ask = submission
-        try await fixture.execute(
-            """
-            CREATE TRIGGER crash BEFORE INSERT ON requests
-            BEGIN SELECT RAISE(ABORT, 'crash'); END
-            """
-        )
+        try await fixture.refuseRows(of: "requests")
         await #expect(throws: (any Error).self) {
             try await fixture.accept(ask, policy: Self.asking)
         }
-        try await fixture.execute("DROP TRIGGER crash")
+        try await fixture.allowRows(of: "requests")
         guard case .accepted = try await fixture.accept(ask, policy: Self.asking)[0] else {
             Issue.record("the sign-in was used up by a request that was never accepted")
             return

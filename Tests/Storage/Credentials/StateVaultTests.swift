@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateVaultTests {
     @Test func `a code that a wrong endpoint answered may be spent, also after a restart`()
         async throws

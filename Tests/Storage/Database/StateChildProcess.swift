@@ -104,7 +104,7 @@ final class ChildProcess: Sendable {
 }
 
 /// A NULL-terminated array of C strings.
-@safe private final class Strings {
+@safe final class Strings {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let count: Int
 

@@ -25,6 +25,7 @@ final class CommitGate: Sendable {
     }
 }
 
+@Suite(.onEachDatabase)
 struct StateWriterTests {
     private struct Refusal: Error {}
 
@@ -127,7 +128,8 @@ struct StateWriterTests {
         #expect(try await fixture.int("SELECT count(*) FROM sign_ins") == 1)
     }
 
-    @Test func `a real full disk loses nothing that was acknowledged`() async throws {
+    @Test(.onlySQLite)
+    func `a real full disk loses nothing that was acknowledged`() async throws {
         let directory = try StateFixture.makeDirectory()
         defer { StateFixture.remove(directory) }
         guard Tmpfs.mount(at: directory, byteCount: 1 << 20) else {

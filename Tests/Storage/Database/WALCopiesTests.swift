@@ -26,24 +26,25 @@ struct WALCopiesTests {
     func scrub() async throws {
         let fixture = try StateFixture()
         let state = fixture.database
+        let file = try #require(state.backend as? SQLiteState)
         try await state.writer.run("CREATE TABLE big (id, bytes)")
         func write(_ id: Int) async throws {
             try await state.writer.run("INSERT INTO big VALUES (?, randomblob(100000))", [.int(id)])
         }
         for id in 0..<30 { try await write(id) }
         let walByteCount = WALFile.byteCount(ofDatabase: state.path)
-        #expect(walByteCount > StateDatabase.besideByteCountMin)
-        await state.copyBeside()
+        #expect(walByteCount > SQLiteState.besideByteCountMin)
+        _ = await file.scrubBeside()
         #expect(WALFile.byteCount(ofDatabase: state.path) == walByteCount, "not emptied yet")
         let copied = try FileManager.default.attributesOfItem(atPath: state.path)[.size] as? Int
         #expect(try #require(copied) > 3_000_000, "and all is in the database")
-        #expect(!state.writer.copies.beginBeside())
+        #expect(!file.copies.beginBeside())
         async let scrubbed = state.scrub()
         for id in 30..<60 { try await write(id) }
         _ = try await scrubbed
         _ = try await state.scrub()
-        #expect(state.writer.copies.beginBeside(), "the WAL was emptied")
-        state.writer.copies.end()
+        #expect(file.copies.beginBeside(), "the WAL was emptied")
+        file.copies.end()
         #expect(WALFile.byteCount(ofDatabase: state.path) < 100_000, "only the scrub's own note")
         let (count, answer) = try await state.read { database in
             (

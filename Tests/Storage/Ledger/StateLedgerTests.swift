@@ -7,6 +7,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateLedgerTests {
     private func leaves(_ fixture: StateFixture) async throws -> [String] {
         try await fixture.database.ledgerRows(from: 0).flatMap(\.leaves).map {
@@ -119,7 +120,7 @@ struct StateLedgerTests {
         var hasFailed = false
         do {
             try await failed
-        } catch is DatabaseError {
+        } catch is StorageError {
             hasFailed = true
         }
         #expect(hasFailed)
@@ -157,7 +158,7 @@ struct StateLedgerTests {
             StoredCheckpoint(size: 1, note: "n", endsAt: 1),
             nodes: MerkleFrontier.complete(1 << 8)
         )
-        await #expect(throws: DatabaseError.self) { try await fixture.execute(sql) }
+        await #expect(throws: StorageError.self) { try await fixture.execute(sql) }
     }
 
     @Test func `proofs lead to the root, whatever was stored of the tree`() async throws {

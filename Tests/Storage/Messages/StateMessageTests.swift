@@ -6,6 +6,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateMessageTests {
     private static let app = SubscriberName("app")
     private static let wishes = [
@@ -160,7 +161,8 @@ struct StateMessageTests {
         #expect(try await fixture.database.redeliver(other, at: StateFixture.start) == nil)
     }
 
-    @Test func `an address lives until its confirmation is delivered, and no byte of it longer`()
+    @Test(.onlySQLite)
+    func `an address lives until its confirmation is delivered, and no byte of it longer`()
         async throws
     {
         let fixture = try await fixture()

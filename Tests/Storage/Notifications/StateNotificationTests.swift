@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateNotificationTests {
     private static let start = StateFixture.start
     private static let subject = "sub-1"

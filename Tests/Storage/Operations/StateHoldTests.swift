@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateHoldTests {
     @Test func `holds on targets are kept in order, with their rows, until they are lifted`()
         async throws
@@ -35,8 +36,8 @@ struct StateHoldTests {
         _ = try await fixture.database.commit([.liftHold(whole, by: 7, at: StateFixture.start)])
         #expect(try await fixture.database.pauses().holds == [rows])
         let leaves = try await fixture.database.read { database in
-            try database.all("SELECT CAST(leaves AS TEXT) FROM ledger ORDER BY first") {
-                $0.text()
+            try database.all("SELECT leaves FROM ledger ORDER BY first") {
+                String(decoding: $0.blob(), as: UTF8.self)
             }
         }.joined()
         for event in ["target_held", "target_released"] { #expect(leaves.contains(event)) }

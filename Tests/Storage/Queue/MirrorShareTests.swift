@@ -90,4 +90,22 @@ import Testing
         try await fixture.database.confirmMirrored(rows)
         #expect(try await fixture.database.spoolMirrorRows(limit: 10).isEmpty)
     }
+
+    @Test("a host shows the rows of its own spool, and leaves those of others to them")
+    func hosts() async throws {
+        let fixture = try StateFixture()
+        let ids = ["a", "b"].map { SpoolSource.spoolID(host: $0, id: "file") }
+        for (index, id) in ids.enumerated() {
+            let origin = SubmissionOrigin.spool(Self.row(id, 1))
+            _ = try await fixture.accept(StateFixture.submission("u\(index)", origin: origin))
+        }
+        let sources = ["a", "b"].map { SharedMirrorSource(fixture.database, .host($0)) }
+        for (source, id) in zip(sources, ids) {
+            #expect(SpoolSource(spoolID: id) == .file)
+            let rows = try await source.spoolMirrorRows(limit: 10)
+            #expect(rows.map(\.spoolID) == [id])
+            try await source.confirmMirrored(rows)
+            #expect(try await source.spoolMirrorRows(limit: 10).isEmpty)
+        }
+    }
 }

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateFoundKeyTests {
     private static let start = StateFixture.start
     private static let name = KeyName(target: TargetName("app-db"), key: "customer")

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateKeyTombstoneTests {
     private static let start = StateFixture.start
     private static let unknown = RequestID(TimeOrderedID(high: 9, low: 9))

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateRecheckTests {
     private static let start = StateFixture.start
     private static let day = Duration.seconds(86_400)
@@ -157,7 +158,8 @@ struct StateRecheckTests {
         #expect(last.contains(#""detail":"abandoned""#) && last.contains(#""uid":1003"#))
     }
 
-    @Test func `nothing of closed cases is left in our files after the scrub`() async throws {
+    @Test(.onlySQLite)
+    func `nothing of closed cases is left in our files after the scrub`() async throws {
         let fixture = try StateFixture()
         // Enough for pages to be split, merged and given back.
         let users = (0..<120).map { "canary-user-\($0)-5b1e7c90" }

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateReplayTests {
     private static let target = TargetName("app-db")
     private static let other = TargetName("crm")

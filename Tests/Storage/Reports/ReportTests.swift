@@ -5,6 +5,7 @@ import Testing
 @testable import Storage
 
 /// Sums of random histories against a naive count of the same.
+@Suite(.onEachDatabase)
 struct ReportTests {
     /// A request as a row has it.
     private struct Made {

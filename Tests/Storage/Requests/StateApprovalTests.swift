@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateApprovalTests {
     private static let link = PurgePlan.Link(
         identity: IdentityID(StateFixture.newID()),

@@ -6,6 +6,7 @@ import Testing
 @testable import Storage
 
 /// What status, metrics and the watchdog ask again and again.
+@Suite(.onEachDatabase)
 struct StateCountTests {
     @Test func `open requests are counted by state and reason, and the oldest is known`()
         async throws
@@ -29,7 +30,7 @@ struct StateCountTests {
         let counts = try await fixture.database.requestCounts()
         #expect(counts.byParkReason == [.providerPaused: 1, .targetPaused: 1])
         #expect(counts.byState[.parked] == 2)
-        #expect(counts.byState[parked.request.phase.wireState] == 2)
+        #expect(counts.byState[parked.request.phase.state] == 2)
         #expect(counts.oldestAcceptedAt == StateFixture.start)
     }
 
@@ -52,7 +53,8 @@ struct StateCountTests {
         #expect(!blocked.isEmpty && blocked.values.allSatisfy { $0 == 1 })
     }
 
-    @Test func `counting open requests takes no memory for each of them`() async throws {
+    @Test(.onlySQLite)
+    func `counting open requests takes no memory for each of them`() async throws {
         let fixture = try StateFixture()
         for batch in 0..<8 {
             let submissions = (0..<1000).map { StateFixture.submission("user-\(batch)-\($0)") }
@@ -64,7 +66,7 @@ struct StateCountTests {
             )
         }
         // The pages that are read stay in the cache of the connection.
-        for _ in 0..<StateDatabase.readerCountMax * 2 {
+        for _ in 0..<SQLiteState.readerCountMax * 2 {
             _ = try await fixture.database.requestCounts()
         }
         let before = sqlite3_memory_used()

@@ -6,11 +6,13 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateEndTests {
     private static let canaryUser = "canary-user-7f3a9c51d2e8"
     private static let canaryToken = "canary-token-b61e0f94a7"
 
-    @Test func `a clean stop leaves the database alone, without a log beside it`() async throws {
+    @Test(.onlySQLite)
+    func `a clean stop leaves the database alone, without a log beside it`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("u", "token"))
         // A reader that is open at the end must not be the last one.
@@ -23,7 +25,8 @@ struct StateEndTests {
         }
     }
 
-    @Test func `nothing of a deleted user is left in our files after the scrub`() async throws {
+    @Test(.onlySQLite)
+    func `nothing of a deleted user is left in our files after the scrub`() async throws {
         let fixture = try StateFixture()
         let stored = try await fixture.keep(
             StateFixture.credential(

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateIntakeTests {
     private static func row(_ id: Int64, _ content: String = "x") -> SpoolRow {
         SpoolRow(spoolID: "s1", rowID: id, fingerprint: StateFixture.hash(content))

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateOpenDeletionTests {
     @Test func `a target that joins an open deletion is stored with it`() async throws {
         let fixture = try StateFixture()

@@ -5,6 +5,7 @@ import Testing
 @testable import Storage
 
 /// What the status page asks for.
+@Suite(.onEachDatabase)
 struct StateOverviewTests {
     private static let day = Duration.seconds(86_400)
     private static let ages: [Duration] = [.seconds(3600), day, day * 7, day * 30]

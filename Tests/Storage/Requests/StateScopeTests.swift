@@ -4,6 +4,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateScopeTests {
     @Test func `a request names the scope in force at its end, whatever comes into force later`()
         async throws

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateStoreTests {
     private static let apple = ProviderName("apple")
 
@@ -162,27 +163,6 @@ struct StateStoreTests {
         #expect(record.request.revocations[0].attempts == 0)
     }
 
-    @Test func `counts with every kind of character are read back as they were`() throws {
-        var counts = PurgeCounts(
-            entries: [
-                .init(name: "a\"\\\u{1}\n", action: "delete", rowCount: 1),
-                .init(name: "plain", action: "mask, \u{e4}", rowCount: 2, newerCount: 3),
-            ],
-            residualCopies: [
-                .init(text: "\"copies\"", until: nil), .init(text: "b", until: .distantPast),
-            ]
-        )
-        #expect(try PurgeCounts(columnText: counts.columnText) == counts)
-        #expect(PurgeCounts().columnText == PurgeCounts.emptyColumnText)
-        for (isPassOpen, isAtLeast) in [(true, false), (true, true), (false, true)] {
-            counts.restore(isPassOpen: isPassOpen, isAtLeast: isAtLeast)
-            #expect(try PurgeCounts(columnText: counts.columnText) == counts)
-            var empty = PurgeCounts()
-            empty.restore(isPassOpen: isPassOpen, isAtLeast: isAtLeast)
-            #expect(try PurgeCounts(columnText: empty.columnText) == empty)
-        }
-    }
-
     @Test func `due requests come by lane, the longest due first`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("a", "1", provider: "apple"))
@@ -302,7 +282,7 @@ struct StateStoreTests {
         let loaded = try await fixture.open("u")
         var illegal = loaded.request
         illegal.phase = .open(.purging)
-        await #expect(throws: DatabaseError.self) {
+        await #expect(throws: StorageError.self) {
             _ = try await fixture.database.commit([
                 .pauseProvider(Self.apple, reason: "x", at: StateFixture.start),
                 .save(now: illegal, was: loaded.request, at: StateFixture.start),

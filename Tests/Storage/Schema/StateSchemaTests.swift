@@ -6,6 +6,7 @@ import Testing
 
 @testable import Storage
 
+@Suite(.onEachDatabase)
 struct StateSchemaTests {
     @Test(arguments: ["purging", "verifying", "completed"])
     func `the database refuses to go past revoking while an identity has no verdict`(
@@ -15,7 +16,7 @@ struct StateSchemaTests {
         _ = try await fixture.keep(StateFixture.credential("u", "token"))
         _ = try await fixture.open("u")
         let ended = phase == "completed" ? ", ended_at = 1, user_id = NULL, slot = id" : ""
-        await #expect(throws: DatabaseError.self) {
+        await #expect(throws: StorageError.self) {
             try await fixture.execute("UPDATE requests SET phase = '\(phase)'\(ended)")
         }
         try await fixture.execute(
@@ -37,7 +38,7 @@ struct StateSchemaTests {
             '', 0, 0
             FROM requests LIMIT 1
             """
-        await #expect(throws: DatabaseError.self) { try await fixture.execute(copy) }
+        await #expect(throws: StorageError.self) { try await fixture.execute(copy) }
         try await fixture.save(first.request.completed(), was: first.request)
         try await fixture.execute(copy)
     }
@@ -45,10 +46,10 @@ struct StateSchemaTests {
     @Test func `a user id exists exactly while the request is open`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.open("u")
-        await #expect(throws: DatabaseError.self) {
+        await #expect(throws: StorageError.self) {
             try await fixture.execute("UPDATE requests SET user_id = NULL")
         }
-        await #expect(throws: DatabaseError.self) {
+        await #expect(throws: StorageError.self) {
             try await fixture.execute("UPDATE requests SET phase = 'cancelled', ended_at = 1")
         }
     }
@@ -56,12 +57,13 @@ struct StateSchemaTests {
     @Test func `a final code cannot keep its secret`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("u", "code", kind: .authorizationCode))
-        await #expect(throws: DatabaseError.self) {
+        await #expect(throws: StorageError.self) {
             try await fixture.execute("UPDATE credentials SET code_phase = 'exchanged'")
         }
     }
 
-    @Test func `every file is ours alone and every commit is synced`() async throws {
+    @Test(.onlySQLite)
+    func `every file is ours alone and every commit is synced`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.open("u")
         for suffix in ["", "-wal", "-shm", ".lock"] {
@@ -73,12 +75,12 @@ struct StateSchemaTests {
             try [
                 "synchronous", "secure_delete", "foreign_keys", "temp_store", "wal_autocheckpoint",
             ]
-            .map { try Int.fetchOne(database, sql: "PRAGMA \($0)") ?? -1 }
+            .map { try database.int("PRAGMA \($0)") }
         }
         #expect(pragmas == [2, 1, 1, 2, 0])
     }
 
-    @Test(arguments: [0, StateSchema.version + 1])
+    @Test(.onlySQLite, arguments: [0, StateSchema.version + 1])
     func `another schema is refused and left as it is`(_ version: Int) async throws {
         let directory = try StateFixture.makeDirectory()
         defer { StateFixture.remove(directory) }
@@ -97,7 +99,8 @@ struct StateSchemaTests {
         #expect(left == version)
     }
 
-    @Test func `only an unclean stop is an unclean stop`() async throws {
+    @Test(.onlySQLite)
+    func `only an unclean stop is an unclean stop`() async throws {
         let directory = try StateFixture.makeDirectory()
         defer { StateFixture.remove(directory) }
         let path = directory + "/state.db"
@@ -115,7 +118,8 @@ struct StateSchemaTests {
         try await third.close()
     }
 
-    @Test func `a damaged file is refused after an unclean stop and kept`() async throws {
+    @Test(.onlySQLite)
+    func `a damaged file is refused after an unclean stop and kept`() async throws {
         let directory = try StateFixture.makeDirectory()
         defer { StateFixture.remove(directory) }
         let path = directory + "/state.db"

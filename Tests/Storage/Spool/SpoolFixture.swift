@@ -14,8 +14,9 @@ final class SpoolFixture: Sendable {
     let application: DatabaseQueue
     var path: String { directory + "/queue.db" }
 
-    init() throws {
-        directory = try StateFixture.makeDirectory()
+    /// In memory a commit never waits for the disk.
+    init(inMemory: Bool = false) throws {
+        directory = try StateFixture.makeDirectory(in: inMemory ? "/dev/shm" : "/tmp")
         try SpoolFile.create(path: directory + "/queue.db")
         application = try Self.open(directory + "/queue.db")
     }

@@ -53,6 +53,19 @@ import Testing
         )
     }
 
+    @Test("a state that fails for a moment is shown afterwards, though nothing changes any more")
+    func failingState() async throws {
+        let spool = try SpoolFixture()
+        let state = try StateFixture()
+        try spool.submit("u1")
+        let source = SpoolCountingSource(state.database, failures: 2)
+        let intake = SpoolStateIntake(state: state.database)
+        try await running(spool.service(intake, source, SpoolHealthLog())) {
+            await source.waitForConfirmed(1)
+        }
+        #expect(try spool.text("SELECT state FROM requests") == "accepted")
+    }
+
     @Test("two rows of one deletion both show it")
     func joined() async throws {
         let spool = try SpoolFixture()
@@ -229,7 +242,8 @@ import Testing
 
     @Test("a writer never waits 250 ms for us, whatever we import and mirror (I-36)")
     func concurrentWriter() async throws {
-        let spool = try SpoolFixture()
+        // A disk that others keep busy lets a writer wait, too.
+        let spool = try SpoolFixture(inMemory: true)
         let state = try StateFixture()
         let source = SpoolCountingSource(state.database)
         let intake = SpoolCountingIntake(SpoolStateIntake(state: state.database))
@@ -283,19 +297,35 @@ final class SpoolCountingIntake: SpoolIntake {
 final class SpoolCountingSource: SpoolMirrorSource {
     private let inner: StateDatabase
     private let confirmed = Mutex(0)
+    /// Calls that fail from now on: the last ones after which no change comes.
+    private let failures: Mutex<Int>
     private let (stream, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .unbounded)
 
-    init(_ inner: StateDatabase) { self.inner = inner }
+    init(_ inner: StateDatabase, failures: Int = 0) {
+        self.inner = inner
+        self.failures = Mutex(failures)
+    }
 
     var confirmedCount: Int { confirmed.withLock { $0 } }
 
     var isQuiet: Bool { inner.isQuiet }
 
+    private func fail() throws {
+        let fails = failures.withLock { count in
+            defer { count = max(0, count - 1) }
+            return count > 0
+        }
+        if fails { throw StorageError(.busy, "read the state", at: "a test") }
+    }
+
     func spoolMirrorRows(limit: Int) async throws -> [MirrorRow] {
-        try await inner.spoolMirrorRows(limit: limit)
+        let rows = try await inner.spoolMirrorRows(limit: limit)
+        if !rows.isEmpty { try fail() }
+        return rows
     }
 
     func confirmMirrored(_ rows: [MirrorRow]) async throws {
+        try fail()
         try await inner.confirmMirrored(rows)
         confirmed.withLock { $0 += rows.count }
         signal.yield()

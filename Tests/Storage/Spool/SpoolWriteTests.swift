@@ -10,7 +10,7 @@ import Testing
     private func mirrorRow(
         _ submission: Submission,
         _ id: RequestID?,
-        _ state: WireState,
+        _ state: RequestState,
         detail: String? = nil,
         isErased: Bool = false
     ) throws -> MirrorRow {

@@ -6,14 +6,14 @@ struct ScratchPages {
     /// One row that fills a page of 4096 bytes as far as a row can; then seven that fill one to the
     /// last byte, holes between them, and one that fits no hole.
     private static let steps = [
-        "INSERT INTO scratch VALUES (1, zeroblob(4057))",
+        "INSERT INTO scratch (id, zeros) VALUES (1, zeroblob(4057))",
         "DELETE FROM scratch",
         """
         WITH RECURSIVE n (id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n WHERE id < 7)
-        INSERT INTO scratch SELECT id, zeroblob(575) FROM n
+        INSERT INTO scratch (id, zeros) SELECT id, zeroblob(575) FROM n
         """,
         "DELETE FROM scratch WHERE id % 2 = 0",
-        "INSERT INTO scratch VALUES (8, zeroblob(1000))",
+        "INSERT INTO scratch (id, zeros) VALUES (8, zeroblob(1000))",
         "DELETE FROM scratch",
     ]
 

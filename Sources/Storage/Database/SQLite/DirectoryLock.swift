@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Lifecycle
 import Synchronization
 
 /// An exclusive lock on a directory's lock file.
@@ -12,12 +13,11 @@ final class DirectoryLock: Sendable {
     /// A second in all: a process that was killed while it started a program leaves its lock to the
     /// child, until that has become the program.
     private static let triesMax = 100
-    static let pauseMilliseconds: Int32 = 10
 
     /// - Throws: ``StorageError`` of kind `inUse` when another process has it, else `unopenable`.
     init(
         path: String,
-        rest: () -> Void = { _ = poll(nil, 0, DirectoryLock.pauseMilliseconds) }
+        rest: () -> Void = { _ = poll(nil, 0, Int32(RetryPolicy.directoryLock.first.milliseconds)) }
     ) throws(StorageError) {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         let opened = unsafe open(path, flags, 0o600)

@@ -18,8 +18,8 @@ package struct StateCopy: Sendable {
     package static func make(of path: String, at copy: String) throws(StorageError) {
         do {
             try GuardedVFS.install()
-            let copy = try StateDatabase.realPath(copy)
-            try StateDatabase.makePrivateFile(copy)
+            let copy = try SQLiteState.realPath(copy)
+            try SQLiteState.makePrivateFile(copy)
             let source = try open(path)
             var configuration = Configuration()
             configuration.prepareDatabase { database in
@@ -76,7 +76,7 @@ package struct StateCopy: Sendable {
         configuration.busyMode = .timeout(5)
         configuration.allowsUnsafeTransactions = true
         return try DatabaseQueue(
-            path: try StateDatabase.realPath(path),
+            path: try SQLiteState.realPath(path),
             configuration: configuration
         )
     }
@@ -121,12 +121,11 @@ private struct StoredLedger {
         while true {
             if page.isEmpty {
                 page = try database.all(
-                    """
-                    SELECT id, size, note, ends_at FROM ledger_checkpoints
-                    WHERE id > ? ORDER BY id LIMIT ?
-                    """,
-                    [.int(position), .int(Self.pageSize)]
-                ) { StoredCheckpoint($0) }[...]
+                    StoredCheckpoint.Column.self,
+                    "FROM ledger_checkpoints WHERE host = '' AND id > ? ORDER BY id LIMIT ?",
+                    [.int(position), .int(Self.pageSize)],
+                    body: StoredCheckpoint.init
+                )[...]
             }
             guard let row = page.popFirst() else { return nil }
             position = row.id

@@ -1,0 +1,202 @@
+import GRDB
+import Glibc
+import Lifecycle
+
+/// Moves a whole state between a file and a server, once and offline.
+///
+/// All rows go in one transaction and are read again there. Only what names the host differs:
+/// notes, checkpoints and spools of a file have no host in their names.
+package struct StateMigration: Sendable {
+    /// What was moved.
+    package struct Report: Hashable, Sendable {
+        package var rows = 0
+        /// Leaves of the ledger.
+        package var ledgerSize = 0
+    }
+
+    private let path: String
+    private let plan: PostgreSQLStatePlan
+    private var place: String { "postgresql schema \(plan.schema)" }
+
+    /// `path` is that of `state.db`; the plan names this host.
+    package init(path: String, plan: PostgreSQLStatePlan) { (self.path, self.plan) = (path, plan) }
+
+    /// Copies the file into an empty state at the server.
+    ///
+    /// - Throws: ``StorageError``: `inUse` while a service works on either, `unopenable` where the
+    ///   state at the server is not empty, or what it has is not what was copied.
+    package func toServer() throws(StorageError) -> Report {
+        do {
+            let file = try SQLiteState(path: path)
+            defer { close(file) }
+            return try onServer { server in
+                try requireEmpty(server)
+                return try file.withWriter { source in
+                    let tables = try MigratedTable.all(source)
+                    for table in tables { try trigger("DISABLE", table, server) }
+                    for table in tables.reversed() { try server.run("DELETE FROM \(table.name)") }
+                    let names = HostNames(host: plan.host, isToServer: true)
+                    let report = try copy(tables, from: source, to: server, names)
+                    try wakeAll(source, server)
+                    for table in tables { try continueNumbers(of: table, server) }
+                    for table in tables { try trigger("ENABLE", table, server) }
+                    return report
+                }
+            }
+        } catch {
+            throw StorageError(error, "move the state", at: path)
+        }
+    }
+
+    /// Copies the state at the server into a new file.
+    ///
+    /// - Throws: ``StorageError``: `inUse` while a service works on either, `unopenable` where the
+    ///   file has a state, or hosts left work that only a running service ends.
+    package func toFile() throws(StorageError) -> Report {
+        do {
+            guard unsafe access(path, F_OK) != 0 else { throw refusal("the file is there already") }
+            return try onServer { server in
+                let isIdle =
+                    try !server.has("SELECT 1 FROM wakes")
+                    && !server.has("SELECT 1 FROM operations WHERE answer IS NULL")
+                guard isIdle else {
+                    throw refusal("work is left; start the service once, and stop it again")
+                }
+                let file = try SQLiteState(path: path)
+                defer { close(file) }
+                return try file.withWriter { target in
+                    let tables = try MigratedTable.all(target)
+                    try target.beginBatch()
+                    let triggers = try target.all(
+                        "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+                    ) { $0.text() }
+                    for name in triggers { try target.run("DROP TRIGGER \(name)") }
+                    for table in tables.reversed() { try target.run("DELETE FROM \(table.name)") }
+                    let names = HostNames(host: plan.host, isToServer: false)
+                    let report = try copy(tables, from: server, to: target, names)
+                    try StateSchema.createTriggers(target)
+                    try target.commitBatch()
+                    return report
+                }
+            }
+        } catch {
+            throw StorageError(error, "move the state", at: path)
+        }
+    }
+
+    // MARK: Rows
+
+    private func copy(
+        _ tables: [MigratedTable],
+        from source: any StateConnection,
+        to target: any StateConnection,
+        _ names: HostNames
+    ) throws -> Report {
+        var report = Report()
+        for table in tables {
+            var sent = RowSum()
+            try source.step(table.selection, []) { values in
+                guard let row = names.renamed(table.row(values), of: table) else { return true }
+                sent.add(row)
+                try target.send(table.insertion, row)
+                return true
+            }
+            var found = RowSum()
+            try target.step(table.selection, []) { values in
+                found.add(table.row(values))
+                return true
+            }
+            guard sent == found else {
+                throw refusal("table \(table.name) is not what was copied; nothing was changed")
+            }
+            report.rows += found.count
+        }
+        report.ledgerSize = try target.int(
+            "SELECT first + count FROM ledger ORDER BY first DESC LIMIT 1"
+        )
+        return report
+    }
+
+    // MARK: The server
+
+    private func onServer<T>(_ body: (PostgreSQLConnection) throws -> T) throws -> T {
+        let server = PostgreSQLConnection(plan)
+        try server.connect()
+        defer { server.disconnect() }
+        try StateSchema.check(server, place)
+        try server.begin("BEGIN")
+        do {
+            try server.run("LOCK TABLE partitions, hosts IN ACCESS EXCLUSIVE MODE")
+            let live = try server.all(
+                "SELECT name FROM hosts WHERE live_until > \(PartitionTable.now) ORDER BY name"
+            ) { $0.text() }
+            guard live.isEmpty else {
+                throw StorageError(
+                    .inUse,
+                    "move the state",
+                    at: place,
+                    cause: "stop the service on \(live.joined(separator: ", "))"
+                )
+            }
+            let value = try body(server)
+            _ = try server.commit()
+            return value
+        } catch {
+            server.rollBack()
+            throw error
+        }
+    }
+
+    private func requireEmpty(_ server: PostgreSQLConnection) throws {
+        let isUsed = try ["requests", "users", "ledger"].contains { table in
+            try server.has("SELECT 1 FROM \(table)")
+        }
+        guard !isUsed else {
+            throw StorageError(
+                .unopenable,
+                "move the state",
+                at: place,
+                cause: "the schema has a state already; nothing was changed"
+            )
+        }
+    }
+
+    private func trigger(
+        _ verb: String,
+        _ table: MigratedTable,
+        _ server: PostgreSQLConnection
+    ) throws {
+        try server.run("ALTER TABLE \(table.name) \(verb) TRIGGER USER")
+    }
+
+    /// The next number of an identity column is behind those that were copied.
+    private func continueNumbers(of table: MigratedTable, _ server: PostgreSQLConnection) throws {
+        guard let column = table.number else { return }
+        _ = try server.has(
+            """
+            SELECT setval(pg_get_serial_sequence('\(table.name)', '\(column)'), top)
+            FROM (SELECT coalesce(max(\(column)), 1) AS top FROM \(table.name)) AS q WHERE top > 0
+            """
+        )
+    }
+
+    /// A wake that the file's service has not ended begins anew in every partition.
+    private func wakeAll(_ source: any StateConnection, _ server: PostgreSQLConnection) throws {
+        for reason in try WakeWriter.unfinished(source).keys {
+            try server.run(
+                "INSERT INTO wakes (partition, reason) SELECT number, ? FROM partitions",
+                [.text(reason.rawValue)]
+            )
+        }
+    }
+
+    private func refusal(_ cause: String) -> StorageError {
+        StorageError(.unopenable, "move the state", at: path, cause: cause)
+    }
+
+    private func close(_ file: SQLiteState) {
+        do { try file.close() } catch {
+            // Everything is committed, or nothing was changed; the next start checks the file.
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Synchronization
+
+/// Callers that wait for the answers of owners.
+final class AnswerWaits: Sendable {
+    private struct State {
+        var lastNumber = 0
+        var signals: [Int: AsyncStream<Void>.Continuation] = [:]
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Runs `read` now and whenever there may be an answer, until it returns one.
+    ///
+    /// - Throws: What `read` throws, or `CancellationError`, also when everything ends.
+    func wait<Answer>(_ read: () async throws -> Answer?) async throws -> Answer {
+        let (signals, signal) = AsyncStream.makeStream(
+            of: Void.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        signal.yield()
+        let number = add(signal)
+        defer { state.withLock { _ = $0.signals.removeValue(forKey: number) } }
+        for await _ in signals { if let answer = try await read() { return answer } }
+        throw CancellationError()
+    }
+
+    private func add(_ signal: AsyncStream<Void>.Continuation) -> Int {
+        state.withLock { state in
+            if state.isOver { signal.finish() }
+            state.lastNumber += 1
+            state.signals[state.lastNumber] = signal
+            return state.lastNumber
+        }
+    }
+
+    /// There may be answers.
+    func wake() {
+        for signal in state.withLock({ Array($0.signals.values) }) { signal.yield() }
+    }
+
+    func finish() {
+        let signals = state.withLock { state in
+            state.isOver = true
+            return Array(state.signals.values)
+        }
+        for signal in signals { signal.finish() }
+    }
+}
