@@ -36,10 +36,6 @@ extension Target.Dependency {
     static let nioPosix = Self.product(name: "NIOPosix", package: "swift-nio")
     static let nioHTTP1 = Self.product(name: "NIOHTTP1", package: "swift-nio")
     static let nioSSL = Self.product(name: "NIOSSL", package: "swift-nio-ssl")
-    static let serviceLifecycle = Self.product(
-        name: "ServiceLifecycle",
-        package: "swift-service-lifecycle"
-    )
     static let subprocess = Self.product(name: "Subprocess", package: "swift-subprocess")
     static let unixSignals = Self.product(name: "UnixSignals", package: "swift-service-lifecycle")
 }
@@ -84,11 +80,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let libraries: [Target] = [
     library("Encoding", []),
     library("Lifecycle", []),
-    library("Engine", ["Lifecycle", .deque, .logging]),
+    library("Engine", ["Lifecycle", .deque]),
     library("Ledger", ["Encoding", "Lifecycle", .crypto]),
+    library("PostgreSQL", ["Lifecycle", "CPostgres"]),
     library(
         "Storage",
-        ["Encoding", "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", .grdb, .logging]
+        [
+            "Encoding", "Engine", "Ledger", "Lifecycle", "PostgreSQL", "CSQLiteGuard", "CLinux",
+            .grdb, .grdbSQLite,
+        ]
     ),
     library("Vault", ["Encoding", "Engine", "Lifecycle", "COpenSSL"]),
     library(
@@ -111,8 +111,8 @@ let libraries: [Target] = [
         "Stores",
         [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux",
-            "CMariaDB", "CPostgres",
-            "CSQLiteGuard", .crypto, .grdb, .grdbSQLite, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+            "PostgreSQL", "CMariaDB", "CSQLiteGuard", .crypto, .grdb, .grdbSQLite, .nioCore,
+            .nioHTTP1, .nioPosix, .nioSSL,
             .logging,
         ]
     ),
@@ -120,7 +120,7 @@ let libraries: [Target] = [
         "Messages",
         [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", .nioCore, .nioPosix,
-            .nioHTTP1, .logging,
+            .nioHTTP1,
         ]
     ),
     library("Settings", ["CTOML", "Encoding", "Lifecycle"]),
@@ -140,9 +140,9 @@ let libraries: [Target] = [
     library(
         "Daemon",
         [
-            "Encoding", "Lifecycle", "Engine", "Ledger", "Storage", "Vault", "HTTP", "Programs",
+            "Encoding", "Lifecycle", "Engine", "Ledger", "PostgreSQL", "Storage", "Vault", "HTTP",
             "Providers", "Stores", "Messages", "Settings", "Systemd", "Control", "ControlServer",
-            "CLinux", "CExecutor", .logging, .serviceLifecycle, .unixSignals,
+            "CLinux", "CExecutor", .logging, .nioCore, .nioPosix, .unixSignals,
         ]
     ),
 ]
@@ -188,62 +188,59 @@ let suites: [Target] = [
     tests("Ledger", ["Ledger", "Lifecycle", .crypto, .subprocess]),
     tests(
         "Storage",
-        ["Encoding", "Storage", "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", .grdb]
+        [
+            "Encoding", "Storage", "Engine", "Ledger", "Lifecycle", "PostgreSQL", "CSQLiteGuard",
+            .grdb, .grdbSQLite,
+        ]
     ),
     tests("Vault", ["Encoding", "Vault", "Engine", "Lifecycle", "COpenSSL"]),
     tests(
         "HTTP",
         [
-            "Encoding", "HTTP", "Sandbox", "Engine", "Lifecycle", "Vault", .nioPosix, .logging,
+            "Encoding", "HTTP", "Sandbox", "Engine", "Lifecycle", "Vault", .nioCore, .nioPosix,
+            .logging,
         ]
     ),
     tests(
         "Providers",
         [
             "Encoding", "HTTP", "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .crypto,
-            .nioCore,
-            .nioPosix,
-            .nioSSL, .logging,
+            .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
         ]
     ),
     tests(
         "Stores",
         [
             "Encoding", "Stores", "Daemon", "Settings", "HTTP", "Programs", "Sandbox", "Engine",
-            "Lifecycle", "CSQLiteGuard", .grdb,
+            "Lifecycle", "PostgreSQL", "CSQLiteGuard", .grdb,
             .grdbSQLite, .nioCore, .nioPosix, .logging,
         ]
     ),
     tests(
         "Settings",
-        ["Daemon", "Encoding", "Settings", "Providers", "Stores", "HTTP", "Lifecycle"]
+        [
+            "Daemon", "Encoding", "Settings", "Providers", "PostgreSQL", "Stores", "HTTP",
+            "Lifecycle",
+        ]
     ),
     tests("Systemd", ["Systemd", "Lifecycle", "CLinux", .logging]),
     tests(
         "Control",
         [
-            "Encoding", "Control", "ControlServer", "ControlClient", "Lifecycle", "expungectl",
-            .crypto, .logging,
-            .nioPosix, .subprocess,
+            "Encoding", "Control", "ControlServer", "ControlClient", "Daemon", "Lifecycle",
+            "expungectl", .crypto, .logging, .nioCore, .nioPosix, .subprocess,
         ]
     ),
     tests("Sandbox", ["Encoding", "Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]),
     tests(
         "Daemon",
         [
-            "Encoding", "Daemon", "Control", "Engine", "HTTP", "Ledger", "Lifecycle", "Providers",
-            "Sandbox",
-            "Settings", "Storage", "Systemd", "Stores", "Vault", .grdb, .logging, .nioCore,
-            .nioHTTP1, .nioPosix, .nioSSL,
+            "Encoding", "Daemon", "Control", "Engine", "HTTP", "Ledger", "Lifecycle", "Messages",
+            "Providers", "Sandbox", "Settings", "Storage", "Systemd", "Stores", "Vault", .grdb,
+            .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
         ]
     ),
-    tests(
-        "Messages",
-        [
-            "Encoding", "HTTP", "Messages", "Programs", "Engine", "Lifecycle", "Settings",
-            .nioCore, .nioPosix, .logging,
-        ]
-    ),
+    tests("Messages", ["Encoding", "Messages", "Lifecycle"]),
     tests("Simulation", ["Engine", "Lifecycle"]),
     tests("Tidy", []),
 ]

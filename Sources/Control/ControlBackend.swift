@@ -38,7 +38,7 @@ package protocol ControlBackend: Sendable {
     ) async throws(ControlProblem) -> WireRequest
 
     /// Plans a user's deletion and does nothing; throws `unavailable` while a target cannot be
-    /// asked.
+    /// asked, and `plan_refused` where waiting does not help.
     func makePlan(for user: UserID, caller: Caller) async throws(ControlProblem) -> WirePlan
 
     /// The last plan of a request; throws `wrong_state` when none was made.
@@ -184,11 +184,14 @@ package protocol ControlBackend: Sendable {
     /// with one error per problem.
     func reload(caller: Caller) async throws(ControlProblem) -> WireReload
 
+    /// The hosts that share the state; empty for a state in a file.
+    func hosts(caller: Caller) async throws(ControlProblem) -> WireList<WireHost>
+
     /// The vault's keys, who depends on them, and how far a rotation is.
     func vault(caller: Caller) async throws(ControlProblem) -> WireVault
 
     /// Begins to wrap every data key anew under the active vault key, in the background; throws
-    /// `vault_sealed`.
+    /// `vault_sealed`, or `wrong_state` where another host does it.
     func rotateVault(caller: Caller) async throws(ControlProblem) -> WireVault
 
     /// The replay that runs, or ran last.

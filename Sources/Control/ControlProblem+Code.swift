@@ -33,6 +33,7 @@ extension ControlProblem {
         case freshSignInRequired = "fresh_sign_in_required"
         case operatorUnknown = "operator_unknown"
         case planChanged = "plan_changed"
+        case planRefused = "plan_refused"
         case reauthorizationRefused = "reauthorization_refused"
         case requestNotFound = "request_not_found"
         case requestTimeout = "request_timeout"
@@ -76,7 +77,7 @@ extension ControlProblem {
                 409
             case .bodyTooLarge: 413
             case .unsupportedMediaType: 415
-            case .configurationInvalid, .filterRefused, .reauthorizationRefused,
+            case .configurationInvalid, .filterRefused, .planRefused, .reauthorizationRefused,
                 .suggestionRefused:
                 422
             case .headersTooLarge: 431
@@ -123,6 +124,7 @@ extension ControlProblem.Code {
         case .freshSignInRequired: "the user must sign in again before a deletion"
         case .operatorUnknown: "the person behind the connection is unknown"
         case .planChanged: "the plan is not the last one"
+        case .planRefused: "a target has something that forbids a plan"
         case .reauthorizationRefused: "the sign-in was not accepted"
         case .requestNotFound: "no such request"
         case .requestTimeout: "the request did not arrive in time"

@@ -1,6 +1,5 @@
 package import Control
 package import Encoding
-import FoundationEssentials
 package import Lifecycle
 
 /// One call of the API, and how its answer is read.
@@ -30,7 +29,7 @@ package struct ControlCall<Answer: Sendable>: Sendable {
 
 extension ControlCall where Answer: Decodable {
     init(_ operation: Operation, _ values: [String] = [], body: [UInt8]? = nil) {
-        self.init(operation, values) { try JSONDecoder().decode(Answer.self, from: Data($0)) }
+        self.init(operation, values) { try TypedJSON.value(Answer.self, from: $0) }
         self.body = body
     }
 }
@@ -203,6 +202,10 @@ extension ControlCall where Answer == WireGuard {
 
 extension ControlCall where Answer == WireReload {
     package static var reload: Self { Self(.reloadConfiguration) }
+}
+
+extension ControlCall where Answer == WireList<WireHost> {
+    package static var hosts: Self { Self(.listHosts) }
 }
 
 extension ControlCall where Answer == WireVault {

@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import Control
 import Encoding
-import FoundationEssentials
 import Glibc
 import Lifecycle
 import NIOCore
@@ -158,8 +157,8 @@ package struct ControlClient: Sendable {
     private func problem(_ response: HTTPClientResponse) async -> ControlClientError {
         do {
             let body = try await response.body.collect(upTo: ControlLimits.answerByteCountMax)
-            let data = Data(body.readableBytesView)
-            return failure(.refused(try JSONDecoder().decode(WireProblem.self, from: data)))
+            let problem = try TypedJSON.value(WireProblem.self, from: body.readableBytesView)
+            return failure(.refused(problem))
         } catch {
             return failure(.malformedAnswer)
         }

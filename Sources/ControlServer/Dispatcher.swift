@@ -1,5 +1,5 @@
 import Control
-import FoundationEssentials
+import Encoding
 
 /// Lets the handler of a route answer one request.
 struct Dispatcher: Sendable {
@@ -64,11 +64,9 @@ struct Dispatcher: Sendable {
     /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
     static func frame(_ event: WireEvent) -> [UInt8]? {
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            let data = try encoder.encode(event)
+            let data = try TypedJSON.bytes(event)
             let head = "id: \(event.sequence)\nevent: \(event.kind)\ndata: "
-            return Array(head.utf8) + Array(data) + Array("\n\n".utf8)
+            return Array(head.utf8) + data + Array("\n\n".utf8)
         } catch {
             return nil
         }

@@ -46,7 +46,7 @@ extension TargetName: ExpressibleByArgument {
     }
 }
 
-extension WireState: ExpressibleByArgument {
+extension RequestState: ExpressibleByArgument {
     package static var defaultCompletionKind: CompletionKind {
         .list(allCases.map(\.rawValue))
     }

@@ -32,7 +32,7 @@ enum EndCode: Int32, Error, CaseIterable {
         case .rejected: "with --wait: the request was rejected"
         case .cancelled: "with --wait: the request was cancelled"
         case .damaged: "the ledger does not match its checkpoints"
-        case .uncovered: "a target holds unmapped data"
+        case .uncovered: "a target holds unmapped data, or a foreign key stops deletions"
         case .timedOut: "with --timeout: the request has not ended in time and continues"
         }
     }

@@ -36,7 +36,7 @@ struct Expungectl: AsyncParsableCommand {
                 name: "Service:",
                 subcommands: [
                     Status.self, Watch.self, Report.self, Doctor.self, Providers.self, Targets.self,
-                    Holds.self,
+                    Holds.self, Hosts.self,
                     Intake.self, Guard.self,
                     Messages.self, Vault.self, Ledger.self, Replay.self, Reload.self, Metrics.self,
                 ]

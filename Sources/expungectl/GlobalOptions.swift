@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import ControlClient
+import Encoding
 import FoundationEssentials
 import Glibc
 
@@ -96,8 +97,6 @@ struct GlobalOptions: ParsableArguments {
         _ layout: JSONEncoder.OutputFormatting = .prettyPrinted
     ) throws {
         guard json else { return Console.write(text()) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = layout.union([.sortedKeys, .withoutEscapingSlashes])
-        Console.write(String(decoding: try encoder.encode(value), as: UTF8.self))
+        Console.write(try TypedJSON.text(value, layout))
     }
 }

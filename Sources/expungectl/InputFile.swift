@@ -13,8 +13,20 @@ struct InputFileError: Error, CustomStringConvertible {
 
     let kind: Kind
     let path: String
+    /// What the system said of an unreadable one.
+    var errorNumber: Int32 = 0
 
-    var description: String { "cannot read input at '\(path)' (\(kind.rawValue))" }
+    var description: String { "cannot read input at '\(path)' (\(kind.rawValue)): \(reason)" }
+
+    private var reason: String {
+        switch kind {
+        case .unreadable:
+            unsafe strerror(errorNumber).map { unsafe String(cString: $0).lowercased() }
+                ?? "errno \(errorNumber)"
+        case .empty: "there is nothing in it"
+        case .tooLarge: "it is longer than what belongs there"
+        }
+    }
 }
 
 /// Reads secrets from files or standard input: an argument would be seen by everybody (proc(5)).
@@ -41,14 +53,18 @@ enum InputFile {
     /// Reads a whole file of at most `countMax` bytes, or standard input for `-`.
     static func bytes(_ path: String, countMax: Int) throws(InputFileError) -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw InputFileError(kind: .unreadable, path: path) }
+        guard descriptor >= 0 else {
+            throw InputFileError(kind: .unreadable, path: path, errorNumber: errno)
+        }
         defer { if path != "-" { close(descriptor) } }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = unsafe read(descriptor, &chunk, chunk.count)
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw InputFileError(kind: .unreadable, path: path) }
+            guard count >= 0 else {
+                throw InputFileError(kind: .unreadable, path: path, errorNumber: errno)
+            }
             guard count > 0 else { return bytes }
             bytes.append(contentsOf: chunk[..<count])
             guard bytes.count <= countMax else {

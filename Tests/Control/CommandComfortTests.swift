@@ -8,7 +8,7 @@ extension ControlSuite {
     @Suite struct CommandComfortTests {
         private static let prefix = String(Samples.requestID.description.prefix(4))
 
-        private static func request(_ low: UInt64, _ state: WireState = .parked) -> WireRequest {
+        private static func request(_ low: UInt64, _ state: RequestState = .parked) -> WireRequest {
             var request = WireRequest(
                 id: RequestID(TimeOrderedID(high: 0x0190_0000_0000_7001, low: low)),
                 kind: .deleteAccount,
@@ -114,10 +114,10 @@ extension ControlSuite {
             arguments: [
                 ([.completed, .completed], 0), ([.completed, .parked], 10),
                 ([.cancelled, .parked], 12),
-            ] as [([WireState], Int32)]
+            ] as [([RequestState], Int32)]
         )
         func `wait ends with the code of the first request that did not complete`(
-            states: [WireState],
+            states: [RequestState],
             code: Int32
         ) async throws {
             // The fake backend repeats the last one.

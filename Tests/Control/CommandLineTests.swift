@@ -58,7 +58,9 @@ extension ControlSuite {
             let words = ["store-credential", "alice", "apple", "--kind", "refresh_token"]
             let outcome = try await ProgramRun.run(words)
             #expect(outcome.code == 1)
-            #expect(outcome.err == "error: cannot read input at '-' (empty)\n")
+            #expect(
+                outcome.err == "error: cannot read input at '-' (empty): there is nothing in it\n"
+            )
         }
 
         @Test func `expungectl(1) lists the commands and exit codes of --help`() async throws {

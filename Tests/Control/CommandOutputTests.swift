@@ -106,10 +106,10 @@ extension ControlSuite {
         }
 
         @Test(arguments: [
-            (WireState.completed, Int32(0)), (.parked, 10), (.rejected, 11), (.cancelled, 12),
+            (RequestState.completed, Int32(0)), (.parked, 10), (.rejected, 11), (.cancelled, 12),
         ])
         func `waiting ends with the code of the last state`(
-            state: WireState,
+            state: RequestState,
             code: Int32
         )
             async throws

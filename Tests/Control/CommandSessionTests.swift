@@ -303,6 +303,16 @@ extension ControlSuite {
                 operation: .acceptRollback,
                 out: ledgerReport
             ),
+            Session(
+                line: "hosts",
+                operation: .listHosts,
+                out: """
+                    HOST      ROLE     PARTITIONS  RENEWED
+                    a (this)  steward  32          2026-11-21T08:00:00.000Z
+                    b         worker   32          2026-11-21T08:00:00.000Z
+
+                    """
+            ),
             Session(line: "vault", operation: .showVault, out: vaultReport),
             Session(line: "vault rotate", operation: .rotateVault, out: vaultReport),
             Session(

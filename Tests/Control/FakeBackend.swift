@@ -351,6 +351,11 @@ final class FakeBackend: ControlBackend {
         )
     }
 
+    func hosts(caller: Caller) async throws(ControlProblem) -> WireList<WireHost> {
+        try note(.listHosts, caller)
+        return WireList(Samples.hosts)
+    }
+
     func vault(caller: Caller) async throws(ControlProblem) -> WireVault {
         try note(.showVault, caller)
         return Samples.vault

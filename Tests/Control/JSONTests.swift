@@ -114,6 +114,7 @@ extension ControlSuite {
             try expectDocumented(ledger)
             try expectDocumented(ledger.findings[0])
             try expectDocumented(Samples.ledgerEntries(from: 0))
+            try expectDocumented(Samples.hosts[0])
             try expectDocumented(Samples.vault)
             try expectDocumented(Samples.vault.keys[0])
             try expectDocumented(Samples.vault.rotation)
@@ -156,7 +157,7 @@ extension ControlSuite {
 
         @Test func `a value that a newer daemon says is kept as it came`() throws {
             let json = Data("[\"parked\", \"levitating\"]".utf8)
-            let values = try JSONDecoder().decode([WireValue<WireState>].self, from: json)
+            let values = try JSONDecoder().decode([WireValue<RequestState>].self, from: json)
             #expect(values == [.known(.parked), .unknown("levitating")])
             #expect(values.map(\.description) == ["parked", "levitating"])
         }

@@ -1,4 +1,5 @@
 import Control
+import Daemon
 import Encoding
 import Lifecycle
 import Testing
@@ -26,11 +27,10 @@ extension ControlSuite {
         }
 
         private static var targets: JSONValue {
-            let copies = ResidualPhrase.allCases.map { phrase -> JSONValue in
-                let text = ResidualPhrase.filled(phrase.template, "7")
+            let copies = ResidualTexts.templates.map { id, template -> JSONValue in
+                let text = ResidualPhrase.filled(template, "7")
                 return [
-                    "what": .string(text), "phrase": .string(phrase.rawValue), "name": "7",
-                    "until": time,
+                    "what": .string(text), "phrase": .string(id), "name": "7", "until": time,
                 ]
             }
             let tables: [JSONValue] = [
@@ -128,8 +128,8 @@ extension ControlSuite {
             for sentence in ReceiptSentence.allCases {
                 #expect(page.contains(ReceiptPage.escaped(sentence.text)), "\(sentence)")
             }
-            for phrase in ResidualPhrase.allCases {
-                for piece in Self.pieces(phrase.template) { #expect(page.contains(piece)) }
+            for template in ResidualTexts.templates.values {
+                for piece in Self.pieces(template) { #expect(page.contains(piece)) }
             }
             #expect(page.contains(Self.actionText))
         }
@@ -144,7 +144,7 @@ extension ControlSuite {
                 $0.text(in: .english) != $0.text(in: language)
             }
             let texts =
-                phrases.map { $0.text(in: .english) } + ResidualPhrase.allCases.map(\.template)
+                phrases.map { $0.text(in: .english) } + ResidualTexts.templates.values
                 + ReceiptSentence.allCases.map(\.text)
                 + [Self.actionText, "An English sentence.", "anonymized: ", "kept: ", "newer than"]
             for piece in texts.flatMap(Self.pieces) where piece.contains(" ") && piece.count > 5 {
@@ -190,7 +190,7 @@ extension ControlSuite {
         }
 
         @Test func `what the operator wrote stays as it is`() {
-            let action: JSONValue = ["url": "u", "text": "Ask the desk.", "configured": true]
+            let action: JSONValue = ["url": "u", "text": "Ask us.", "configured": true]
             let identity: JSONValue = [
                 "provider": "p", "verdict": "manual", "revoked": false, "user_action": action,
             ]
@@ -199,7 +199,7 @@ extension ControlSuite {
                 "not_erased": [["target": "a", "table": "t", "rows": 1, "reason": "kept: § 147"]],
             ]
             let page = ReceiptPage(receipt: receipt, language: .german).html
-            #expect(page.contains("Ask the desk. <code>u</code>") && page.contains("§ 147</td>"))
+            #expect(page.contains("Ask us. <code>u</code>") && page.contains("§ 147</td>"))
         }
     }
 }

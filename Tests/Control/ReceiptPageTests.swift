@@ -1,4 +1,5 @@
 import Control
+import Daemon
 import Encoding
 import Lifecycle
 import Testing
@@ -117,23 +118,24 @@ extension ControlSuite {
             }
         }
 
-        @Test func `every sentence about copies speaks every language, with its name`() {
-            for phrase in ResidualPhrase.allCases {
-                let texts = [phrase.template] + phrase.translations
-                #expect(texts.count == ReceiptLanguage.allCases.count, "\(phrase)")
-                #expect(Set(texts).count == texts.count, "\(phrase)")
+        @Test func `every sentence about copies speaks every language, with its name`() throws {
+            #expect(Set(ResidualTexts.templates.keys) == Set(ResidualTranslations.all.keys))
+            for (id, template) in ResidualTexts.templates {
+                let translations = try #require(ResidualTranslations.all[id], "\(id)")
+                let texts = [template] + translations
+                #expect(texts.count == ReceiptLanguage.allCases.count, "\(id)")
+                #expect(Set(texts).count == texts.count, "\(id)")
                 let places = Set(texts.map { $0.split(separator: "%").count })
-                #expect(places.count == 1, "\(phrase)")
+                #expect(places.count == 1, "\(id)")
                 let copy: JSONValue = [
-                    "what": .string(phrase.template), "phrase": .string(phrase.rawValue),
-                    "name": "<b>",
+                    "what": .string(template), "phrase": .string(id), "name": "<b>",
                 ]
                 let store: JSONValue = ["target": "db", "residual_copies": .array([copy])]
                 let page = ReceiptPage(
                     receipt: ["targets": .array([store])],
                     language: .german
                 ).html
-                #expect(page.contains(phrase.translations[0].replacing("%", with: "&lt;b&gt;")))
+                #expect(page.contains(translations[0].replacing("%", with: "&lt;b&gt;")))
             }
         }
 

@@ -128,7 +128,7 @@ enum Samples {
         return step
     }
 
-    static func request(_ state: WireState = .accepted, detail: String? = nil) -> WireRequest {
+    static func request(_ state: RequestState = .accepted, detail: String? = nil) -> WireRequest {
         var request = WireRequest(
             id: requestID,
             kind: .deleteAccount,
@@ -281,6 +281,12 @@ enum Samples {
         )
     }
 
+    static var hosts: [WireHost] {
+        var first = WireHost(name: "a", partitions: 32, renewedAt: time)
+        (first.isSteward, first.isThis) = (true, true)
+        return [first, WireHost(name: "b", partitions: 32, renewedAt: time)]
+    }
+
     static var vault: WireVault {
         var rotation = WireKeyRotation(state: .running)
         rotation.rewrapped = 400
@@ -350,7 +356,7 @@ enum Samples {
         return health
     }
 
-    static func event(_ sequence: Int64, state: WireState) -> WireEvent {
+    static func event(_ sequence: Int64, state: RequestState) -> WireEvent {
         var event = WireEvent(sequence: sequence, kind: .request, at: time, requestID: requestID)
         event.state = state.rawValue
         return event

@@ -82,11 +82,19 @@ struct TestServer: Sendable {
 }
 
 extension ServerLimits {
-    /// As in the service, but no test waits for the end of a server.
+    /// As in the service, but no test waits for the end of a server, and a slow machine cuts nobody
+    /// off.
     static var forTests: ServerLimits {
         var limits = ServerLimits()
         limits.graceTimeout = .milliseconds(10)
         limits.firstGraceTimeout = .milliseconds(10)
+        limits.headTimeout = .seconds(300)
+        limits.bodyTimeout = .seconds(300)
+        limits.answerTimeout = .seconds(300)
+        limits.largeAnswerTimeout = .seconds(300)
+        limits.idleTimeout = .seconds(300)
+        limits.writeTimeout = .seconds(300)
+        limits.lingerTimeout = .seconds(120)
         return limits
     }
 }

@@ -33,7 +33,7 @@ import Testing
     }
 
     private static func wait(
-        for state: WireState,
+        for state: RequestState,
         _ changes: AsyncStream<WireEvent>
     ) async throws {
         for await change in changes where change.state == state.rawValue { return }

@@ -61,6 +61,25 @@ import Vault
         ] { #expect(metrics.contains("\n\(line)\n"), "\(line)") }
     }
 
+    @Test(
+        "the first deadline of all open requests is a metric, and an alarm from a week before it",
+        arguments: [
+            (days: 22, alarm: nil), (23, "deadline_near"), (29, "deadline_near"),
+            (30, "deadline_passed"),
+        ] as [(days: Int, alarm: String?)]
+    )
+    func deadlines(days: Int, alarm: String?) async throws {
+        let bench = try Bench()
+        let submittedAt = Bench.start - .seconds(days * 86_400)
+        _ = try await bench.submit("alice", targets: [], at: submittedAt)
+        _ = try await bench.submit("bob", targets: [], at: Bench.start)
+        let (backend, caller) = (try bench.backend(), Caller(role: .operator, uid: 0))
+        #expect(try await backend.status(caller: caller).alarms == [alarm].compactMap(\.self))
+        let deadline = (submittedAt + .seconds(30 * 86_400)).unixMilliseconds / 1000
+        let line = "\nexpunged_next_deadline_timestamp_seconds \(deadline)\n"
+        #expect(try await backend.metrics(caller: caller).contains(line))
+    }
+
     @Test("a store that cannot be used stays paused, and says why to whoever resumes it")
     func resume() async throws {
         let bench = try Bench()

@@ -141,7 +141,7 @@ final class Bench: Sendable {
         vault: SealedVault? = nil,
         counter: RecheckCounter = RecheckCounter(),
         copy: (any PurgeTarget)? = nil,
-        operate: @escaping @Sendable (RequestID, RequestEvent) async -> OperationOutcome = {
+        operate: @escaping @Sendable (RequestID, RequestEvent) async throws -> OperationOutcome = {
             _,
             _ in .notOpen
         }
@@ -166,10 +166,13 @@ final class Bench: Sendable {
     /// Stores that no engine uses meanwhile; holds are as the state has them.
     private struct FreeLanes: StoreLanes {
         let state: StateDatabase
+        var stewardship: Stewardship? { Stewardship(claims: []) }
+        var userHoldsVersion: Int { 0 }
 
         func turn<Answer: Sendable>(
             at target: TargetName,
             for requests: [RequestID],
+            knowing holds: KnownHolds,
             _ body: @Sendable (PurgeGate) async -> Answer
         ) async throws -> Answer { await body(PurgeGate()) }
 

@@ -57,10 +57,18 @@ struct CheckTests {
         let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let pages =
             Kinds.providers.map { Remedy.guide(ofProvider: $0.name) }
-            + Kinds.stores.map { Remedy.guide(of: $0) }
+            + Kinds.stores.map { Remedy.guide(ofStore: $0.name) }
         for page in pages {
             #expect(FileManager.default.fileExists(atPath: "\(root)/\(page)"), "\(page)")
         }
+    }
+
+    @Test func `each page about a store is about a kind`() throws {
+        let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let pages = try FileManager.default.contentsOfDirectory(atPath: root + "/docs/stores")
+        let kinds = Kinds.stores.map { $0.name + ".md" }
+        // Presets are of kind "http".
+        #expect(Set(pages) == Set(kinds + ["presets.md"]))
     }
 
     // MARK: Configurations
@@ -181,7 +189,7 @@ struct CheckTests {
     ]
 
     private static let stores = [
-        Broken("no database", "target.app-db", "app.db", "sqlite-target.md") {
+        Broken("no database", "target.app-db", "app.db", "docs/stores/sqlite.md") {
             try $0.remove("app.db")
         },
         Broken("no database but text", "target.app-db", "no SQLite database", "right file") {
@@ -194,14 +202,14 @@ struct CheckTests {
         Broken("no column", "target.app-db", "no column 'id'", "names") {
             try $0.database("CREATE TABLE users (user_id TEXT)")
         },
-        Broken("a folder as database", "target.app-db", "not a regular file", "sqlite-target") {
+        Broken("a folder as database", "target.app-db", "not a regular file", "stores/sqlite.md") {
             try $0.remove("app.db")
             #expect(unsafe mkdir($0.directory + "/app.db", 0o700) == 0)
         },
-        Broken("no folder", "target.uploads", "uploads", "files-target.md") {
+        Broken("no folder", "target.uploads", "uploads", "docs/stores/files.md") {
             try $0.remove("uploads")
         },
-        Broken("no marker", "target.uploads", ".expunged-root", "files-target.md") {
+        Broken("no marker", "target.uploads", ".expunged-root", "docs/stores/files.md") {
             try $0.remove("uploads/.expunged-root")
         },
     ]
@@ -232,6 +240,41 @@ struct CheckTests {
             #expect(found.count { $0.contains(rule) } == 1, "\(found)")
             #expect(!found.contains { $0.contains("refers to 'users'") }, "\(found)")
             #expect(found.contains { $0.contains("named like a user id") }, "\(found)")
+        }
+    }
+
+    @Test func `of two targets of one database the first reports a column`() async throws {
+        try await Self.with { bench, server in
+            try bench.database(
+                """
+                CREATE TABLE users (id TEXT PRIMARY KEY, team TEXT) STRICT;
+                CREATE TABLE notes (team TEXT) STRICT;
+                CREATE TABLE audit (actor_user_id TEXT) STRICT;
+                """
+            )
+            let uploads = "[[target]]\nname = \"uploads\""
+            let second = """
+                [[target.key]]
+                name = "team"
+                table = "users"
+                column = "id"
+                value = "team"
+                [[target]]
+                name = "notes"
+                kind = "sqlite"
+                path = "{here}/app.db"
+                keyed_by = "app-db.team"
+                [[target.table]]
+                table = "notes"
+                column = "team"
+                action = "delete"
+
+                """
+            let found = try await bench.check(at: server) {
+                $0.replacing(uploads, with: second + uploads)
+            }
+            let places = found.map(\.place).filter { $0.hasSuffix(": audit.actor_user_id") }
+            #expect(places.count == 1 && places[0].contains("target.app-db"), "\(found)")
         }
     }
 

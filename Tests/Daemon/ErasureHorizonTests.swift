@@ -69,4 +69,29 @@ struct ErasureHorizonTests {
         let unknown = try horizon("backups_kept = \"0s\"", residualCopies: [endless])
         #expect(unknown["erasure_horizon_unknown"] != nil)
     }
+
+    @Test func `a phrase of a kind stands with text, id and name; a text of the operator as it is`()
+        throws
+    {
+        let cases: [(PurgeCounts.ResidualCopies.Content, JSONValue)] = [
+            (.text("backups of the CRM"), ["what": "backups of the CRM"]),
+            (
+                .phrase("soft_deleted_objects", name: "uploads"),
+                [
+                    "what": "soft-deleted objects of bucket 'uploads'",
+                    "phrase": "soft_deleted_objects", "name": "uploads",
+                ]
+            ),
+            (
+                .phrase("unknown_replicas", name: nil),
+                ["what": "rows on replicas, if there are any", "phrase": "unknown_replicas"]
+            ),
+            (.phrase("of_later", name: nil), ["what": "of_later", "phrase": "of_later"]),
+        ]
+        for (content, member) in cases {
+            let copy = PurgeCounts.ResidualCopies(content, until: nil)
+            let found = try horizon("", residualCopies: [copy])
+            #expect(found["residual_copies"] == .array([member]))
+        }
+    }
 }

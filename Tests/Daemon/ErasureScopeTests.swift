@@ -160,7 +160,7 @@ struct ErasureScopeTests {
         #expect(text == Self.canonical)
     }
 
-    @Test func `one of an earlier version says what is in force, and that it does`() async throws {
+    @Test func `one that names no scope says what is in force, and that it does`() async throws {
         let bench = try Bench()
         let id = try await Self.complete("alice", on: bench)
         let receipt = try await Self.receipt(id, bench, under: Self.target)
@@ -188,13 +188,6 @@ struct ErasureScopeTests {
         let receipt = try await Self.receipt(id, bench, under: whole).compactText
         #expect(receipt.contains("not_in_scope\":[\"the target 'late': it was configured when the"))
         #expect(receipt.contains("NOT erased from 'late'"))
-        // Receipts of before stay as they are.
-        let earlier = try scope.document().replacing("\"form\":2,", with: "")
-        #expect(earlier != (try scope.document()))
-        try await bench.state.enforce(scope: earlier)
-        let old = try await Self.complete("bob", on: bench)
-        let said = try await Self.receipt(old, bench, under: whole).compactText
-        #expect(!said.contains("'late'"))
     }
 
     @Test func `the document is read back as it was, and is the same for the same content`() throws
@@ -233,11 +226,6 @@ struct ErasureScopeTests {
         let target = try #require(scope.target(TargetName("app-db")))
         #expect(target.hasTimestamps(live))
         for other in ["Posts", "other.posts", "bills"] { #expect(!target.hasTimestamps(other)) }
-        let earlier = try ErasureScope(
-            document: scope.document().replacing(/"naming":\{[^}]*\},/, with: "")
-        )
-        let old = try #require(earlier.target(TargetName("app-db")))
-        #expect(old.hasTimestamps(live) == (configured == live), "its receipts stay as they are")
     }
 
     @Test func `of two tables of one name each has its own cutoff`() throws {

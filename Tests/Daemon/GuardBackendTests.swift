@@ -24,7 +24,8 @@ import Testing
         var ends: [RequestID: String] = [:]
         for await change in changes {
             guard let id = change.requestID, let state = change.state else { continue }
-            let isEnd = state == WireState.completed.rawValue || state == WireState.parked.rawValue
+            let isEnd =
+                state == RequestState.completed.rawValue || state == RequestState.parked.rawValue
             if isEnd { ends[id] = change.detail ?? state }
             if ends.count == count { break }
         }

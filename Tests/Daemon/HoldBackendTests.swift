@@ -92,7 +92,7 @@ private final class DisputedStore: RowHolding, StubTarget {
         }
     }
 
-    private static func wait(for state: WireState, _ changes: AsyncStream<WireEvent>) async {
+    private static func wait(for state: RequestState, _ changes: AsyncStream<WireEvent>) async {
         for await change in changes where change.state == state.rawValue { return }
         Issue.record("never \(state)")
     }

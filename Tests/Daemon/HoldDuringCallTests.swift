@@ -113,7 +113,7 @@ private final class SteppedStore: RowHolding, StubTarget {
 
     /// Returns when each request has been in its state, in whatever order.
     private static func wait(
-        for states: [RequestID: WireState],
+        for states: [RequestID: RequestState],
         _ changes: AsyncStream<WireEvent>
     ) async {
         var states = states

@@ -25,7 +25,7 @@ final class KeyWorld: Sendable {
     private let database: DatabaseQueue
     private let service: DatabaseQueue
 
-    /// `more` are targets besides, which the folder `threads` and `desk.db` are there for.
+    /// `more` are targets besides, which the folder `threads` and `service.db` are there for.
     init(_ vault: SealedVault? = nil, more: (String) -> String = { _ in "" }) async throws {
         self.vault = try vault ?? SealedUsers.vault(1)
         bench = try Bench()

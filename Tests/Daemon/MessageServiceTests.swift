@@ -182,7 +182,7 @@ struct MessageServiceTests {
                 LogEntry(level: .notice, message: "", metadata: ["event": "started"])
             )
             var texts: Set<String> = []
-            for _ in 0..<AlarmQueue.perHourMax {
+            for _ in 0..<AlarmLimit.perHourMax {
                 let message = try #require(await app.next())
                 #expect(message.topic == .alarm)
                 #expect(message.subject == "target_paused")

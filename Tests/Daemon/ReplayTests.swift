@@ -150,7 +150,10 @@ struct ReplayTests {
         /// An hour after the erasures.
         static let now = Bench.start + .seconds(3600)
 
-        func service(copy: (any PurgeTarget)? = nil) throws -> ReplayService {
+        func service(
+            copy: (any PurgeTarget)? = nil,
+            steward: Steward = .single
+        ) throws -> ReplayService {
             let parts = try bench.recheckParts(
                 registry,
                 JumpingClock(at: Self.now),
@@ -160,11 +163,14 @@ struct ReplayTests {
                     return .done
                 }
             )
-            return ReplayService(parts)
+            return ReplayService(parts, steward: steward)
         }
 
-        func replay(_ input: ReplayInput) async throws -> WireReplay {
-            let service = try service()
+        func replay(
+            _ input: ReplayInput,
+            steward: Steward = .single
+        ) async throws -> WireReplay {
+            let service = try service(steward: steward)
             try service.begin(input)
             service.stop()
             try await service.run()
@@ -274,6 +280,14 @@ struct ReplayTests {
         #expect(replay.targets.map(\.erased) == [5, 5])
         #expect(try stores.rows(from: 0, count: 5).count == 0)
         #expect(try stores.rows(from: 5, count: 15).count == 45)
+    }
+
+    @Test func `a replay that another host takes over is not finished`() async throws {
+        let stores = try await Stores(20)
+        let other = Steward(current: { nil }, rest: {})
+        let replay = try await stores.replay(Self.afterRestoration, steward: other)
+        #expect(replay.state.known == .incomplete)
+        #expect(replay.targets.map(\.error) == ["other_host"])
     }
 
     @Test func `who is on hold stays, and is erased again once released`() async throws {

@@ -193,7 +193,7 @@ struct StartTests {
             try Self.makeUploads(bench)
             try await watch.lookOnce()
             #expect(watch.problems(of: .target(uploads)).count == 1, "not again so soon")
-            try await clock.sleep(until: clock.now() + PauseWatch.period)
+            try await clock.sleep(until: clock.now() + ComponentCheck.period)
             try await watch.lookOnce()
             #expect(watch.problems(of: .target(uploads)).isEmpty)
         }
@@ -222,7 +222,7 @@ struct StartTests {
         #expect(watch.problems(of: .target(uploads)).count == 1)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await watch.run() }
-            #expect(await clock.nextSleep() == Bench.start + PauseWatch.period)
+            #expect(await clock.nextSleep() == Bench.start + ComponentCheck.period)
             try Self.makeUploads(bench)
             watch.reloaded(UnfitComponents())
             for await input in posts.stream {
@@ -267,7 +267,7 @@ struct StartTests {
             for _ in 0..<3 { try await watch.lookOnce() }
             try await clock.sleep(until: clock.now() + .seconds(30))
             try await watch.lookOnce()
-            try await clock.sleep(until: clock.now() + PauseWatch.afterStep)
+            try await clock.sleep(until: clock.now() + ComponentCheck.afterStep)
             try await watch.lookOnce()
         }
         #expect(posted == ["resume apple", "resume apple"])
@@ -295,7 +295,7 @@ struct StartTests {
         )
         for _ in 0..<200 {
             try await watch.lookOnce()
-            try await clock.sleep(until: clock.now() + PauseWatch.period)
+            try await clock.sleep(until: clock.now() + ComponentCheck.period)
         }
         #expect(resumedAt.withLock { $0 } == [0, 30, 90, 210, 450, 930, 1890, 2850])
         await adapters.shutDown()
@@ -329,7 +329,7 @@ struct StartTests {
                 ])
                 watch.wake()
                 let looking = await clock.nextSleep()
-                #expect(looking == Bench.start + PauseWatch.period)
+                #expect(looking == Bench.start + ComponentCheck.period)
                 for await _ in posts.stream {}
                 group.cancelAll()
             }

@@ -132,7 +132,7 @@ struct TargetAdviceTests {
         #expect(
             rows.advice == [
                 "column 'editor' of table 'posts' has no index, so every purge reads the whole"
-                    + " table",
+                    + " table; CREATE INDEX posts_editor ON posts (editor) mends that",
                 "column 'made' of table 'posts' is NULL in some rows; rows without a time count as"
                     + " old and are purged",
                 "column 'made' of table 'posts' holds values that are no plausible time;"
@@ -143,7 +143,8 @@ struct TargetAdviceTests {
         #expect(keyed.findings.isEmpty)
         #expect(
             keyed.advice == [
-                "column 'team' of table 'notes' has no index, so every purge reads the whole table",
+                "column 'team' of table 'notes' has no index, so every purge reads the whole table;"
+                    + " CREATE INDEX notes_team ON notes (team) mends that",
                 "there is no time cutoff (no created_at_column for notes): what is newer than a"
                     + " request goes with it, also that of a later account with the same id; name"
                     + " the column that dates their rows, or never give an id again",
@@ -151,7 +152,7 @@ struct TargetAdviceTests {
         )
     }
 
-    @Test(arguments: [("misconfigured", false), (PauseWatch.operatorReason, true)])
+    @Test(arguments: [("misconfigured", false), (PauseReason.byOperator, true)])
     func `a check ends the service's own pause of a store that was repaired, and no operator's`(
         reason: String,
         staysPaused: Bool
@@ -176,6 +177,38 @@ struct TargetAdviceTests {
         #expect(checked.findings.isEmpty && checked.state == state)
         #expect(checked.summary?.contains("stays paused (operator)") == staysPaused)
         #expect(listed.first { $0.name == "crm" }?.state == state)
+    }
+
+    @Test func `of several targets of one database the first reports a column`() async throws {
+        let bench = try Bench()
+        try await Self.make(
+            "app.db",
+            """
+            CREATE TABLE posts(author TEXT, editor TEXT, team TEXT, made INTEGER);
+            CREATE TABLE notes(team TEXT); CREATE TABLE audit(actor_user_id TEXT);
+            """,
+            in: bench
+        )
+        let schema = "CREATE TABLE notes(team TEXT); CREATE TABLE audit(actor_user_id TEXT)"
+        try await Self.make("crm.db", schema, in: bench)
+        let second = """
+            [[target]]
+            name = "notes"
+            kind = "sqlite"
+            path = "{here}/app.db"
+            keyed_by = "app-db.team"
+            [[target.table]]
+            table = "notes"
+            column = "team"
+            action = "delete"
+
+            """
+        // The third one is in another file, whose table only has the same name.
+        for (name, isFirst) in [("app-db", true), ("notes", false), ("crm", true)] {
+            let uncovered = try await Self.check(name, on: bench, second).uncovered
+            let expected = isFirst ? ["audit.actor_user_id: named like a user id"] : []
+            #expect(uncovered == expected, "\(name)")
+        }
     }
 
     @Test func `nothing is said of a store that is as it should be`() async throws {

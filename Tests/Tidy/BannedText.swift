@@ -72,6 +72,29 @@ struct BannedText: Sendable {
             replacement: "a Mutex; in a shim with its reason, allow it"
         ),
         BannedText(
+            name: "one-json",
+            needles: ["JSONEncoder(", "JSONDecoder("],
+            replacement: "TypedJSON, which writes one form and reads strictly",
+            scope: ["Sources/"],
+            exempt: ["Sources/Encoding/"]
+        ),
+        BannedText(
+            name: "json-text",
+            needles: ["#\"{\"", "\"{\\\""],
+            replacement: "JSONWriter, which escapes what stands inside",
+            scope: ["Sources/"],
+            exempt: ["Sources/Encoding/"],
+            isRaw: true
+        ),
+        BannedText(
+            name: "one-base64",
+            needles: ["base64Encoded"],
+            replacement: "Base64 or Base64URL, which read strictly",
+            scope: ["Sources/"],
+            exempt: ["Sources/Encoding/"],
+            isRaw: true
+        ),
+        BannedText(
             name: "wall-clock",
             needles: ["Date()", "Date.now"],
             replacement: "the clock that comes in through init (WallTime)",
@@ -148,7 +171,8 @@ struct BannedText: Sendable {
             scope: ["Sources/Storage/"],
             // The spool is a file of SQLite, and each database has a schema of its own.
             exempt: [
-                "Sources/Storage/Spool/Spool", "Sources/Storage/Queue/", "Sources/Storage/Schema/",
+                "Sources/Storage/Spool/Spool", "Sources/Storage/Queue/",
+                "Sources/Storage/Database/SQLite/",
             ],
             isRaw: true
         ),

@@ -1,7 +1,7 @@
 /// Which modules each target may import.
 ///
-/// An adapter never imports another; each outside library has one or two homes, so that it can be
-/// replaced or audited there.
+/// The adapters of providers, stores, messages and the state never import each other. Each outside
+/// library has one or two homes, so that it can be replaced or audited there.
 enum ImportTable {
     /// Modules of the system and the standard library; `Foundation` as a whole has a rule of its
     /// own.
@@ -12,19 +12,20 @@ enum ImportTable {
 
     private static let network: Set = ["NIOCore", "NIOPosix", "NIOHTTP1"]
     private static let adapters: Set = [
-        "Storage", "Vault", "HTTP", "Programs", "Providers", "Stores", "Messages", "Settings",
-        "Systemd", "ControlServer",
+        "Storage", "Vault", "HTTP", "Providers", "Stores", "Messages", "Settings", "Systemd",
+        "ControlServer",
     ]
 
     static let sources: [String: Set<String>] = [
         "Encoding": [],
         "Lifecycle": [],
-        "Engine": ["Lifecycle", "DequeModule", "Logging"],
+        "Engine": ["Lifecycle", "DequeModule"],
         "Ledger": ["Encoding", "Lifecycle", "Crypto"],
         "Storage": [
-            "Encoding", "Engine", "Ledger", "Lifecycle", "CSQLiteGuard", "CLinux", "GRDB",
-            "GRDBSQLite", "Logging",
+            "Encoding", "Engine", "Ledger", "Lifecycle", "PostgreSQL", "CSQLiteGuard", "CLinux",
+            "Dispatch", "GRDB", "GRDBSQLite",
         ],
+        "PostgreSQL": ["Lifecycle", "CPostgres"],
         "Vault": ["Encoding", "Engine", "Lifecycle", "COpenSSL"],
         "HTTP": [
             "Encoding", "Engine", "Lifecycle", "Settings", "AsyncHTTPClient", "Crypto", "NIOCore",
@@ -40,29 +41,27 @@ enum ImportTable {
         ],
         "Stores": [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux",
-            "CMariaDB", "CPostgres",
-            "CSQLiteGuard", "Crypto", "Dispatch", "GRDB", "GRDBSQLite", "NIOCore", "NIOHTTP1",
-            "NIOPosix", "NIOSSL",
+            "PostgreSQL", "CMariaDB", "CSQLiteGuard", "Crypto", "Dispatch", "GRDB",
+            "GRDBSQLite", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
             "Logging",
         ],
         "Messages": [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "NIOCore",
-            "NIOPosix", "NIOHTTP1", "Logging",
+            "NIOPosix", "NIOHTTP1",
         ],
         "Settings": ["CTOML", "Encoding", "Lifecycle"],
         "Systemd": ["Encoding", "Lifecycle", "CSystemd", "CLinux", "Logging"],
         "Control": ["Encoding", "Lifecycle", "Crypto"],
         "ControlServer": network.union([
-            "Encoding", "Control", "Engine", "Lifecycle", "CLinux", "Logging", "ServiceLifecycle",
+            "Encoding", "Control", "Lifecycle", "CLinux", "Logging",
         ]),
         "ControlClient": [
             "Encoding", "Control", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
         "Sandbox": network.union(["Encoding", "COpenSSL", "NIOSSL"]),
         "Daemon": adapters.union([
-            "Encoding", "NIOCore", "NIOPosix",
-            "Lifecycle", "Engine", "Ledger", "Control", "CLinux", "CExecutor", "Logging",
-            "ServiceLifecycle", "UnixSignals",
+            "Encoding", "NIOCore", "NIOPosix", "Lifecycle", "Engine", "Ledger", "Control",
+            "CLinux", "CExecutor", "Logging", "UnixSignals", "PostgreSQL",
         ]),
         "expunged": ["CAllocator", "Daemon"],
         "expungectl": [
@@ -80,22 +79,18 @@ enum ImportTable {
         var table = sources.mapValues { $0 }
         for (target, modules) in sources { table[target] = modules.union([target]) }
         let additions: [String: Set<String>] = [
-            "Storage": ["Encoding"],
             "Ledger": ["Subprocess"],
             "Daemon": ["GRDB", "Sandbox", "NIOHTTP1", "NIOSSL"],
-            "HTTP": ["Sandbox", "Vault", "NIOPosix"],
-            "Stores": ["Daemon", "Sandbox", "NIOPosix"],
+            "HTTP": ["Sandbox", "Vault"],
+            "Stores": ["Daemon", "Sandbox"],
             "Providers": ["Sandbox", "Vault", "NIOPosix", "NIOSSL"],
             "Control": [
-                "ControlServer", "ControlClient", "Crypto", "Logging", "NIOCore", "NIOPosix",
+                "ControlServer", "ControlClient", "Daemon", "Logging", "NIOCore", "NIOPosix",
                 "Subprocess", "expungectl",
             ],
             "Sandbox": ["AsyncHTTPClient"],
-            "Settings": ["Daemon", "HTTP", "Providers", "Stores"],
+            "Settings": ["Daemon", "HTTP", "PostgreSQL", "Providers", "Stores"],
             "Simulation": ["Engine", "Lifecycle"],
-            "EndToEnd": [
-                "Lifecycle", "Sandbox", "Control", "ControlClient", "GRDB", "Subprocess",
-            ],
             "Fuzz": ["Crypto", "Dispatch", "GRDB", "NIOCore", "NIOHTTP1"],
             "Tidy": [],
         ]

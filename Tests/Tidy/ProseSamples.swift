@@ -52,6 +52,27 @@ extension RuleTests {
             good: SourceFile("Sources/Engine/A.swift", "// told\n")
         ),
         RuleSample(
+            "plain-strings",
+            bad: #"""
+                fail("nobody is told")
+                let a = """
+                    (desk) \(told("a"))
+                    """
+                let b = "\(told(2)) looks again"
+                """#,
+            lines: [1, 1, 3, 5],
+            good: #"""
+                // told
+                let told = "a \(told("b")) told_at" + c("look", "again")
+                """#
+        ),
+        RuleSample(
+            "coined-names",
+            bad: SourceFile("Tests/A/a.py", "dice = 1  # tells\n\ndef was_told(): pass\n"),
+            lines: [1, 1, 3],
+            good: SourceFile("Tests/A/A.swift", "// told\nlet random = momentum\n")
+        ),
+        RuleSample(
             "coined-names",
             bad: "let a = IntakeDesk()\n// two fences\nlet nudgeCount = 1",
             lines: [1, 2, 3],

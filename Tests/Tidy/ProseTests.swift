@@ -18,6 +18,19 @@ struct ProseTests {
         #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
     }
 
+    @Test("of settings stand in one place each, if they are not short")
+    func settings() {
+        let files = tree.files.filter {
+            $0.path.hasPrefix("Sources/") && !$0.offsets(of: "Setting(").isEmpty
+        }
+        let lines = files.flatMap { file in file.literals().map { (file.path, $0.line, $0.text) } }
+        let texts = lines.filter { $0.2.count >= 28 && $0.2.hasSuffix(".\"") }
+        #expect(texts.count > 100)
+        for (text, places) in Dictionary(grouping: texts, by: \.2) where places.count > 1 {
+            Issue.record("\(text) stands in \(places.map { "\($0.0):\($0.1)" })")
+        }
+    }
+
     @Test("a link is looked for where it leads, and a page by its path")
     func linkSamples() {
         let files = [

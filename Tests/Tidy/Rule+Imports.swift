@@ -18,7 +18,7 @@ extension Rule {
             guard !allowed.contains(module), module != "Foundation",
                 !ImportTable.anywhere(isTest: file.isTest).contains(module)
             else { return nil }
-            return (line, "\(target) may not import \(module); see DESIGN, shape of the code")
+            return (line, "\(target) may not import \(module); see docs/ARCHITECTURE.md, Modules")
         }
     }
 

@@ -23,10 +23,10 @@ extension Rule {
 
     /// 900 words: a guide is one task.
     static let guideLength = Rule("guide-length") { file in
-        guard file.path.hasPrefix("docs/guides/") else { return [] }
-        let count = file.bytes.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }.count
-        guard count > 900 else { return [] }
-        return [(1, "\(count) words, at most 900; divide it by task")]
+        let isGuide = ["docs/guides/", "docs/stores/"].contains { file.path.hasPrefix($0) }
+        guard isGuide else { return [] }
+        guard file.wordCount > 900 else { return [] }
+        return [(1, "\(file.wordCount) words, at most 900; divide it by task")]
     }
 
     /// The field has better words than those that this project once coined.
@@ -35,15 +35,21 @@ extension Rule {
             return []
         }
         return Prose(file).paragraphs.flatMap { paragraph in
-            let words = paragraph.text.lowercased().split { !$0.isLetter }
-            var found = words.compactMap { word in
-                instead[String(word)].map { (word: String(word), instead: $0) }
-            }
-            found += zip(words, words.dropFirst()).compactMap { first, second in
-                let pair = "\(first) \(second)"
-                return instead[pair].map { (word: pair, instead: $0) }
-            }
-            return found.map { (paragraph.line, "'\($0.word)': write \($0.instead)") }
+            advice(on: paragraph.text).map { (paragraph.line, $0) }
+        }
+    }
+
+    /// The same for string literals: messages, help and what manuals are made of.
+    static let plainStrings = Rule("plain-strings") { file in
+        guard file.isSwift, file.path.hasPrefix("Sources/") else { return [] }
+        return file.literals().flatMap { line, text in advice(on: text).map { (line, $0) } }
+    }
+
+    private static func advice(on text: String) -> [String] {
+        let words = text.lowercased().split { !$0.isLetter && $0 != "_" }
+        let pairs = zip(words, words.dropFirst()).map { "\($0) \($1)" }
+        return (words.map(String.init) + pairs).compactMap { word in
+            instead[word].map { "'\(word)': write \($0)" }
         }
     }
 
@@ -94,8 +100,9 @@ extension Rule {
 extension Rule {
     /// The same for names and comments, where such a word may be a part of a name.
     static let coinedNames = Rule("coined-names") { file in
-        guard file.isSwift, file.path.hasPrefix("Sources/") else { return [] }
-        return coined.flatMap { word, instead in
+        guard file.isSwift || file.path.hasSuffix(".py"), !file.path.hasPrefix("Tests/Tidy/")
+        else { return [] }
+        return (file.isSwift ? coined : coined + coinedInPython).flatMap { word, instead in
             [word, word.prefix(1).uppercased() + word.dropFirst()].flatMap { needle in
                 file.rawOffsets(of: needle).filter { isWhole($0, needle.utf8.count, in: file) }
                     .map { (file.line(of: $0), "'\(needle)': write \(instead)") }
@@ -112,6 +119,10 @@ extension Rule {
         ("trouble", "failure"), ("turnstile", "lock"),
     ]
 
+    private static let coinedInPython = [
+        ("moment", "a time"), ("tell", "report"), ("told", "reported"),
+    ]
+
     /// Whether the bytes there are a word, or one of the words that a name is made of.
     private static func isWhole(_ offset: Int, _ count: Int, in file: SourceFile) -> Bool {
         let lowercase = UInt8(ascii: "a")...UInt8(ascii: "z")
@@ -122,5 +133,27 @@ extension Rule {
         }
         let rest = file.bytes[(offset + count)...].prefix { lowercase.contains($0) }
         return rest.isEmpty || rest.elementsEqual("s".utf8)
+    }
+}
+
+extension SourceFile {
+    /// The text of string literals, line by line, without the code of their interpolations.
+    func literals() -> [(line: Int, text: String)] {
+        // Blanks differ from what is blanked.
+        let shown = bytes.map { $0 == UInt8(ascii: " ") ? 1 : $0 }
+        let (text, blanked) = (CodeBlanker.blank(shown, strings: false), CodeBlanker.blank(shown))
+        var literals: [(line: Int, text: [UInt8])] = []
+        // Parentheses that an interpolation has opened.
+        var depth = 0
+        for offset in text.indices where text[offset] != blanked[offset] {
+            if offset == 0 || text[offset - 1] == blanked[offset - 1] {
+                literals.append((line(of: offset), []))
+            }
+            let isEscaped = offset > 0 && text[offset - 1] == UInt8(ascii: "\\")
+            if text[offset] == UInt8(ascii: "("), depth > 0 || isEscaped { depth += 1 }
+            if depth == 0 { literals[literals.count - 1].text.append(bytes[offset]) }
+            if text[offset] == UInt8(ascii: ")"), depth > 0 { depth -= 1 }
+        }
+        return literals.map { ($0.line, String(decoding: $0.text, as: UTF8.self)) }
     }
 }

@@ -17,9 +17,11 @@ struct Rule: Sendable, CustomStringConvertible {
     /// Every rule; each has a bad sample in `RuleTests`.
     static let all: [Rule] =
         [
+            plainStrings,
             imports, fileLength, functionLength, lineLength, fileNames, documentation,
             throwsDocumented,
-            extensions, executableBits, blanks, ticketedTodos, size,
+            retryDelays, extensions, executableBits, blanks, ticketedTodos, size,
             proseWidth, sentenceLength, guideLength, plainWords, coinedNames,
+            wireTypes, columnList,
         ] + BannedText.all.map(\.rule)
 }

@@ -1,6 +1,7 @@
 extension RuleTests {
     static let samples: [RuleSample] =
         importSamples + sizeSamples + fileSamples + docSamples + textSamples + proseSamples
+        + typeSamples
 
     private static let importSamples = [
         RuleSample(
@@ -179,7 +180,52 @@ extension RuleTests {
         ),
     ]
 
+    private static let typeSamples = [
+        RuleSample(
+            "wire-types",
+            bad: SourceFile("Sources/Daemon/Start/A.swift", "let a: WireA?\nlet b = [WireB]()\n"),
+            lines: [1, 2],
+            good: SourceFile("Sources/Daemon/Control/A.swift", "let a: WireA?\n")
+        ),
+        RuleSample(
+            "column-list",
+            bad: SourceFile(
+                "Sources/Storage/A.swift",
+                "\"INSERT INTO a VALUES (?)\"\n\"INSERT INTO a SELECT 1\"\n"
+            ),
+            lines: [1, 2],
+            good: SourceFile(
+                "Sources/Storage/A.swift",
+                "\"INSERT INTO \\(a) (\\(b)) VALUES (?)\"\n// INSERT INTO a\n  (b, c)\n"
+            )
+        ),
+        RuleSample("wire-types", bad: "let a: WireA", good: "let aWire: Wired // WireA\nWire.a()"),
+    ]
+
     private static let textSamples = [
+        RuleSample(
+            "retry-delay",
+            bad: """
+                static let retryInterval = Duration.seconds(1)
+                private static let pauseMilliseconds: Int32 = 5
+                package static var busyPause: Duration { .seconds(2) }
+                """,
+            lines: [1, 2, 3],
+            good: """
+                static let pauseMax = RetryPolicy.subscriber.delay(failures: .max)
+                static let pollInterval = Duration.seconds(1)
+                let retryFor: Duration
+                static let retryText = ""
+                """
+        ),
+        RuleSample(
+            "retry-delay",
+            bad: SourceFile("Sources/Engine/Limit.swift", "static let pause = Duration.zero\n"),
+            good: SourceFile(
+                "Sources/Engine/QueueLimits.swift",
+                "static let pause = Duration.zero\n"
+            )
+        ),
         RuleSample("detached-task", bad: "Task.detached {}", good: "// Task.detached"),
         RuleSample(
             "unowned-task",
@@ -205,6 +251,24 @@ extension RuleTests {
             good: SourceFile("Sources/Daemon/A.swift", "logger.note(.caution, facts)\n")
         ),
         RuleSample("nonisolated-unsafe", bad: "nonisolated(unsafe) var a = 1", good: "let a = 1"),
+        RuleSample(
+            "one-json",
+            bad: "let a = JSONEncoder()\n_ = JSONDecoder()",
+            lines: [1, 2],
+            good: "let a = try TypedJSON.bytes(b)"
+        ),
+        RuleSample(
+            "json-text",
+            bad: "let a = #\"{\"a\":1}\"#\nlet b = \"{\\\"a\\\":1}\"",
+            lines: [1, 2],
+            good: "let a = JSONWriter.object { $0.member(\"{a}\", 1) }"
+        ),
+        RuleSample(
+            "one-base64",
+            bad: "_ = Data(base64Encoded: a)\n_ = data.base64EncodedString()",
+            lines: [1, 2],
+            good: "_ = Base64.decode(a)"
+        ),
         RuleSample(
             "wall-clock",
             bad: "let a = Date.now\n_ = Date()",

@@ -4,35 +4,119 @@ import Testing
 struct Slice: Sendable, CustomStringConvertible {
     /// Below `Sources`.
     let folder: String
-    /// What no other source file contains, comments apart; in lower case.
+    /// What no other source file contains, comments apart and names of code included; in lower
+    /// case.
     var words: [String] = []
+    /// Files, and folders with a slash at the end, that have the words, too; each with the reason.
+    var sharing: [String: String] = [:]
 
     var description: String { folder }
+
+    private static let conversion = [
+        "Sources/Daemon/Convert/":
+            "writes the configuration of another program's stores, as text for an operator"
+    ]
+    private static let translations = [
+        "Sources/expungectl/Output/ResidualTranslations.swift":
+            "prints receipts and links no store; a test compares its ids with those of the kinds"
+    ]
+    private static let tableRules = [
+        "Sources/Stores/SQL/SQLSettings.swift":
+            "the manual has one text for a key of all databases, and says which has what value"
+    ]
+    private static let state = [
+        "Sources/Daemon/State/": "the service's own state is in such a database",
+        "Sources/Daemon/Start/DaemonOptions.swift": "moves the service's own state",
+        "Sources/Storage/": "the service's own state is in such a database",
+    ]
 
     static let all: [Slice] = [
         Slice(folder: "Providers/Apple", words: ["apple"]),
         Slice(folder: "Providers/Google", words: ["\"google\"", "accounts.google.com"]),
         Slice(folder: "Providers/Facebook", words: ["facebook", "meta's"]),
         Slice(folder: "Providers/Microsoft", words: ["microsoft"]),
-        Slice(folder: "Providers/GitHub", words: ["github"]),
+        Slice(
+            folder: "Providers/GitHub",
+            words: ["github"],
+            sharing: [
+                "Sources/Control/Input/NotificationInput.swift":
+                    "the header fields that may travel: a contract of the control API"
+            ]
+        ),
         Slice(folder: "Providers/X", words: ["twitter", "api.x.com"]),
         Slice(folder: "Providers/Command"),
-        Slice(folder: "Providers/OAuth2", words: ["\"oauth2\"", "kakao"]),
+        Slice(
+            folder: "Providers/OAuth2",
+            words: ["\"oauth2\"", "kakao"],
+            sharing: [
+                "Sources/Stores/HTTP/Presets/Auth0.swift":
+                    "the scheme of an API that takes tokens of the client credentials grant"
+            ]
+        ),
         Slice(folder: "Providers/Firebase"),
-        Slice(folder: "Stores/SQLite"),
-        Slice(folder: "Stores/PostgreSQL", words: ["\"postgresql\""]),
-        Slice(folder: "Stores/MySQL", words: ["\"mysql\""]),
+        Slice(
+            folder: "Stores/SQLite",
+            words: ["sqlite"],
+            sharing: tableRules.merging(state).merging(translations).merging([
+                "Sources/Daemon/Backup/Restore.swift": "a command for the public spool, a file"
+            ])
+        ),
+        Slice(
+            folder: "Stores/PostgreSQL",
+            words: ["postgres"],
+            sharing: tableRules.merging(state).merging([
+                "Sources/PostgreSQL/": "the connection that the state and the stores share",
+                "Sources/Daemon/Backup/": "a state in PostgreSQL has backups of its own",
+                "Sources/expungectl/Commands/ServiceCommands.swift":
+                    "the service's own state is in such a database",
+            ])
+        ),
+        Slice(
+            folder: "Stores/MySQL",
+            words: ["mysql", "mariadb", "innodb", "binlog"],
+            sharing: tableRules.merging(translations)
+        ),
         Slice(folder: "Stores/Files"),
-        Slice(folder: "Stores/Redis", words: ["\"redis\""]),
+        Slice(folder: "Stores/Redis", words: ["redis"], sharing: translations),
         Slice(folder: "Stores/Command"),
         Slice(folder: "Stores/Webhook", words: ["\"webhook\""]),
-        Slice(folder: "Stores/S3", words: ["\"s3\""]),
-        Slice(folder: "Stores/CloudStorage", words: ["google-cloud-storage"]),
-        Slice(folder: "Stores/DynamoDB", words: ["\"dynamodb\""]),
-        Slice(folder: "Stores/Firestore", words: ["\"firestore\""]),
-        Slice(folder: "Stores/RealtimeDatabase", words: ["\"realtime-database\""]),
-        Slice(folder: "Stores/HTTP"),
-        Slice(folder: "Stores/FirebaseAuth", words: ["\"firebase-auth\""]),
+        Slice(
+            folder: "Stores/S3",
+            words: ["s3"],
+            sharing: [
+                "Sources/Stores/Shared/AWSSigner.swift":
+                    "every other service signs a path that is encoded once more"
+            ]
+        ),
+        Slice(
+            folder: "Stores/CloudStorage",
+            words: ["cloudstorage", "cloud-storage", "cloud_storage"],
+            sharing: conversion
+        ),
+        Slice(folder: "Stores/DynamoDB", words: ["dynamodb"]),
+        Slice(folder: "Stores/Firestore", words: ["firestore"], sharing: conversion),
+        Slice(
+            folder: "Stores/RealtimeDatabase",
+            words: ["realtimedatabase", "realtime-database"],
+            sharing: conversion
+        ),
+        Slice(
+            folder: "Stores/HTTP",
+            words: [
+                "algolia", "amplitude", "hubspot", "intercom", "mailchimp", "meilisearch",
+                "mixpanel", "onesignal", "posthog", "revenuecat", "sendgrid", "stripe", "zendesk",
+            ]
+        ),
+        Slice(
+            folder: "Stores/FirebaseAuth",
+            words: ["firebase"],
+            sharing: conversion.merging(translations).merging([
+                "Sources/Daemon/Start/DaemonOptions.swift": "names the program that is converted",
+                "Sources/HTTP/Google/": "the API of accounts, which the directory asks, too",
+                "Sources/Providers/Firebase/": "the directory of the same accounts",
+                "Sources/Stores/RealtimeDatabase/": "another product of the same name",
+            ])
+        ),
     ]
 
     /// The types that the folder declares and others can see.
@@ -64,18 +148,6 @@ struct Slice: Sendable, CustomStringConvertible {
 struct SliceTests {
     /// The one list of kinds.
     private static let list = "Sources/Daemon/Start/Kinds.swift"
-    /// Files that share a word with a kind, and why.
-    private static let exceptions: Set<String> = [
-        // Writes the configuration of another program's four stores, as text for an operator.
-        "Sources/Daemon/Convert/ExtensionConversion.swift",
-        // The header fields that may travel: a contract of the control API, whoever reads them.
-        "Sources/Control/Input/NotificationInput.swift",
-        // Every other service signs a path that is encoded once more.
-        "Sources/Stores/Shared/AWSSigner.swift",
-        // The scheme of an API that takes tokens of the client credentials grant.
-        "Sources/Stores/HTTP/Presets/Auth0.swift",
-    ]
-
     private let files: [SourceFile]
 
     init() throws {
@@ -91,35 +163,58 @@ struct SliceTests {
         let types = slice.types(in: files)
         #expect(!types.isEmpty, "there is nothing in Sources/\(slice.folder)")
         let outside = files.filter { !$0.path.hasPrefix("Sources/\(slice.folder)/") }
+        let speaking = slice.words.isEmpty ? [] : outside.filter { $0.contains(anyOf: slice.words) }
         let naming = outside.filter { file in
             types.contains { !file.offsets(of: $0).isEmpty && file.isNaming($0) }
-                || (!slice.words.isEmpty && !Self.exceptions.contains(file.path)
-                    && file.contains(anyOf: slice.words))
+                || speaking.contains { $0.path == file.path }
+                    && !slice.sharing.keys.contains { KindSteps.does($0, cover: file.path) }
         }
         #expect(naming.map(\.path) == [Self.list])
+        let needless = slice.sharing.keys.filter { path in
+            !speaking.contains { KindSteps.does(path, cover: $0.path) }
+        }
+        #expect(needless.isEmpty, "remove the exceptions")
     }
 
-    @Test(
-        "have the files that docs/ARCHITECTURE.md lists for a new kind",
-        arguments: [("## Adding a provider\n", "GitHub")]
-    )
-    func isListed(heading: String, name: String) throws {
-        let tree = try SourceTree.shared.get()
-        let page = try tree.file("docs/ARCHITECTURE.md")
-        let text = String(decoding: page.bytes, as: UTF8.self)
-        let start = try #require(text.firstRange(of: heading)).upperBound
-        let rest = text[start...]
-        let section = rest[..<(rest.firstRange(of: "\n## ")?.lowerBound ?? rest.endIndex)]
-        let spans = section.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-            .filter { $0.offset % 2 == 1 }.map { $0.element.replacing("NAME", with: name) }
-        let paths = spans.filter { $0.contains("/") }
-        #expect(paths.count > 5)
-        for path in paths {
-            let isThere = tree.files.contains {
-                $0.path == path || path.hasSuffix("/") && $0.path.hasPrefix(path)
-            }
-            #expect(isThere, "\(path)")
+    @Test("are found by their words in names of code and in texts, and not in comments")
+    func wordsAreFound() {
+        let code = [
+            ("case mysql(UInt32)", true), ("let text = \"InnoDB's log\"", true),
+            ("error.code == .mariaDB", true), ("// as MySQL does", false), ("let sql = 1", false),
+        ]
+        for (text, isFound) in code {
+            let file = SourceFile("Sources/Stores/SQL/Some.swift", text + "\n")
+            #expect(file.contains(anyOf: ["mysql", "mariadb", "innodb"]) == isFound, "\(text)")
         }
+    }
+
+    @Test("have the files that the steps to a new kind name", arguments: KindSteps.all)
+    func areListed(steps: KindSteps) throws {
+        let tree = try SourceTree.shared.get()
+        let paths = try steps.paths(in: tree.file(KindSteps.page))
+        #expect(paths.count > 20)
+        for path in paths {
+            let isThere = tree.files.contains { KindSteps.does(path, cover: $0.path) }
+            #expect(isThere == (steps.missing[path] == nil), "\(path)")
+        }
+        #expect(Set(steps.missing.keys).subtracting(paths).isEmpty, "no step names them")
+    }
+
+    @Test("are named by no file that the steps to a new kind omit", arguments: KindSteps.all)
+    func areFound(steps: KindSteps) throws {
+        let tree = try SourceTree.shared.get()
+        let paths = try steps.paths(in: tree.file(KindSteps.page))
+        let naming = tree.files.filter { steps.isNamed(in: $0) }.map(\.path)
+        #expect(naming.count > 20)
+        let known = paths + steps.exceptions.keys
+        let omitted = naming.filter { path in
+            !known.contains { KindSteps.does($0, cover: path) }
+        }
+        #expect(omitted.isEmpty, "name them in '\(steps.heading)' of \(KindSteps.page)")
+        let needless = steps.exceptions.keys.filter { exception in
+            !naming.contains { KindSteps.does(exception, cover: $0) }
+        }
+        #expect(needless.isEmpty, "remove the exceptions")
     }
 }
 
@@ -137,5 +232,11 @@ extension SourceFile {
         let text = String(decoding: CodeBlanker.blank(bytes, strings: false), as: UTF8.self)
             .lowercased()
         return words.contains { text.contains($0) }
+    }
+}
+
+extension [String: String] {
+    fileprivate func merging(_ other: [String: String]) -> [String: String] {
+        merging(other) { first, _ in first }
     }
 }

@@ -100,7 +100,7 @@ extension SourceFile {
         }
     }
 
-    private static func offsets(of needle: String, in bytes: [UInt8]) -> [Int] {
+    static func offsets(of needle: String, in bytes: [UInt8]) -> [Int] {
         let needle = Array(needle.utf8)
         var found: [Int] = []
         unsafe bytes.withUnsafeBytes { haystack in

@@ -60,6 +60,19 @@ struct TreeTests {
         #expect(both.problems.isEmpty)
     }
 
+    @Test("imports in each target all that the import table allows it")
+    func allowedImportsAreNeeded() {
+        // It is linked, and never called.
+        let linked: Set = ["CAllocator"]
+        for (target, allowed) in ImportTable.sources {
+            let files = tree.files.filter { $0.isSwift && !$0.isTest && $0.target == target }
+            let unused = allowed.subtracting(linked).filter { module in
+                files.allSatisfy { $0.offsets(of: "import \(module)\n").isEmpty }
+            }
+            #expect(unused.isEmpty, "\(target)")
+        }
+    }
+
     @Test("declares in Package.swift no edge between our targets that the import table forbids")
     func packageEdges() throws {
         let package = try tree.file("Package.swift")

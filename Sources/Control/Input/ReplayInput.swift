@@ -24,7 +24,7 @@ package struct ReplayInput: WireInput, Hashable {
     package static let fields: [WireField] = [
         .required("since", .time, "Repeat erasures from then on: when the backup was made."),
         .optional("target", .name, "This target alone."),
-        .optional("drill", .boolean, "Tell what would be erased, and erase nothing."),
+        .optional("drill", .boolean, "Report what would be erased, and erase nothing."),
         .optional(
             "restored_at",
             .time,

@@ -15,7 +15,7 @@ extension WireRequestFilter: WireObject {
             "Items of one page, 1 to 1000; 100 when absent."
         ),
         .optional("provider", .name, "Only requests with an identity at this provider."),
-        .optional("state", .oneOf(all: WireState.self), "Only this state."),
+        .optional("state", .oneOf(all: RequestState.self), "Only this state."),
         .optional("user_id", .userID, "Only this user."),
     ]
 
@@ -52,7 +52,7 @@ extension WireRequestFilter: WireObject {
                 }
                 provider = ProviderName(name)
             case "state":
-                guard let state = WireState(rawValue: value) else {
+                guard let state = RequestState(rawValue: value) else {
                     throw ControlProblem(.malformedQuery, "'state' is not a state")
                 }
                 self.state = state

@@ -2,7 +2,7 @@ package import Lifecycle
 
 /// Which requests a list shows; every part narrows it.
 package struct WireRequestFilter: Sendable, Hashable {
-    package var state: WireState?
+    package var state: RequestState?
     package var user: UserID?
     package var provider: ProviderName?
     /// What the id begins with; see ``RequestID/range(prefix:)``.

@@ -2,7 +2,7 @@ import Lifecycle
 
 /// The sentences of the status page.
 package enum PageText {
-    static func state(_ state: WireState) -> String {
+    static func state(_ state: RequestState) -> String {
         switch state {
         case .submitted: "submitted"
         case .accepted: "accepted"
@@ -85,6 +85,8 @@ extension PageText {
         "vault_sealed": "The vault key is missing. No token can be revoked.",
         "configuration_refused": "The last change of the configuration was refused.",
         "intake_paused": "The service refuses new requests.",
+        "deadline_near": "The statutory deadline of an open request is less than a week away.",
+        "deadline_passed": "The statutory deadline of an open request has passed.",
         "mass_deletion_guard": "More deletions than allowed per hour: the rest waits.",
         "provider_paused": "A provider is paused.",
         "provider_broken": "A provider fails.",

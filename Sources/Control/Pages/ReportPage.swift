@@ -227,7 +227,7 @@ package struct ReportPage: Sendable {
         }
         return """
             <h2>Recipients to inform</h2>
-            <p>They have received data of users (GDPR article 19). Tell them of the \
+            <p>They have received data of users (GDPR article 19). Inform them of the \
             \(report.erasure.completed) erasures of the month.</p>
             \(table(["Recipient", "Contact", "Purpose"], rows))
             """

@@ -48,7 +48,7 @@ package enum ReportText {
     }
 
     package static func state(_ name: String) -> String {
-        WireState(rawValue: name).map(PageText.state) ?? PageText.words(name)
+        RequestState(rawValue: name).map(PageText.state) ?? PageText.words(name)
     }
 
     package static func reason(_ name: String) -> String { PageText.words(name) }
@@ -63,7 +63,7 @@ package enum ReportText {
 
     /// The states of open requests, the parked ones by what they wait for.
     package static func open(_ open: WireReportOpen) -> [(name: String, count: Int)] {
-        sorted(open.states).filter { $0.name != WireState.parked.rawValue }
+        sorted(open.states).filter { $0.name != RequestState.parked.rawValue }
             .map { (name: state($0.name), count: $0.count) }
             + sorted(open.parked).map { (name: "waits: " + reason($0.name), count: $0.count) }
     }

@@ -4,7 +4,7 @@ package import Lifecycle
 package struct RequestOverview: Sendable, Hashable {
     /// Open requests in one state, or parked for one reason.
     package struct Group: Sendable, Hashable {
-        package let state: WireState
+        package let state: RequestState
         package let reason: ParkReason?
         /// By age, in the order of ``RequestOverview/ages``.
         package let counts: [Int]
@@ -12,7 +12,7 @@ package struct RequestOverview: Sendable, Hashable {
         package let oldestAt: WallTime?
 
         package init(
-            state: WireState,
+            state: RequestState,
             reason: ParkReason?,
             counts: [Int],
             oldest: RequestID?,
@@ -27,13 +27,13 @@ package struct RequestOverview: Sendable, Hashable {
     package struct Deadline: Sendable, Hashable {
         package let request: RequestID
         package let at: WallTime
-        package let state: WireState
+        package let state: RequestState
         package let reason: ParkReason?
 
         package init(
             request: RequestID,
             at: WallTime,
-            state: WireState,
+            state: RequestState,
             reason: ParkReason?
         ) {
             (self.request, self.at, self.state, self.reason) = (request, at, state, reason)

@@ -112,7 +112,7 @@ extension StatusPage {
     private static let ages = ["under 1 h", "1–24 h", "1–7 d", "7–30 d", "over 30 d"]
 
     var states: String {
-        let rows = WireState.allCases.compactMap { state -> [String]? in
+        let rows = RequestState.allCases.compactMap { state -> [String]? in
             let groups = overview.groups.filter { $0.state == state }
             guard !groups.isEmpty else { return nil }
             let counts = Self.ages.indices.map { age in

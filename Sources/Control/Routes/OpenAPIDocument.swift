@@ -193,6 +193,7 @@ extension OpenAPIDocument {
         WireHold.self,
         WireIdentity.self, WireKeyRotation.self, WireLedger.self, WireLedgerEntries.self,
         WireLedgerFinding.self, WireList<WireHealth>.self, WireList<WireHold>.self,
+        WireHost.self, WireList<WireHost>.self,
         WireList<WireIdentity>.self, WireList<WireMessage>.self, WireMessage.self,
         WireList<WireRequest>.self, WireNotification.self,
         WireNotificationStatus.self, WirePlan.self, WirePlanChange.self, WirePlanIdentity.self,

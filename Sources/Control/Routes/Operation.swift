@@ -2,7 +2,7 @@
 package enum Operation: String, Sendable, CaseIterable {
     case abandonRequest, acceptRollback, approveRequest, cancelRequest, checkProvider
     case checkTarget, forgetIdentity, health, holdRequest, holdTarget, holdUser, ledgerEntries
-    case liftHold, listHolds, listIdentities, listMessages, listProviders, listRequests
+    case liftHold, listHolds, listHosts, listIdentities, listMessages, listProviders, listRequests
     case listTargets, makePlan, metrics, notificationStatus, overrideGuard, pauseIntake
     case pauseProvider, pauseTarget, putCredential, reauthorizeRequest, releaseRequest
     case releaseUser, reloadConfiguration, resumeIntake, resumeProvider, resumeTarget

@@ -62,11 +62,11 @@ package struct Route: Sendable {
     /// Whether the body is anything at all, and header fields of ``NotificationInput`` go with it.
     package var takesRawBody: Bool { operation == .takeNotification }
 
-    /// Whether the answer may take minutes: stores are asked for a plan or for rules, or a month of
-    /// very many requests is counted.
+    /// Whether the answer may take minutes: stores are asked for a plan, for rules or for what has
+    /// none, or a month of very many requests is counted.
     package var takesLong: Bool {
         switch operation {
-        case .makePlan, .approveRequest, .showReport, .suggestRules: true
+        case .makePlan, .approveRequest, .checkTarget, .showReport, .suggestRules: true
         default: false
         }
     }

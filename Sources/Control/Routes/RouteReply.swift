@@ -1,5 +1,4 @@
 import Encoding
-import FoundationEssentials
 
 /// What a handler answers with.
 package enum RouteReply: Sendable {
@@ -18,7 +17,7 @@ package enum RouteReply: Sendable {
     ) throws(ControlProblem) -> RouteReply {
         var writer = JSONWriter()
         switch object {
-        // Every submission and every list answers with these: by hand, not by `JSONEncoder`.
+        // Every submission and every list answers with these: by hand, not by `TypedJSON`.
         case let request as WireRequest: request.write(to: &writer)
         case let page as WireList<WireRequest>:
             writer.object { writer in
@@ -31,8 +30,6 @@ package enum RouteReply: Sendable {
     }
 
     private static func encode(_ object: some Encodable) throws(ControlProblem) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return Array(try encoder.encode(object)) } catch { throw ControlProblem(.internal) }
+        do { return try TypedJSON.bytes(object) } catch { throw ControlProblem(.internal) }
     }
 }

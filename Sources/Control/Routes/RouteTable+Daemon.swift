@@ -48,6 +48,13 @@ extension RouteTable {
         ) { _ throws(ControlProblem) in .json(OpenAPIDocument.bytes) }
     ]
 
+    static let hosts: [Route] = [
+        .get(.listHosts, "/v1/hosts", "The hosts that share the state; none for a state in a file.")
+        {
+            call throws(ControlProblem) in try await call.backend.hosts(caller: call.caller)
+        }
+    ]
+
     static let intake: [Route] = [
         .verb(.pauseIntake, "/v1/intake/pause", "Stop taking requests.") {
             call throws(ControlProblem) in
@@ -97,7 +104,7 @@ extension RouteTable {
             "/v1/vault/rotate",
             "Wrap every user's data key under the active vault key.",
             status: 202,
-            problems: [.vaultSealed]
+            problems: [.vaultSealed, .wrongState]
         ) { call throws(ControlProblem) in
             try await call.backend.rotateVault(caller: call.caller)
         },

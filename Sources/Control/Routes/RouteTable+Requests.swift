@@ -8,7 +8,7 @@ extension RouteTable {
             "/v1/plans",
             "What deleting a user would do, and how much of it; nothing is done.",
             PlanInput.self,
-            problems: [.malformedUserID, .missingField]
+            problems: [.malformedUserID, .missingField, .planRefused]
         ) { call, input throws(ControlProblem) in
             try await call.backend.makePlan(for: input.user, caller: call.caller)
         }
@@ -126,8 +126,8 @@ extension RouteTable {
             "/v1/requests/{id}/receipt",
             """
             The proof for one request. Its configuration says whose words those on kept data, \
-            cutoffs, backups and links are: at_completion, or in_force (now) where an earlier \
-            version ended it.
+            cutoffs, backups and links are: at_completion, or in_force (now) where the \
+            request names none.
             """,
             .document(ReceiptFields.self),
             role: .submit,

@@ -1,7 +1,8 @@
 /// Every route of the control API with its handler, sorted by path and then by method.
 package enum RouteTable {
     package static let routes: [Route] =
-        page + daemon + holds + intake + ledger + messages + notifications + document + plans
+        page + daemon + holds + hosts + intake + ledger + messages + notifications + document
+        + plans
         + providers + replay + reports + requests + targets + users + vault
 
     /// The row of one operation; every operation has exactly one, which a test holds.

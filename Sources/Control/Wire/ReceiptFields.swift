@@ -38,7 +38,7 @@ package struct ReceiptFields: WireObject {
         .optional("forgotten", .list(.object("Forgotten")), "Identities that were forgotten."),
         .optional("abandoned", .object("ReceiptNote"), "Who decided not to wait, and why."),
         .optional("addenda", .list(.object("Addendum")), "What became known later."),
-        .optional("rechecks", .list(.object("ReceiptRecheck")), "Looks at the stores after it."),
+        .optional("rechecks", .list(.object("ReceiptRecheck")), "Checks of the stores after it."),
         .optional("next_recheck_at", .time, "When the next recheck is due."),
         .optional("data_returned_at", .time, "When data was first found there again."),
         .optional("rechecks_abandoned", .object("ReceiptNote"), "Who ended the rechecks, and why."),

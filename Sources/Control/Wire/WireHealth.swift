@@ -68,7 +68,11 @@ package struct WireHealth: WireObject, Codable, Hashable {
         .optional("last_error", .text, "A code: why not."),
         .required("findings", .list(.text), "What a check found wrong; not for viewers."),
         .optional("summary", .text, "After a check: what it found, in one sentence."),
-        .optional("uncovered", .list(.text), "After a check of a target: its unmapped data."),
+        .optional(
+            "uncovered",
+            .list(.text),
+            "After a check of a target: unmapped data, and keys that stop deletions."
+        ),
         .optional(
             "sampled",
             .list(.text),

@@ -6,7 +6,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
     package var kind: WireValue<RequestKind>
     /// The application's own user id; `erased:…` once a deletion has completed.
     package var userID: String?
-    package var state: WireValue<WireState>
+    package var state: WireValue<RequestState>
     package var detail: String?
     package var heldBy: [String]?
     package var blockedBy: [String]?
@@ -24,7 +24,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
         id: RequestID,
         kind: RequestKind,
         userID: String,
-        state: WireState,
+        state: RequestState,
         createdAt: WallTime
     ) {
         self.id = id
@@ -57,9 +57,9 @@ package struct WireRequest: WireObject, Codable, Hashable {
         .optional(
             "user_id",
             .text,
-            "The application's user id, or `erased:…` afterwards; not for viewers."
+            "The application's user id, or `erased:…` after the erasure; not for viewers."
         ),
-        .required("state", .choice(of: WireState.self), "Where it stands."),
+        .required("state", .choice(of: RequestState.self), "Where it stands."),
         .optional("detail", .text, "Why it is parked or rejected."),
         .optional(
             "held_by",

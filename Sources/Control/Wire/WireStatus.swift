@@ -48,7 +48,7 @@ package struct WireStatus: WireObject, Codable, Hashable {
     package var isIntakePaused: Bool
     package var isVaultSealed: Bool
     package var guardState: WireGuard
-    /// Open and recently ended requests by wire state.
+    /// Open and recently ended requests by state.
     package var requests: [String: Int]
     package var parked: [String: Int]
     package var oldestOpenAt: WallTime?

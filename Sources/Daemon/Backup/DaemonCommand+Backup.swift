@@ -13,6 +13,7 @@ extension DaemonCommand {
         _ options: DaemonOptions,
         _ environment: [String: String]
     ) throws -> String {
+        try refuseServer(options, environment)
         let directories = try backupDirectories(options, environment)
         let clock = AnchoredClock()
         return try Backup(
@@ -37,6 +38,7 @@ extension DaemonCommand {
                 Array(ServiceSetup.minimalConfiguration.utf8),
                 file: path
             )
+        try refuseServer(options, environment)
         let clock = AnchoredClock()
         return try Restore(
             stateDirectory: directories.state,
@@ -47,6 +49,25 @@ extension DaemonCommand {
             ),
             now: { clock.now() }
         ).read(file)
+    }
+
+    /// A state in PostgreSQL is no file: its server backs it up.
+    private static func refuseServer(
+        _ options: DaemonOptions,
+        _ environment: [String: String]
+    ) throws {
+        let path = options.configurationPath
+        guard BackupFile.exists(path),
+            try DaemonConfiguration.load(path: path, environment: environment).state.kind
+                == .postgresql
+        else { return }
+        throw DaemonError(
+            .configuration,
+            [
+                "cannot back up or restore the state (not_a_file): it is in PostgreSQL; use that"
+                    + " server's backups, and keep copies of hash.key and ledger.key"
+            ]
+        )
     }
 
     /// Sets up the process and finds the directories.

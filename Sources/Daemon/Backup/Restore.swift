@@ -201,7 +201,7 @@ struct Restore {
                 + "     sudo -u expunged sqlite3 \(spool) \"UPDATE requests SET\n"
                 + "       state = 'submitted' WHERE state IN\n       \(states)\"",
             "systemctl start expunged.service (nothing is purged yet)",
-            "expungectl list: cancel and hold again what you canceled and held since then",
+            "expungectl list: cancel and hold again what you cancelled and held since then",
             "expungectl ledger accept-rollback, if the service reports an old or damaged state",
             "let applications repeat what they submitted by socket since then",
         ]

@@ -12,9 +12,7 @@ enum Remedy {
 
     static func guide(ofProvider kind: String) -> String { "docs/providers/\(kind).md" }
 
-    static func guide(of kind: any StoreKind.Type) -> String {
-        kind.traits.guide ?? "docs/guides/\(kind.name)-target.md"
-    }
+    static func guide(ofStore kind: String) -> String { "docs/stores/\(kind).md" }
 
     static func of(_ problem: ConfigurationProblem) -> String {
         let line =
@@ -130,7 +128,7 @@ enum Remedy {
                 + " opens files"
         ),
         (
-            ["not a database", "no sqlite database", "malformed", "corrupt"],
+            ["not a database", "or an encrypted one", "malformed", "corrupt"],
             "name the right file, or restore it"
         ),
         (["table '", "column '"], "correct the names in the rules, or change the schema"),

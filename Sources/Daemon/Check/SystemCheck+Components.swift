@@ -74,11 +74,14 @@ extension SystemCheck {
         } catch {
             return [Finding(at: folders.state, "\(error)", remedy: Remedy.report)]
         }
-        let found = await withTaskGroup(of: (Int, [Finding]).self) { group in
+        let found = await withTaskGroup(of: (Int, Checked).self) { group in
             var index = 0
-            func add(_ check: @escaping @Sendable () async -> [Finding]) {
+            func ask(_ check: @escaping @Sendable () async -> Checked) {
                 group.addTask { [index] in (index, await check()) }
                 index += 1
+            }
+            func add(_ check: @escaping @Sendable () async -> [Finding]) {
+                ask { Checked(findings: await check()) }
             }
             for provider in configuration.providers {
                 add { await findings(provider, factory, configuration) }
@@ -87,7 +90,7 @@ extension SystemCheck {
                 add { await findings(directory, factory, configuration) }
             }
             for target in configuration.targets {
-                add { await findings(target, factory, configuration) }
+                ask { await checked(target, factory, configuration) }
             }
             for subscriber in configuration.subscribers {
                 add { await findings(subscriber, factory, configuration) }
@@ -98,11 +101,27 @@ extension SystemCheck {
             if let mail = configuration.mail {
                 add { await findings(mail, factory, configuration) }
             }
-            var found: [(Int, [Finding])] = []
+            var found: [(Int, Checked)] = []
             for await finding in group { found.append(finding) }
             return found
         }
-        return found.sorted { $0.0 < $1.0 }.flatMap(\.1)
+        return Self.findings(found.sorted { $0.0 < $1.0 }.map(\.1), configuration)
+    }
+
+    /// What was found, in the order of the file; of several targets of one database, once.
+    private static func findings(
+        _ checked: [Checked],
+        _ configuration: DaemonConfiguration
+    ) -> [Finding] {
+        var reported: [TargetName: [CoverageFinding]] = [:]
+        return checked.flatMap { checked in
+            guard let search = checked.search else { return checked.findings }
+            reported[search.target.name] = search.inspected.uncovered + search.found
+            let earlier = configuration.earlierTargets(inDatabaseOf: search.target)
+                .flatMap { reported[$0.name] ?? [] }
+            let report = CoverageReport(search.found, search.inspected, reported: earlier)
+            return checked.findings + search.findings(report)
+        }
     }
 
     private func makeFactory() throws -> AdapterFactory {
@@ -151,7 +170,7 @@ extension SystemCheck {
         _ configuration: DaemonConfiguration
     ) async -> [Finding] {
         let key = "directory.\(directory.name)"
-        let guide = "docs/guides/firebase.md"
+        let guide = type(of: directory.kind).guide
         do {
             let made = try await directory.kind.open(directory, in: factory.environment)
             let failure = await made.diagnose()
@@ -203,55 +222,77 @@ extension SystemCheck {
 
     // MARK: Targets
 
-    private func findings(
+    private func checked(
         _ target: TargetConfiguration,
         _ factory: AdapterFactory,
         _ configuration: DaemonConfiguration
-    ) async -> [Finding] {
+    ) async -> Checked {
         let key = "target.\(target.name)"
-        let guide = Remedy.guide(of: type(of: target.store))
+        let guide = Remedy.guide(ofStore: type(of: target.store).name)
         let made: any PurgeTarget
         do {
             made = try await factory.make(target, in: configuration)
         } catch {
-            return findings(error, key, guide, configuration)
+            return Checked(findings: findings(error, key, guide, configuration))
         }
         let place = place(of: key, in: configuration) + ": \(key)"
         let inspected = await made.inspect(withOutages: true)
-        var found = inspected.problems.map {
-            Finding(at: place, $0, remedy: Remedy.of(text: $0, guide))
+        var checked = Checked(
+            findings: inspected.problems.map {
+                Finding(at: place, $0, remedy: Remedy.of(text: $0, guide))
+            }
+        )
+        var found: [CoverageFinding] = []
+        let searching = checked.findings.isEmpty ? made.store as? any CoverageSearching : nil
+        switch await searching?.coverage() {
+        case .findings(let findings)?: found = findings
+        case .failure(let failure)?:
+            checked.findings.append(
+                Finding(
+                    at: place,
+                    "it cannot be searched for user data: \(failure.code)",
+                    remedy: Remedy.of(failure, guide)
+                )
+            )
+        case nil: break
         }
-        found += inspected.advice.map {
-            Finding(.warning, at: place, $0, remedy: "see \(guide)")
-        }
-        if found.allSatisfy({ $0.severity == .warning }),
-            let searching = made.store as? any CoverageSearching
-        {
-            switch await searching.coverage() {
-            case .findings(let findings):
-                let isNew = { (finding: CoverageFinding) in
-                    !finding.isCovered && !finding.isNamed(in: inspected.advice)
-                }
-                found += findings.filter(isNew).map {
+        checked.search = Checked.Search(
+            target: target,
+            place: place,
+            guide: guide,
+            found: found,
+            inspected: inspected
+        )
+        await made.shutdown()
+        return checked
+    }
+}
+
+/// What a check of one component found.
+private struct Checked {
+    var findings: [Finding]
+    /// What else is known of a target.
+    var search: Search?
+
+    struct Search {
+        let target: TargetConfiguration
+        let place: String
+        let guide: String
+        /// Empty where nothing was searched.
+        let found: [CoverageFinding]
+        let inspected: TargetFindings
+
+        func findings(_ report: CoverageReport) -> [Finding] {
+            report.advice.map { Finding(.warning, at: place, $0, remedy: "see \(guide)") }
+                + report.unmapped.map { finding in
                     Finding(
                         .warning,
-                        at: "\(place): \($0.name)",
-                        "it looks like user data that nothing erases: \($0.reason)",
+                        at: "\(place): \(finding.name)",
+                        "it looks like user data that nothing erases: \(finding.reason)",
                         remedy: "give it a rule, or keep it with a reason; see \(guide)"
                     )
                 }
-            case .failure(let failure):
-                found.append(
-                    Finding(
-                        at: place,
-                        "it cannot be searched for user data: \(failure.code)",
-                        remedy: Remedy.of(failure, guide)
-                    )
-                )
-            }
         }
-        await made.shutdown()
-        return found
     }
 }
 

@@ -36,6 +36,7 @@ struct SystemCheck: Sendable {
             }
             found += credentialFindings(configuration)
             let dates = ServerDates(now: machine.now)
+            found += stateFindings(configuration)
             found += await ServerDates.$current.withValue(dates) {
                 await componentFindings(configuration)
             }
@@ -82,7 +83,7 @@ struct SystemCheck: Sendable {
         let end =
             found.isEmpty
             ? "'\(path)' and everything that it names is fine"
-            : "\(errors) to mend, \(warnings) to know"
+            : "errors: \(errors), warnings: \(warnings)"
         return ((found.map(\.text) + [end]).joined(separator: "\n"), status)
     }
 }

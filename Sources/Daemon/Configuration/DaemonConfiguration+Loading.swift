@@ -39,6 +39,7 @@ extension DaemonConfiguration {
             table: Kinds.table
         )
         let requests = reader.requests()
+        let state = reader.state()
         let vault = reader.vault()
         let server = reader.server()
         let journal = reader.journal()
@@ -53,6 +54,7 @@ extension DaemonConfiguration {
         try reader.finish()
         return DaemonConfiguration(
             requests: requests,
+            state: state,
             vault: vault,
             server: server,
             journal: journal,

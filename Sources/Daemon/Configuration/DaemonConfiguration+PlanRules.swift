@@ -21,7 +21,7 @@ extension DaemonConfiguration {
             case .key:
                 let key = "key \(section.text("name") ?? "")"
                 rules.append(PurgePlan.Rule(key: key, value: section.planText()))
-            case .auth: break
+            case .auth, .verifyHost: break
             case .step:
                 let key = "\(section.groupName) \(section.text("name") ?? "")"
                 rules.append(PurgePlan.Rule(key: key, value: section.planText()))

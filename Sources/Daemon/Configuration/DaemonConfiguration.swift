@@ -6,6 +6,7 @@ package import Stores
 /// A whole, valid configuration; it holds names of credentials, never secrets.
 package struct DaemonConfiguration: Sendable {
     package let requests: RequestConfiguration
+    package let state: StateConfiguration
     package let vault: VaultConfiguration
     package let server: ServerConfiguration
     package let journal: JournalConfiguration

@@ -50,8 +50,9 @@ struct SectionNames {
         switch section.scope {
         case .table: section.text("table")
         case .key: section.text("name")
-        case .requests, .vault, .server, .journal, .controller, .recipient, .mail, .provider,
-            .directory, .target, .column, .condition, .auth, .step, .subscriber, .queue:
+        case .requests, .state, .vault, .server, .journal, .controller, .recipient, .mail,
+            .provider, .directory, .target, .column, .condition, .auth, .verifyHost, .step,
+            .subscriber, .queue:
             nil
         }
     }

@@ -8,6 +8,9 @@ import Vault
 /// What the control API works with.
 struct BackendParts: Sendable {
     let state: StateDatabase
+    /// `nil` for a state in a file.
+    var shared: SharedDatabase?
+    var steward = Steward.single
     let engine: DeletionEngine
     let vault: SealedVault
     let rotation: KeyRotation
@@ -38,7 +41,7 @@ struct BackendParts: Sendable {
     let generator: IdentifierGenerator
     let now: @Sendable () -> WallTime
     let startedAt: WallTime
-    let version: String
+    var version = Daemon.version
     /// `nil` where no clock is watched.
     var clock: ClockKeeper?
     let logger: Logger
@@ -46,6 +49,6 @@ struct BackendParts: Sendable {
     /// By the configured names.
     var queueHealth: @Sendable () -> [String: SpoolHealth] = { [:] }
     /// The last reload, if it was refused.
-    var refusedReload: @Sendable () -> WireRefusedReload? = { nil }
-    let reload: @Sendable () async throws(ControlProblem) -> WireReload
+    var refusedReload: @Sendable () -> RefusedReload? = { nil }
+    let reload: @Sendable () async throws(ControlProblem) -> ReloadResult
 }

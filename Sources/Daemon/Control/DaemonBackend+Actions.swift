@@ -45,7 +45,8 @@ extension DaemonBackend {
             report(action, on: id, caller)
             return try await show(id, caller: caller)
         }
-        switch await parts.engine.operate(id, try event(of: action, caller)) {
+        let event = try event(of: action, caller)
+        switch try await attempt(action.verb, { try await parts.engine.operate(id, event) }) {
         case .done:
             break
         case .refused(let refusal):
@@ -101,45 +102,35 @@ extension DaemonBackend {
         return try await show(id, caller: caller)
     }
 
-    /// What the state machine cannot know.
     private func check(
         _ action: RequestAction,
         on record: RequestRecord
     ) async throws(ControlProblem) {
-        let request = record.request
-        guard !request.phase.isEnded else { throw Self.problem(.alreadyEnded, action, request) }
+        let asked = try await operatorAction(action, on: record)
+        do {
+            try record.request.check(asked)
+        } catch {
+            throw Self.problem(error, action, record.request)
+        }
+    }
+
+    private func operatorAction(
+        _ action: RequestAction,
+        on record: RequestRecord
+    ) async throws(ControlProblem) -> OperatorAction {
         switch action {
-        case .cancel, .retry, .hold, .approve:
-            return
+        case .cancel: return .cancel
+        case .retry: return .retry
+        case .hold: return .hold
+        case .approve: return .approve
         case .release:
             let hold = try await attempt("release") {
                 try await parts.state.userHold(record.userHash)
             }
-            guard hold.since == nil || record.hasOwnHold else {
-                throw ControlProblem(
-                    .wrongState,
-                    "the user is on hold; lift it with: expungectl release --user USER"
-                )
-            }
-        case .abandon(_, nil)
-        where request.revocations.isEmpty || request.phase.parkReason == .withoutKeys:
-            // Only the state machine knows whether it waits for an identity, or for keys.
-            return
+            return .release(isUserHeld: hold.since != nil, hasOwnHold: record.hasOwnHold)
         case .abandon(_, let provider):
             let lanes = parts.registry.current.configuration.providers.map(\.name)
-            let known = Set(lanes).union(request.revocations.map(\.provider))
-            if let provider, !known.contains(provider) { throw ControlProblem(.unknownProvider) }
-            let open = request.revocations.filter { $0.verdict == nil }
-            guard let stage = request.phase.stage, stage <= .revoking,
-                open.contains(where: { provider == nil || $0.provider == provider })
-            else { throw Self.problem(.nothingToAbandon, action, request) }
-            // An operation ends all revocations of a request, so a provider must be the last.
-            guard provider == nil || open.allSatisfy({ $0.provider == provider }) else {
-                throw ControlProblem(
-                    .wrongState,
-                    "other providers are not done yet; wait for them, or name no provider"
-                )
-            }
+            return .abandon(provider, configured: Set(lanes))
         }
     }
 
@@ -162,6 +153,17 @@ extension DaemonBackend {
         case .noPlan: ControlProblem(.wrongState, "no plan of it waits for an approval")
         case .planChanged: planChanged(to: request.approval?.plan)
         case .sameOperator: ControlProblem(.sameOperator)
+        case .userOnHold:
+            ControlProblem(
+                .wrongState,
+                "the user is on hold; lift it with: expungectl release --user USER"
+            )
+        case .unknownProvider: ControlProblem(.unknownProvider)
+        case .providersOpen:
+            ControlProblem(
+                .wrongState,
+                "other providers are not done yet; wait for them, or name no provider"
+            )
         }
     }
 
@@ -205,12 +207,19 @@ extension DaemonBackend {
                 )
                 : try await parts.state.releaseUser(userHash, by: uid, at: parts.now())
         }
+        // A replay may have read the holds before.
+        if isHeld {
+            await parts.engine.userHeld()
+            try await attempt(verb) { try await parts.engine.settleRules() }
+        }
         guard isHeld || hold.since != nil || !hold.openRequests.isEmpty else {
             throw ControlProblem(.holdNotFound, "this user is not on hold")
         }
         for id in hold.openRequests {
             // One that ended meanwhile, or was not on hold, is as it should be.
-            _ = await parts.engine.operate(id, isHeld ? .hold : .release)
+            _ = try await attempt(verb) {
+                try await parts.engine.operate(id, isHeld ? .hold : .release)
+            }
             parts.logger.note(
                 isHeld ? .holdPlaced : .holdReleased,
                 ["request.id": "\(id)"]

@@ -8,7 +8,7 @@ import Storage
 import Stores
 
 extension DaemonBackend {
-    private static let operatorPause = PauseWatch.operatorReason
+    private static let operatorPause = PauseReason.byOperator
 
     func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
@@ -78,11 +78,8 @@ extension DaemonBackend {
         guard let target = adapters.configuration.targets.first(where: { $0.name == name }),
             let adapter = adapters.targets[name]
         else { throw ControlProblem(.unknownTarget) }
-        var findings: [String] = []
-        var uncovered: [String]?
-        var sampled: [String]?
         let uid = caller.operatorUID ?? caller.uid
-        var advice: [String]?
+        var checked = CheckedTarget()
         switch action {
         case .pause:
             try await commit(
@@ -90,33 +87,21 @@ extension DaemonBackend {
             )
             parts.engine.post(.pauseTarget(name, reason: Self.operatorPause, by: uid))
         case .resume:
-            findings = try await resume(name, by: uid)
+            checked.findings = try await resume(name, by: uid)
         case .check:
-            let inspected = await adapter.inspect(withOutages: true)
-            findings = inspected.problems
-            advice = inspected.advice + adapters.configuration.cutoffAdvice(target)
-            switch await (adapter.store as? any CoverageSearching)?.coverage() {
-            case .findings(let found)?:
-                uncovered = found.filter { !$0.isCovered }.map { "\($0.name): \($0.reason)" }
-                let samples = found.filter(\.isSample).map { "\($0.name): \($0.reason)" }
-                sampled = samples.isEmpty ? nil : samples
-            case .failure(let failure)?:
-                // Silence would pass for "nothing was found".
-                findings.append("it cannot be looked through for user data: \(failure.code)")
-            case nil: break
-            }
-            if inspected.problems.isEmpty { try await endOwnPause(of: name, by: uid) }
+            checked = await CheckedTarget(target, adapter, adapters)
+            if checked.isSetUp { try await endOwnPause(of: name, by: uid) }
         }
         await parts.engine.probe()
         audit("\(action.rawValue)_target", caller, ["target": "\(name)"])
         let pauses = try await attempt("targets") { try await parts.state.pauses() }
         var health = health(of: target, reason: pauses.targets[name])
-        if action != .pause { health.findings = findings }
-        health.uncovered = uncovered
-        health.sampled = sampled
-        health.advice = advice
+        if action != .pause { health.findings = checked.findings }
+        health.uncovered = checked.uncovered
+        health.sampled = checked.sampled
+        health.advice = checked.advice
         if action == .check {
-            if findings.isEmpty { health.lastSuccessAt = parts.now() }
+            if health.findings.isEmpty { health.lastSuccessAt = parts.now() }
             health.summarize()
         }
         return health
@@ -144,7 +129,7 @@ extension DaemonBackend {
             parts.engine.post(.resume(name))
             return
         }
-        let reason = PauseWatch.setUpReason
+        let reason = PauseReason.notSetUp
         try await commit(.pauseProvider(name, reason: reason, by: uid, at: parts.now()))
         parts.engine.post(.pause(name, reason: reason, by: uid))
     }
@@ -270,18 +255,5 @@ extension WireHealth {
             } else {
                 "'\(name)' works: it answered as its configuration expects"
             }
-    }
-}
-
-extension DaemonConfiguration {
-    /// One sentence where a store, or a part of it, has no time cutoff.
-    fileprivate func cutoffAdvice(_ target: TargetConfiguration) -> [String] {
-        guard let withoutTimestamps = withoutTimestamps(target) else { return [] }
-        let remedy =
-            (target.store.cutoff.remedy.map { $0 + ", or " } ?? "") + "never give an id again"
-        return [
-            "there is no time cutoff (\(withoutTimestamps)): what is newer than a request goes with"
-                + " it, also that of a later account with the same id; \(remedy)"
-        ]
     }
 }

@@ -41,6 +41,7 @@ extension DaemonBackend {
             uid: caller.operatorUID ?? caller.uid
         )
         try answer(await parts.engine.place(hold))
+        try await attempt("hold_target") { try await parts.engine.settleRules() }
         report(.holdPlaced, "hold_target", hold, caller)
         // Placed again, it is the one that was there before.
         let known = parts.engine.inspect { $0.holds.first { $0.name == name } }

@@ -18,6 +18,7 @@ extension DaemonBackend {
         _ input: ReplayInput,
         caller: Caller
     ) async throws(ControlProblem) -> WireReplay {
+        try await requireSteward()
         try parts.replay.begin(input)
         audit("start_replay", caller, input.target.map { ["target": "\($0)"] } ?? [:])
         return parts.replay.progress

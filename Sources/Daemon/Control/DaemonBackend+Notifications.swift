@@ -106,7 +106,7 @@ extension DaemonBackend {
         case .completed: "Your account and its data were deleted."
         case .nothingToDo: "No account is linked to this login, so there is nothing to delete."
         case .needsAttention:
-            "Your request was received, and somebody has to look at it. Please contact support."
+            "Your request was received. A person has to check it: please contact support."
         }
     }
 }

@@ -27,12 +27,7 @@ extension DaemonBackend {
         case .made(let plan):
             audit("plan", caller)
             return WirePlan(plan, state: .notRequired)
-        case .failure(let target, let failure):
-            throw ControlProblem(
-                .unavailable,
-                "target '\(target)' cannot be asked now: \(failure.code)",
-                retryAfter: Self.retryDelay
-            )
+        case .failure(let target, let failure): throw Self.planFailed(target, failure)
         }
     }
 
@@ -75,8 +70,25 @@ extension DaemonBackend {
         )
         let made = await parts.registry.current.forEngine.planner(parts.hasher).make(order)
         guard case .made(let plan) = made, plan.hash != hash else { return }
-        _ = await parts.engine.operate(request.id, .retry)
+        _ = try await attempt("approve") { try await parts.engine.operate(request.id, .retry) }
         throw Self.planChanged(to: plan)
+    }
+
+    /// Waiting helps where the store does not answer, and nowhere else.
+    private static func planFailed(_ target: TargetName, _ failure: EffectFailure) -> ControlProblem
+    {
+        switch failure {
+        case .unreachable, .throttled, .lost:
+            return ControlProblem(
+                .unavailable,
+                "target '\(target)' cannot be asked now: \(failure.code)",
+                retryAfter: RetryPolicy.caller.first
+            )
+        case .unusable, .rejected, .refused, .wrongEndpoint, .misconfigured, .sealBroken,
+            .vaultSealed, .keys, .blocked:
+            let cause = failure.obstacle.map { "\(failure.code): \($0.text)" } ?? failure.reason
+            return ControlProblem(.planRefused, "target '\(target)': \(cause)")
+        }
     }
 
     static func planChanged(to plan: PurgePlan?) -> ControlProblem {

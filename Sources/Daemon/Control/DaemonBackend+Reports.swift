@@ -108,7 +108,7 @@ extension DaemonBackend {
                     let document = try await parts.state.scopeDocument(id)
                     left.scopes[id] = try document.map { try ErasureScope(document: $0) }
                 }
-                left.add(group, unscoped: parts.registry.current.erasureScope.forEarlierRequests)
+                left.add(group, unscoped: parts.registry.current.erasureScope)
             }
         }
         report.erasure = WireReportErasure(
@@ -121,8 +121,8 @@ extension DaemonBackend {
                 verdicts: Dictionary(uniqueKeysWithValues: verdicts.map { ($0.rawValue, $1) })
             )
         }.sorted { $0.provider < $1.provider }
-        report.kept = left.kept
-        report.copies = left.copies
+        report.kept = left.kept.map { WireReportKept($0.place, $0.kept) }
+        report.copies = left.copies.map { WireReportCopies($0.place, $0.copies) }
     }
 
     private func addOpen(to report: inout WireReport) async throws {

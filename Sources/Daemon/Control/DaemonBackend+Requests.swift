@@ -87,8 +87,8 @@ extension DaemonBackend {
             recheckNote: recheckNote.flatMap(AbandonNote.init(text:)),
             statement: ReceiptStatement(
                 request: record.request,
-                // Requests of a version that recorded none have what is in force now.
-                scope: recorded ?? parts.registry.current.erasureScope.forEarlierRequests,
+                // A request that names none has what is in force now.
+                scope: recorded ?? parts.registry.current.erasureScope,
                 isScopeRecorded: recorded != nil
             ),
             controller: parts.registry.current.configuration.controller,
@@ -113,7 +113,7 @@ extension DaemonBackend {
                 at: record.updatedAt,
                 requestID: id
             )
-            event.state = record.request.phase.wireState.rawValue
+            event.state = record.request.phase.state.rawValue
             event.detail = record.request.endDetail
             let last = event
             return AsyncStream { continuation in

@@ -59,9 +59,9 @@ extension DaemonBackend {
     }
 
     func reload(caller: Caller) async throws(ControlProblem) -> WireReload {
-        let answer = try await parts.reload()
+        let result = try await parts.reload()
         audit("reload", caller)
-        return answer
+        return WireReload(result)
     }
 
     func health(caller: Caller) async throws(ControlProblem) -> WireServiceHealth {
@@ -86,7 +86,7 @@ extension DaemonBackend {
         for (reason, count) in counts.byParkReason { status.parked[reason.rawValue] = count }
         status.oldestOpenAt = counts.oldestAcceptedAt
         status.oldestOpenID = counts.oldestID
-        status.refusedReload = parts.refusedReload()
+        status.refusedReload = parts.refusedReload().map { WireRefusedReload($0) }
         var alarms = self.alarms(status) + (await ledgerAlarms)
         if try await !expiringTokens().isEmpty { alarms.append(.tokensExpiring) }
         let returned = try await returnedRechecks()
@@ -94,6 +94,7 @@ extension DaemonBackend {
         if !counts.blocked.isEmpty { alarms.append(.purgeBlocked) }
         if !parts.rechecks.overdue.isEmpty { alarms.append(.recheckOverdue) }
         if !parts.messages.failing.isEmpty { alarms.append(.messagesFailing) }
+        if let alarm = try await deadlineAlarm { alarms.append(alarm) }
         status.alarms = alarms.map(\.rawValue)
         return status
     }
@@ -118,6 +119,7 @@ extension DaemonBackend {
             isVaultSealed: !parts.vault.isOpen,
             isConfigurationRefused: parts.refusedReload() != nil,
             counts: counts,
+            nextDeadline: try await nextDeadline,
             massDeletionGuard: parts.engine.inspect { $0.guardHealth(at: now) },
             providers: providers,
             targets: targets,
@@ -145,6 +147,26 @@ extension DaemonBackend {
             ledgerCoveredCount: await parts.ledger.last?.checkpoint.size ?? 0,
             isLedgerSound: await parts.ledger.health == .sound
         ).text
+    }
+
+    /// Of all open requests.
+    private var nextDeadline: WallTime? {
+        get async throws(ControlProblem) {
+            let rows = try await attempt("status") {
+                try await parts.state.deadlines(before: .distantFuture, limit: 1)
+            }
+            return rows.first?.deadlineAt
+        }
+    }
+
+    private var deadlineAlarm: StatusAlarm? {
+        get async throws(ControlProblem) {
+            let now = parts.now()
+            guard let next = try await nextDeadline, next <= now + DeadlineWatch.warning else {
+                return nil
+            }
+            return next <= now ? .deadlinePassed : .deadlineNear
+        }
     }
 
     private func counts() async throws(ControlProblem) -> RequestCounts {

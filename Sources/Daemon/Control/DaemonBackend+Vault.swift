@@ -22,6 +22,7 @@ extension DaemonBackend {
     }
 
     func rotateVault(caller: Caller) async throws(ControlProblem) -> WireVault {
+        try await requireSteward()
         try await attempt("rotate_vault") { try await parts.rotation.begin() }
         audit("rotate_vault", caller)
         return try await vault(caller: caller)

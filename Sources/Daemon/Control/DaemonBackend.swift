@@ -11,9 +11,6 @@ import Storage
 /// The submit role sees every request: the applications behind that socket are one trust domain.
 /// Applications that distrust each other run instances of their own.
 struct DaemonBackend: ControlBackend {
-    /// A full disk or a full queue is worth another try after this.
-    static let retryDelay = Duration.seconds(1)
-
     let parts: BackendParts
 
     init(_ parts: BackendParts) { self.parts = parts }
@@ -38,10 +35,10 @@ struct DaemonBackend: ControlBackend {
             return ControlProblem(
                 .unavailable,
                 "the disk of the state is full, nothing was taken",
-                retryAfter: Self.retryDelay
+                retryAfter: RetryPolicy.caller.first
             )
         case let failure as any StoreFailure where failure.isRetryable:
-            return ControlProblem(.unavailable, retryAfter: Self.retryDelay)
+            return ControlProblem(.unavailable, retryAfter: RetryPolicy.caller.first)
         case is CancellationError:
             return ControlProblem(.unavailable, "the daemon is stopping")
         case let error as VaultError where error.kind == .sealed:

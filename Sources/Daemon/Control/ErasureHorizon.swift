@@ -29,20 +29,24 @@ struct ErasureHorizon: Sendable {
         if let kept = kept(work.target), kept > .zero {
             backupsEndAt = work.endedAt.map { $0 + kept }
         }
-        let copies = work.counts.residualCopies.map { copy -> JSONValue in
-            [
-                "what": .string(copy.text),
-                "phrase": JSONValue(copy.phrase?.rawValue),
-                "name": copy.phrase == nil ? nil : JSONValue(copy.name),
-                "until": JSONValue(copy.until?.rfc3339),
-            ]
-        }
+        let copies = work.counts.residualCopies.map(member)
         let value: JSONValue = [
             "backups_kept_until": JSONValue(backupsEndAt?.rfc3339),
             "residual_copies": copies.isEmpty ? nil : .array(copies),
             "erasure_horizon": JSONValue(end(of: work)?.rfc3339),
         ]
         return value.members
+    }
+
+    private func member(_ copy: PurgeCounts.ResidualCopies) -> JSONValue {
+        var (phrase, name): (String?, String?)
+        if case .phrase(let id, let filling) = copy.content { (phrase, name) = (id, filling) }
+        return [
+            "what": .string(ResidualTexts.text(of: copy)),
+            "phrase": JSONValue(phrase),
+            "name": JSONValue(name),
+            "until": JSONValue(copy.until?.rfc3339),
+        ]
     }
 
     private func kept(_ target: TargetName) -> Duration? {

@@ -1,5 +1,5 @@
+import Encoding
 import Engine
-import FoundationEssentials
 import Lifecycle
 import Settings
 import Storage
@@ -40,11 +40,6 @@ struct ErasureScope: Codable, Hashable, Sendable {
     let targets: [Target]
     let userActions: [String: UserAction]
     let notInScope: [String]
-    /// ``formNow`` when it was written; absent from scopes of earlier versions.
-    private(set) var form: Int?
-
-    /// The second: receipts name the targets that came too late.
-    private static let formNow = 2
 
     init(_ configuration: DaemonConfiguration, _ traits: [ProviderName: ProviderTraits]) {
         targets = configuration.targets.map { Target($0, in: configuration) }
@@ -56,30 +51,18 @@ struct ErasureScope: Codable, Hashable, Sendable {
             )
         }
         notInScope = Self.notInScope
-        form = Self.formNow
     }
 
     init(document: String) throws {
-        self = try JSONDecoder().decode(Self.self, from: Data(document.utf8))
+        self = try TypedJSON.value(Self.self, from: document.utf8)
     }
 
     /// The same text for the same content.
-    func document() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
-
-    /// For requests that ended before scopes were recorded.
-    var forEarlierRequests: ErasureScope {
-        var scope = self
-        scope.form = nil
-        return scope
-    }
+    func document() throws -> String { try TypedJSON.text(self) }
 
     /// Targets that were configured too late for the deletion.
     func lateTargets(of request: Request) -> [String] {
-        guard form != nil, request.kind == .deleteAccount else { return [] }
+        guard request.kind == .deleteAccount else { return [] }
         let known = Set(request.purges.map(\.target.rawValue))
         return targets.map(\.name).filter { !known.contains($0) }
     }

@@ -102,6 +102,8 @@ struct KeptData: Hashable {
 
     /// How the actions of rules with that reason begin.
     private static func action(_ reason: String) -> String {
-        reason.replacing(/^anonymized/, with: "anonymize").replacing(/^kept/, with: "keep")
+        for (word, verb) in [("anonymized", "anonymize"), ("kept", "keep")]
+        where reason.hasPrefix(word) { return verb + reason.dropFirst(word.count) }
+        return reason
     }
 }

@@ -1,29 +1,44 @@
-import Control
 import Lifecycle
 import Storage
 
 /// What the deletions of a report left in the stores, by reason.
 struct LeftData {
-    private struct Place: Hashable {
+    /// Where something was left, and why; of copies, `reason` is what keeps them.
+    struct Place: Hashable, Comparable {
         let target: String
         let table: String
         let reason: String
+
+        static func < (left: Place, right: Place) -> Bool {
+            (left.target, left.table, left.reason) < (right.target, right.table, right.reason)
+        }
+    }
+
+    struct Kept {
+        var requestCount = 0
+        var rowCount = 0
+    }
+
+    /// `until` is the last end that is known.
+    struct Copies {
+        var requestCount = 0
+        var isEndKnown = true
+        var until: WallTime?
     }
 
     /// Of the requests so far, by their ids.
     var scopes: [Int: ErasureScope] = [:]
-    private var keptByPlace: [Place: WireReportKept] = [:]
-    private var copiesByPlace: [Place: WireReportCopies] = [:]
+    private var keptByPlace: [Place: Kept] = [:]
+    private var copiesByPlace: [Place: Copies] = [:]
 
     /// Sorted by store, table and reason.
-    var kept: [WireReportKept] {
-        keptByPlace.values.sorted {
-            ($0.target, $0.table, $0.reason) < ($1.target, $1.table, $1.reason)
-        }
+    var kept: [(place: Place, kept: Kept)] {
+        keptByPlace.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    var copies: [WireReportCopies] {
-        copiesByPlace.values.sorted { ($0.target, $0.what) < ($1.target, $1.what) }
+    /// Sorted by store and by what keeps them.
+    var copies: [(place: Place, copies: Copies)] {
+        copiesByPlace.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// `unscoped` is for requests that name no scope.
@@ -47,23 +62,18 @@ struct LeftData {
     }
 
     private mutating func add(_ rowCount: Int, at place: Place, of requestCount: Int) {
-        let none = WireReportKept(
-            target: place.target,
-            table: place.table,
-            reason: place.reason,
-            requests: 0,
-            rows: 0
-        )
-        keptByPlace[place, default: none].requests += requestCount
-        keptByPlace[place, default: none].rows += rowCount * requestCount
+        keptByPlace[place, default: Kept()].requestCount += requestCount
+        keptByPlace[place, default: Kept()].rowCount += rowCount * requestCount
     }
 
     private mutating func add(_ copy: PurgeCounts.ResidualCopies, of group: PurgeGroup) {
-        let target = group.work.target.rawValue
-        let place = Place(target: target, table: "", reason: copy.text)
-        var copies =
-            copiesByPlace[place] ?? WireReportCopies(target: target, what: copy.text)
-        copies.requests += group.requestCount
+        let place = Place(
+            target: group.work.target.rawValue,
+            table: "",
+            reason: ResidualTexts.text(of: copy)
+        )
+        var copies = copiesByPlace[place] ?? Copies()
+        copies.requestCount += group.requestCount
         copies.isEndKnown = copies.isEndKnown && copy.until != nil
         if let until = copy.until { copies.until = max(copies.until ?? until, until) }
         copiesByPlace[place] = copies

@@ -14,6 +14,7 @@ struct Metrics: Sendable {
     let isVaultSealed: Bool
     let isConfigurationRefused: Bool
     let counts: RequestCounts
+    let nextDeadline: WallTime?
     let massDeletionGuard: GuardHealth
     let providers: [ProviderName: LaneHealth]
     let targets: [TargetName: TargetHealth]
@@ -129,8 +130,8 @@ struct Metrics: Sendable {
     }
 
     private var requests: [String] {
-        let ended: [WireState] = [.completed, .cancelled]
-        let open = WireState.allCases.filter {
+        let ended: [RequestState] = [.completed, .cancelled]
+        let open = RequestState.allCases.filter {
             !ended.contains($0) && $0 != .submitted && $0 != .rejected
         }
         let oldestAge = counts.oldestAcceptedAt.map { max(0, now.since($0).milliseconds / 1000) }
@@ -150,6 +151,12 @@ struct Metrics: Sendable {
                 "Age of the oldest open request.",
                 Int(oldestAge ?? 0)
             )
+            + gauge(
+                "next_deadline_timestamp_seconds",
+                "The first statutory deadline of an open request."
+            ) {
+                [nextDeadline].compactMap(\.self).map { ([], $0.unixMilliseconds / 1000) }
+            }
     }
 
     private var providerFamilies: [String] {
@@ -235,7 +242,7 @@ struct Metrics: Sendable {
     }
 
     private var recheckFamilies: [String] {
-        counter("rechecks_total", "Looks at completed deletions since the start.") {
+        counter("rechecks_total", "Rechecks of completed deletions since the start.") {
             Recheck.Outcome.allCases.map {
                 ([("outcome", $0.rawValue)], Int64(rechecks.counts[$0] ?? 0))
             }
@@ -250,7 +257,7 @@ struct Metrics: Sendable {
                 "Whether the last sample found data of an erased user.",
                 rechecks.isSampleFound
             )
-            + gauge("recheck_overdue", "Whether a target could not be looked at for days.") {
+            + gauge("recheck_overdue", "Whether a target could not be checked for days.") {
                 targets.keys.sorted().map {
                     ([("target", $0.rawValue)], rechecks.overdue.contains($0) ? 1 : 0)
                 }

@@ -22,7 +22,7 @@ struct ReceiptStatement: Sendable {
     var members: [JSONValue.Member] {
         let head: JSONValue = [
             "kind": .string(request.kind.rawValue),
-            "state": .string(request.phase.wireState.rawValue),
+            "state": .string(request.phase.state.rawValue),
             "created_at": .string(request.createdAt.rfc3339),
             "accepted_at": .string(request.acceptedAt.rfc3339),
             "purge_started_at": JSONValue(request.purgeStartedAt?.rfc3339),
@@ -95,7 +95,9 @@ struct ReceiptStatement: Sendable {
 
     private func table(_ entry: PurgeCounts.Entry, of work: PurgeWork) -> JSONValue {
         // Of several rules of a table, some may have no cutoff, and say so.
-        let isUndated = entry.action.contains(/, cutoff: none(, no such id)?$/)
+        let isUndated = ["", ", no such id"].contains { end in
+            entry.action.hasSuffix(", cutoff: none" + end)
+        }
         let hasTimestamps =
             !isUndated && scope.target(work.target)?.hasTimestamps(entry.name) ?? false
         // Only a completed request has a receipt, so every hold was lifted before.

@@ -22,6 +22,6 @@ final class RequestEvents: Sendable {
 extension WireEvent {
     fileprivate var endsRequest: Bool {
         guard kind == .known(.request) else { return false }
-        return state == WireState.completed.rawValue || state == WireState.cancelled.rawValue
+        return state == RequestState.completed.rawValue || state == RequestState.cancelled.rawValue
     }
 }

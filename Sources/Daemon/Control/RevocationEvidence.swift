@@ -63,7 +63,7 @@ struct RevocationEvidence {
     private var proofText: String {
         switch revocation.proof {
         case .refusedAfter?:
-            "The provider honored the token before the revocation and refused it afterwards."
+            "The provider honored the token before the revocation and refused it after it."
         case .refusedAgain?:
             "The provider honored the token before the revocation and refused it when the service"
                 + " repeated the revocation."
@@ -123,7 +123,7 @@ extension CredentialWork {
     fileprivate var refusalText: String {
         let answer = refusals?.last.text ?? "no reason given"
         if needsProof {
-            return "The provider accepted the revocation of %d token(s), honored them afterwards,"
+            return "The provider accepted the revocation of %d token(s), still honored them,"
                 + " and then refused %t tries: \(answer)."
         }
         return hasRevokeIntent

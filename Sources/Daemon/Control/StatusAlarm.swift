@@ -3,6 +3,8 @@ enum StatusAlarm: String, Sendable, CaseIterable {
     case vaultSealed = "vault_sealed"
     case configurationRefused = "configuration_refused"
     case intakePaused = "intake_paused"
+    case deadlineNear = "deadline_near"
+    case deadlinePassed = "deadline_passed"
     case massDeletionGuard = "mass_deletion_guard"
     case providerPaused = "provider_paused"
     case providerBroken = "provider_broken"

@@ -36,7 +36,7 @@ extension WireRequest {
             id: request.id,
             kind: request.kind,
             userID: Self.shownUser(view),
-            state: request.phase.wireState,
+            state: request.phase.state,
             createdAt: request.createdAt
         )
         detail = request.phase.parkReason?.rawValue ?? request.endDetail

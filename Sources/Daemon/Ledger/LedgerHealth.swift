@@ -3,6 +3,7 @@ import Ledger
 /// How the ledger stands to its checkpoint file.
 enum LedgerHealth: Hashable, Sendable {
     case sound
+    /// `missing`: the least number of entries that the ledger lacks.
     case rolledBack(missing: Int)
     case damaged(LedgerAudit.Kind)
 

@@ -66,12 +66,14 @@ actor LedgerKeeper {
     /// Unless the result is `sound`, nothing may be destroyed.
     func start() async throws -> LedgerHealth {
         health = try await compare()
+        if health == .sound, try await state.hasLostCommits() { health = .rolledBack(missing: 1) }
         // Which erasures were begun since the copy, and which of these ended, nobody can tell.
         if health != .sound { try await state.forgetBegunReplays() }
         try await takeUpTree()
         switch health {
         case .sound: break
-        case .rolledBack(let missing): logger.note(.stateRolledBack, ["count": "\(missing)"])
+        case .rolledBack(let missing):
+            logger.note(.stateRolledBack, ["count": "\(missing)"])
         case .damaged(let kind): logger.note(.ledgerDamaged, ["detail": "\(kind.rawValue)"])
         }
         return health
@@ -174,7 +176,7 @@ actor LedgerKeeper {
     }
 
     func acceptedID() async throws -> Int {
-        Int(try await state.note("ledger_accepted") ?? "0") ?? 0
+        Int(try await state.ownNote("ledger_accepted") ?? "0") ?? 0
     }
 
     private func takeUpTree() async throws {
@@ -279,14 +281,18 @@ actor LedgerKeeper {
         return notes
     }
 
+    /// How entries about erased users begin; reading each entry would cost more than its hash.
+    private static let tombstoneStarts = ["erased", "erased_keys"].map { event in
+        JSONWriter.object { $0.member("event", event) }.dropLast() + [UInt8(ascii: ",")]
+    }
+
     private func grow() async throws {
-        let marks = [#"{"event":"erased","#, #"{"event":"erased_keys","#].map { Array($0.utf8) }
         while frontier.size < state.ledgerSize {
             let rows = try await state.ledgerRows(from: frontier.size)
             guard !rows.isEmpty else { return }
             for row in rows {
                 for leaf in row.leaves.dropFirst(max(0, frontier.size - row.first)) {
-                    if marks.contains(where: leaf.starts(with:)) {
+                    if Self.tombstoneStarts.contains(where: leaf.starts(with:)) {
                         tombstones.append(
                             .init(index: frontier.size, leaf: String(decoding: leaf, as: UTF8.self))
                         )
@@ -314,7 +320,8 @@ actor LedgerKeeper {
         if let entry { try await state.writeLedger(entry) }
         try file.setAside("\(now.unixMilliseconds)")
         let known = try await state.lastCheckpoint()
-        try await state.setNote("ledger_accepted", to: "\(known?.id ?? 0)")
+        try await state.setOwnNote("ledger_accepted", to: "\(known?.id ?? 0)")
+        try await state.acceptLostCommits()
         (last, fileEnd, health) = (nil, 0, .sound)
         frontier = MerkleFrontier()
         try await takeUpTree()

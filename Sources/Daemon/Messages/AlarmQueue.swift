@@ -9,15 +9,12 @@ import Systemd
 ///
 /// In memory and bounded: an alarm of the last moment before a crash stands in the journal alone.
 final class AlarmQueue: Sendable {
-    /// Of one event in an hour: a flood is some messages, and the rest stands in the journal.
-    static let perHourMax = 10
     /// That wait to be stored.
     private static let waitingMax = 256
-    private static let hour = Duration.seconds(3600)
 
     private struct State {
         var waiting: [AlarmMessage] = []
-        var recent: [JournalEvent: [WallTime]] = [:]
+        var limit = AlarmLimit()
         var isOn = false
     }
 
@@ -61,12 +58,9 @@ final class AlarmQueue: Sendable {
 
     private func offer(_ alarm: AlarmMessage, of event: JournalEvent) {
         let isNew = state.withLock { state in
-            var times = (state.recent[event] ?? []).filter { alarm.at.since($0) < Self.hour }
-            guard state.isOn, times.count < Self.perHourMax,
-                state.waiting.count < Self.waitingMax
+            guard state.isOn, state.waiting.count < Self.waitingMax,
+                state.limit.admit(event, at: alarm.at)
             else { return false }
-            times.append(alarm.at)
-            state.recent[event] = times
             state.waiting.append(alarm)
             return true
         }

@@ -19,11 +19,10 @@ final class MessageService: Sendable {
     let mail: MailRoom
     let alarms: AlarmQueue
     let clock: any EngineClock
+    let steward: Steward
     let logger: Logger
     let counter = MessageCounter()
     private let lanes = Mutex<[SubscriberName: MessageLane]>([:])
-    /// Positions in `mail.to` that the mail server refused in the last alarm.
-    private let refused = Mutex<[Int]>([])
 
     init(
         state: StateDatabase,
@@ -31,10 +30,12 @@ final class MessageService: Sendable {
         mail: MailRoom,
         alarms: AlarmQueue,
         clock: any EngineClock,
+        steward: Steward = .single,
         logger: Logger
     ) {
         (self.state, self.registry, self.mail) = (state, registry, mail)
         (self.alarms, self.clock, self.logger) = (alarms, clock, logger)
+        self.steward = steward
         alarms.signal.set { state.wakeMessages() }
     }
 
@@ -43,6 +44,7 @@ final class MessageService: Sendable {
             var timers = ArmedTimers()
             for await _ in state.messageSignals {
                 try await storeAlarms()
+                guard steward.isHere else { continue }
                 let next = try await beginDue(&group)
                 let now = clock.now()
                 guard let next, timers.arm(next, at: now, stepCount: clock.stepCount) else {
@@ -81,7 +83,9 @@ final class MessageService: Sendable {
         guard adapters.hasMessages else { return nil }
         let now = clock.now()
         var next: WallTime?
-        for queue in try await state.messageQueues() {
+        let queues = try await clock.persist { [state] in try await state.messageQueues() }
+        // The queue of a subscriber that this configuration lacks waits for one that has it.
+        for queue in queues where channel(queue.name, of: adapters) != nil {
             noteDropped(queue)
             guard let dueAt = queue.nextAt else { continue }
             let start = lanes.withLock { $0[queue.name, default: MessageLane()].begin(dueAt, now) }
@@ -91,10 +95,12 @@ final class MessageService: Sendable {
             case .now:
                 group.addTask {
                     defer {
-                        self.lanes.withLock { $0[queue.name]?.isBusy = false }
+                        self.lanes.withLock { $0[queue.name]?.end() }
                         self.state.wakeMessages()
                     }
-                    try await self.deliver(to: queue.name, by: adapters)
+                    _ = try await self.steward.run {
+                        try await self.deliver(to: queue.name, by: adapters)
+                    }
                 }
             }
         }
@@ -116,20 +122,28 @@ final class MessageService: Sendable {
     private func deliver(to name: SubscriberName, by adapters: Adapters) async throws {
         guard let channel = channel(name, of: adapters) else { return }
         let retryFor = adapters.retryFor(name)
-        while !Task.isCancelled {
+        while !Task.isCancelled, steward.isHere {
             let now = clock.now()
-            let isProbe = lanes.withLock { $0[name]?.failures ?? 0 } > 0
-            if isProbe { try await expire(name, before: now - retryFor) }
-            let batch = try await state.dueMessages(
-                for: name,
-                at: now,
-                limit: isProbe ? 1 : Self.batchMax
-            )
+            let next = lanes.withLock { lanes in
+                lanes[name, default: MessageLane()]
+                    .nextBatch(upTo: Self.batchMax, retryFor: retryFor, at: now)
+            }
+            if let time = next.expiresBefore { try await expire(name, before: time) }
+            let batch = try await clock.persist { [state] in
+                try await state.dueMessages(for: name, at: now, limit: next.limit)
+            }
             guard !batch.isEmpty else { return }
             let results = await send(batch, by: channel)
             guard !Task.isCancelled else { return }
             let attempts = zip(batch, results).map { message, result in
-                attempt(message, result, retryFor: retryFor, at: clock.now())
+                MessageAttempt(
+                    of: message.id,
+                    attempts: message.attempts,
+                    begunAt: message.begunAt,
+                    result,
+                    retryFor: retryFor,
+                    at: clock.now()
+                )
             }
             try await clock.persist { [clock, state] in
                 try await state.record(attempts, of: name, now: clock.now())
@@ -161,36 +175,12 @@ final class MessageService: Sendable {
         }
     }
 
-    private func attempt(
-        _ message: MessageRecord,
-        _ result: SendResult,
-        retryFor: Duration,
-        at now: WallTime
-    ) -> MessageAttempt {
-        var nextAt: WallTime?
-        if let failure = result.failure, !failure.isFinal,
-            now.since(message.begunAt) < retryFor
-        {
-            let delay = RetryPolicy.message.delay(failures: message.attempts + 1)
-            nextAt = now + max(delay, result.retryAfter ?? .zero)
-        }
-        return MessageAttempt(
-            message.id,
-            at: now,
-            status: result.status,
-            failure: result.failure?.rawValue
-                ?? (result.refusedRecipients.isEmpty ? nil : "recipients_refused"),
-            isDelivered: result.failure == nil,
-            nextAt: nextAt
-        )
-    }
-
     private func note(_ attempts: [MessageAttempt], of name: SubscriberName) {
         for attempt in attempts {
             let failure = attempt.isDelivered ? nil : attempt.failure
             counter.count(name, failure ?? MessageCounter.delivered)
         }
-        let ended = attempts.filter { !$0.isDelivered && $0.nextAt == nil }
+        let ended = attempts.filter(\.isGivenUp)
         guard let reason = ended.first?.failure else { return }
         givenUp(ended.count, of: name, reason)
     }
@@ -202,15 +192,9 @@ final class MessageService: Sendable {
         )
     }
 
-    /// Reports recipients whom the mail server refuses, once until it refuses others.
     private func noteRefused(_ results: [SendResult], of name: SubscriberName) {
-        for result in results where result.failure == nil {
-            let positions = result.refusedRecipients
-            let isNew = refused.withLock { last in
-                defer { last = positions }
-                return last != positions
-            }
-            guard isNew, !positions.isEmpty else { continue }
+        let reports = lanes.withLock { $0[name, default: MessageLane()].noteRefused(results) }
+        for positions in reports {
             logger.note(
                 .recipientsRefused,
                 [

@@ -16,11 +16,11 @@ struct NotificationPoller: Sendable {
 
     /// Pages fetched without a pause.
     private static let pagesMax = 100
-    static let setUpPause = Duration.seconds(15)
 
     let sources: [Source]
     let service: NotificationService
     let clock: any EngineClock
+    var steward = Steward.single
     let logger: Logger
     var report: @Sendable (ProviderName, String) -> Void = { _, _ in }
 
@@ -46,6 +46,7 @@ struct NotificationPoller: Sendable {
         var failures = 0
         let poller = try await setUp(source)
         while true {
+            try await steward.wait()
             do {
                 try await drain(source, poller)
                 failures = 0
@@ -71,7 +72,7 @@ struct NotificationPoller: Sendable {
                 report(source.provider, problem)
                 known = problem
             }
-            try await clock.sleep(until: clock.now() + Self.setUpPause)
+            try await clock.sleep(until: clock.now() + RetryPolicy.pausedComponent.first)
         }
     }
 

@@ -22,6 +22,7 @@ struct NotificationService: Sendable {
     let intake: IntakeService
     let clock: any EngineClock
     let logger: Logger
+    var steward = Steward.single
     let counter = NotificationCounter()
     /// Where updates of identities go once they are durable.
     let post: @Sendable (EngineInput) -> Void
@@ -30,7 +31,9 @@ struct NotificationService: Sendable {
     /// Acts on what waits: at the start, and when the intake opens again.
     func run() async throws {
         signal()
-        for await _ in work.stream { try await clock.persist { try await settlePending() } }
+        for await _ in work.stream {
+            _ = try await steward.run { try await clock.persist { try await settlePending() } }
+        }
     }
 
     func signal() { work.continuation.yield() }
@@ -79,14 +82,11 @@ struct NotificationService: Sendable {
                 results.append(try await settle(notification))
             }
         }
-        let order = NotificationEffect.allCases
-        let first = results.min {
-            (order.firstIndex(of: $0.effect) ?? 0) < (order.firstIndex(of: $1.effect) ?? 0)
-        }
+        let leading = NotificationEffect.leading(results)
         return NotificationResult(
             answer: answer(notification.acknowledgement, code: recorded.first?.code),
-            effect: first?.effect ?? .noted,
-            requestID: first?.requestID
+            effect: leading.effect,
+            requestID: leading.requestID
         )
     }
 
@@ -123,10 +123,14 @@ struct NotificationService: Sendable {
         case .status(let status): return NotificationAnswer(status: status)
         case .confirmation(let prefix):
             let code = code ?? ""
+            let body = JSONWriter.object {
+                $0.member("url", prefix + code)
+                $0.member("confirmation_code", code)
+            }
             return NotificationAnswer(
                 status: 200,
                 contentType: "application/json",
-                body: #"{"url":"\#(prefix)\#(code)","confirmation_code":"\#(code)"}"#
+                body: String(decoding: body, as: UTF8.self)
             )
         }
     }
@@ -153,52 +157,51 @@ extension NotificationService {
 
     private func act(on notification: NotificationRecord) async throws -> Settled {
         let now = clock.now()
-        guard now.since(notification.occurredAt) < StateDatabase.notificationAgeMax else {
-            return (.stale, nil)
-        }
         let providers = registry.current.configuration.providers
-        guard let provider = providers.first(where: { $0.name == notification.provider }) else {
-            return (.reported, nil)
+        let policy = providers.first { $0.name == notification.provider }?.notifications.policy
+        let start = NotificationDecision.start(
+            occurredAt: notification.occurredAt,
+            ageMax: StateDatabase.notificationAgeMax,
+            policy: policy,
+            at: now
+        )
+        switch start {
+        case .settled(let effect): return (effect, nil)
+        case .read(let policy): return try await act(on: notification, policy, at: now)
         }
-        let policy = provider.notifications.policy
+    }
+
+    private func act(
+        on notification: NotificationRecord,
+        _ policy: NotificationPolicy,
+        at now: WallTime
+    ) async throws -> Settled {
         let finding = try await state.weigh(
             notification,
             mayUpdateLink: policy.mayUpdateLink(notification.meaning),
             at: now
         )
-        switch finding {
-        case .unknown: return (.unknownSubject, nil)
-        case .echo(let request, _): return (.echo, request)
-        case .shared: return (.sharedIdentity, nil)
-        case .stale: return (.stale, nil)
-        case .user(let user):
+        if case .user(let user) = finding {
             for update in user.update where !update.openRequests.isEmpty { post(.update(update)) }
-            return notification.meaning.endsAccount
-                ? try await end(user, notification, policy)
-                : cut(user, notification.meaning, policy)
         }
-    }
-
-    private func cut(
-        _ user: NotifiedUser,
-        _ meaning: NotificationMeaning,
-        _ policy: NotificationPolicy
-    ) -> Settled {
-        guard policy.onLinkCut == .update else { return (.reported, nil) }
-        guard !meaning.isHint else { return (.hinted, user.openDeletion) }
-        let request = user.update.lazy.flatMap(\.openRequests).first ?? user.openDeletion
-        return (user.raised > 0 ? .echo : .linkUpdated, request)
+        let decision = NotificationDecision(
+            notification.meaning,
+            of: finding.known,
+            policy: policy,
+            canSubmit: !intake.isPaused && vault.isOpen
+        )
+        switch (decision, finding) {
+        case (.deletion, .user(let user)): return try await end(user, notification)
+        case (.deletion, _): return (.unknownSubject, nil)
+        case (.settled(let effect, let request), _): return (effect, request)
+        }
     }
 
     /// A `delete_account` like any other: grace period, guard and holds apply.
     private func end(
         _ noticed: NotifiedUser,
-        _ notification: NotificationRecord,
-        _ policy: NotificationPolicy
+        _ notification: NotificationRecord
     ) async throws -> Settled {
-        if let open = noticed.openDeletion { return (.deletionOpen, open) }
-        guard policy.mayDelete(notification.meaning) else { return (.reported, nil) }
-        guard !intake.isPaused, vault.isOpen else { return (.postponed, nil) }
         guard let user = userID(of: noticed) else { return (.reported, nil) }
         var submission = Submission(
             kind: .deleteAccount,
@@ -262,5 +265,24 @@ extension NotificationService {
             .notificationRefused,
             ["provider": "\(refusal.provider)", "error": "\(refusal.kind.rawValue)"]
         )
+    }
+}
+
+extension NotificationFinding {
+    fileprivate var known: NotificationDecision.Finding {
+        switch self {
+        case .unknown: .unknown
+        case .echo(let request, _): .echo(request)
+        case .shared: .shared
+        case .stale: .stale
+        case .user(let user):
+            .user(
+                NotificationDecision.User(
+                    openDeletion: user.openDeletion,
+                    openRequest: user.update.lazy.flatMap(\.openRequests).first,
+                    raised: user.raised
+                )
+            )
+        }
     }
 }

@@ -5,13 +5,17 @@ import Synchronization
 /// A live change as it is kept: each request has several, and mostly nobody listens.
 struct LiveChange: Sendable {
     enum Fact: Sendable {
-        case request(WireState, detail: String?)
+        case request(RequestState, detail: String?)
         case verdict(Verdict, ProviderName)
     }
 
     let request: RequestID?
     let at: WallTime
     let fact: Fact
+
+    fileprivate var state: RequestState? {
+        if case .request(let state, _) = fact { state } else { nil }
+    }
 
     fileprivate func event(_ sequence: Int64) -> WireEvent {
         switch fact {
@@ -94,6 +98,18 @@ final class EventHub: Sendable {
         guard !streams.isEmpty else { return }
         let event = change.event(sequence)
         for stream in streams { stream.yield(event) }
+    }
+
+    /// The requests that somebody listens to alone.
+    var followed: Set<RequestID> {
+        state.withLock { Set($0.listeners.values.compactMap(\.request)) }
+    }
+
+    /// Tells a state that another host has brought the request to, unless it was told here.
+    func catchUp(_ id: RequestID, _ found: RequestState, detail: String?, at now: WallTime) {
+        let last = state.withLock { $0.recent.last { $0.request == id && $0.state != nil }?.state }
+        guard last != found else { return }
+        tell(LiveChange(request: id, at: now, fact: .request(found, detail: detail)))
     }
 
     func close() {

@@ -24,7 +24,7 @@ struct Reporter: EngineObserver {
             LiveChange(
                 request: request.id,
                 at: now(),
-                fact: .request(request.phase.wireState, detail: detail)
+                fact: .request(request.phase.state, detail: detail)
             )
         )
     }

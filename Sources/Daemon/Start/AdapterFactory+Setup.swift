@@ -178,7 +178,7 @@ extension Adapters {
     /// A provider whose notifications alone cannot be verified goes on.
     func pauseUnfit(_ pause: (EngineInput) -> Void) {
         for name in unfit.providers.keys.sorted() where isPending(name) {
-            pause(.pause(name, reason: PauseWatch.setUpReason))
+            pause(.pause(name, reason: PauseReason.notSetUp))
         }
         for name in unfit.targets.keys.sorted() {
             pause(.pauseTarget(name, reason: EffectFailure.misconfigured.code))

@@ -21,6 +21,9 @@ struct Daemon: Sendable {
     let server: ControlServer
     let watchdog: Watchdog
     let deadlines: DeadlineWatch
+    let rotation: KeyRotation
+    /// `nil` for a state in a file.
+    let pulse: HostPulse?
     let replay: ReplayService
     let rechecks: RecheckService
     let sampler: TombstoneSampler
@@ -46,7 +49,7 @@ struct Daemon: Sendable {
         await poller.shutdown()
         await base.registry.current.shutDown()
         await signLedger()
-        try await base.state.close()
+        try await base.opened.close()
     }
 
     /// Runs everything but the server, then stops the server.
@@ -65,7 +68,7 @@ struct Daemon: Sendable {
             group.addTask { try await watchdog.run() }
             group.addTask { try await base.clockKeeper.run(engine) }
             group.addTask { try await deadlines.run() }
-            group.addTask { try await base.rotation.run() }
+            group.addTask { try await rotation.run() }
             group.addTask { try await base.ledger.run() }
             group.addTask { try await replay.run() }
             group.addTask { try await rechecks.run() }
@@ -76,11 +79,23 @@ struct Daemon: Sendable {
             group.addTask { await reloader.runRetirement() }
             group.addTask { try await pauses.run() }
             group.addTask { await obey(signals) }
+            if let pulse { group.addTask { try await pulse.run() } }
+            if let shared = base.opened.shared {
+                group.addTask { try await HostWatch(shared: shared).run() }
+            }
             defer { group.cancelAll() }
             try await waitForStop(&group)
             base.notifier.stopping(status: "stopping")
             logger.note(.stopping)
+            if base.opened.shared != nil { try await leave(&group) }
         }
+    }
+
+    /// Gives all partitions back, so that the next host need not wait for the end of a lease: the
+    /// engine ends by itself then.
+    private func leave(_ group: inout ThrowingTaskGroup<Void, any Error>) async throws {
+        engine.leaveAll()
+        try await waitForStop(&group)
     }
 
     private func waitForStop(_ group: inout ThrowingTaskGroup<Void, any Error>) async throws {

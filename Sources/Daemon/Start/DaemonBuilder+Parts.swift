@@ -9,27 +9,11 @@ import Systemd
 import Vault
 
 extension DaemonBuilder.Base {
-    func makeEngine(isOwnCrash: Bool) async throws -> DeletionEngine {
+    func makeEngine() async throws -> DeletionEngine {
         let now = clock.now()
         try await ledger.lift(at: now)
-        let recovery = try await state.recover(isOwnCrash: isOwnCrash, at: now)
         let adapters = registry.current
-        var random = SystemRandomNumberGenerator()
-        var core = EngineCore(
-            configuration: adapters.engineConfiguration,
-            pauses: recovery.pauses,
-            isVaultOpen: vault.isOpen,
-            seed: random.next()
-        )
-        if await ledger.health != .sound { core.restrain() }
-        core.awaitSpool()
-        core.start(
-            suspects: recovery.suspects,
-            purgesInLastHour: recovery.purgesInLastHour,
-            allowance: recovery.allowance,
-            exchanges: recovery.exchanges,
-            at: now
-        )
+        var core = try await makeCore(adapters, at: now)
         core.releaseUnapproved(at: now)
         core.setClockFloor(clockFloor, at: now)
         adapters.pauseUnfit { core.handle($0, at: now) }
@@ -42,28 +26,66 @@ extension DaemonBuilder.Base {
             tokens: tokens,
             measurements: measurements
         )
-        return DeletionEngine(
-            core: core,
-            ports: EnginePorts(
-                store: state,
-                vault: vault,
-                hasher: hasher,
-                observer: observer,
-                clock: clock,
-                makeRowNonce: { [generator] in generator.rowNonce() },
-                rechecks: RecheckSealer(vault: vault, registry: registry, logger: logger),
-                spool: spoolDoor
-            ),
-            adapters: adapters.forEngine
+        var ports = EnginePorts(
+            store: state,
+            vault: vault,
+            hasher: hasher,
+            observer: observer,
+            clock: clock,
+            makeRowNonce: { [generator] in generator.rowNonce() },
+            rechecks: RecheckSealer(vault: vault, registry: registry, logger: logger),
+            spool: spoolDoor
         )
+        ports.shared = opened.shared.map { SharedState(store: $0, leases: $0) }
+        return DeletionEngine(core: core, ports: ports, adapters: adapters.forEngine)
     }
 
-    func makePauseWatch(_ engine: DeletionEngine) -> PauseWatch {
+    /// With the work that the last process left; where hosts share the state, that comes with the
+    /// partitions.
+    private func makeCore(_ adapters: Adapters, at now: WallTime) async throws -> EngineCore {
+        var random = SystemRandomNumberGenerator()
+        let (recovery, ownership, version) = try await recover(at: now)
+        var core = EngineCore(
+            configuration: adapters.engineConfiguration,
+            pauses: recovery.pauses,
+            isVaultOpen: vault.isOpen,
+            seed: random.next(),
+            ownership: ownership,
+            rulesVersion: version
+        )
+        if await ledger.health != .sound { core.restrain() }
+        core.awaitSpool()
+        core.start(
+            suspects: recovery.suspects,
+            purgesInLastHour: recovery.purgesInLastHour,
+            allowance: recovery.allowance,
+            exchanges: recovery.exchanges,
+            at: now
+        )
+        return core
+    }
+
+    private func recover(
+        at now: WallTime
+    ) async throws -> (Recovery, Ownership, rulesVersion: Int64) {
+        guard let shared = opened.shared else {
+            let recovery = try await state.recover(
+                isOwnCrash: opened.lastEnd == .crash,
+                at: now
+            )
+            return (recovery, .all, 0)
+        }
+        let (recovery, version) = try await shared.recover()
+        return (recovery, .none, version)
+    }
+
+    func makePauseWatch(_ engine: DeletionEngine, _ steward: Steward) -> PauseWatch {
         let watch = PauseWatch(
             state: state,
             registry: registry,
             clock: clock,
             steppedAt: { [clockKeeper] in clockKeeper.steppedAt },
+            steward: steward,
             logger: logger,
             post: { engine.post($0) }
         )
@@ -86,7 +108,11 @@ extension DaemonBuilder.Base {
     }
 
     func makeIntake(_ credentials: CredentialService, _ engine: DeletionEngine) -> IntakeService {
-        IntakeService(
+        var readSpool: (@Sendable () async -> Void)?
+        if opened.shared != nil {
+            readSpool = { [spoolDoor] in _ = await spoolDoor.readToEnd() }
+        }
+        return IntakeService(
             state: state,
             hasher: hasher,
             registry: registry,
@@ -97,15 +123,17 @@ extension DaemonBuilder.Base {
                 settleStore: { await engine.settleClock() },
                 beginAdmission: { engine.beginAdmission() }
             ),
+            readSpool: readSpool,
             logger: logger
         )
     }
 
     func makeNotifications(
         _ intake: IntakeService,
-        _ engine: DeletionEngine
+        _ engine: DeletionEngine,
+        _ steward: Steward
     ) -> NotificationService {
-        NotificationService(
+        var service = NotificationService(
             state: state,
             vault: vault,
             hasher: hasher,
@@ -115,11 +143,14 @@ extension DaemonBuilder.Base {
             logger: logger,
             post: { engine.post($0) }
         )
+        service.steward = steward
+        return service
     }
 
     func makePoller(
         _ notifications: NotificationService,
-        _ pauses: PauseWatch
+        _ pauses: PauseWatch,
+        _ steward: Steward
     ) -> NotificationPoller {
         let (sources, problems) = factory.makePollers(configuration)
         pauses.note(UnfitComponents(providers: problems))
@@ -127,6 +158,7 @@ extension DaemonBuilder.Base {
             sources: sources,
             service: notifications,
             clock: clock,
+            steward: steward,
             logger: logger,
             report: { pauses.note(UnfitComponents(providers: [$0: $1])) }
         )
@@ -154,6 +186,7 @@ extension DaemonBuilder.Base {
     }
 
     private var mirrorSource: any SpoolMirrorSource {
+        if let host = opened.host { return SharedMirrorSource(state, .host(host)) }
         let queues = configuration.queues.map(\.name)
         return queues.isEmpty ? state : SharedMirrorSource(state, .allBut(queues: queues))
     }
@@ -164,6 +197,7 @@ extension DaemonBuilder.Base {
         let reporter = SpoolReporter(logger: logger)
         let spool = SpoolService(
             path: place.path,
+            host: opened.host,
             ports: SpoolService.Ports(
                 intake: intake,
                 source: mirrorSource,
@@ -213,7 +247,7 @@ extension DaemonBuilder.Base {
             makeCopy: { [factory, registry] name, place in
                 await factory.makeCopy(of: name, at: place, registry.current.configuration)
             },
-            operate: { await engine.operate($0, $1) }
+            operate: { try await engine.operate($0, $1) }
         )
     }
 
@@ -226,6 +260,7 @@ extension DaemonBuilder.Base {
             load: load,
             factory: factory,
             state: state,
+            shared: opened.shared,
             registry: registry,
             engine: engine,
             notifier: notifier,
@@ -236,13 +271,45 @@ extension DaemonBuilder.Base {
         )
     }
 
-    func makeMessages() -> MessageService {
+    func makeRotation(_ steward: Steward) -> KeyRotation {
+        KeyRotation(state: state, vault: vault, clock: clock, steward: steward, logger: logger)
+    }
+
+    func makePulse(
+        _ steward: Steward,
+        _ intake: IntakeService,
+        _ rotation: KeyRotation,
+        _ notifications: NotificationService
+    ) -> HostPulse? {
+        guard opened.shared != nil else { return nil }
+        return HostPulse(
+            steward: steward,
+            state: state,
+            intake: intake,
+            hub: hub,
+            mirror: mirror,
+            rotation: rotation,
+            notifications: notifications,
+            clock: clock
+        )
+    }
+
+    func makeSampler(_ parts: RecheckParts, _ steward: Steward) -> TombstoneSampler {
+        TombstoneSampler(
+            parts: parts,
+            interval: configuration.requests.sampleInterval,
+            steward: steward
+        )
+    }
+
+    func makeMessages(_ steward: Steward) -> MessageService {
         MessageService(
             state: state,
             registry: registry,
             mail: MailRoom(state: state, vault: vault, generator: generator),
             alarms: alarms,
             clock: clock,
+            steward: steward,
             logger: logger
         )
     }
@@ -258,10 +325,15 @@ extension DaemonBuilder.Base {
         )
     }
 
-    func makeDeadlineWatch() -> DeadlineWatch {
+    func makeDeadlineWatch(_ steward: Steward) -> DeadlineWatch {
         DeadlineWatch(
             clock: clock,
-            deadlines: { [state] in try await state.deadlines(before: $0, limit: $1) },
+            deadlines: { [state, clock] time, limit in
+                try await steward.wait()
+                return try await clock.persist {
+                    try await state.deadlines(before: time, limit: limit)
+                }
+            },
             report: { [logger] notification, row in
                 let event: JournalEvent =
                     switch notification {

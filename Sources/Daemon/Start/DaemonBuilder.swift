@@ -22,30 +22,31 @@ struct DaemonBuilder: Sendable {
         let directories = try ServiceDirectories(environment: environment, overrides: overrides)
         let clock = AnchoredClock()
         let now: @Sendable () -> WallTime = { clock.now() }
-        let state = try StateDatabase.open(path: directories.state + "/state.db", now: now)
+        let opened = try await StateSetup(configuration: configuration, directories: directories)
+            .open(now: now)
         do {
             try await Self.requireFile(
                 configuration,
                 at: options.configurationPath,
-                for: state
+                for: opened.state
             )
-            return try await build(configuration, on: state, in: directories, clock)
-        } catch let error as DaemonError where error.isForOperator && !state.wasUncleanStop {
+            return try await build(configuration, on: opened, in: directories, clock)
+        } catch let error as DaemonError where error.isForOperator && !opened.state.wasUncleanStop {
             // Nothing was worked on, so the next start has nothing to recover from.
-            try await state.close()
+            try await opened.close()
             throw error
         }
     }
 
     private func build(
         _ configuration: DaemonConfiguration,
-        on state: StateDatabase,
+        on opened: OpenState,
         in directories: ServiceDirectories,
         _ clock: AnchoredClock
     ) async throws -> Daemon {
-        let marker = try CrashMarker(directory: directories.state)
+        let state = opened.state
         if state.wasUncleanStop {
-            logger.note(.uncleanStop, ["detail": "\(marker.lastEnd.rawValue)"])
+            logger.note(.uncleanStop, ["detail": "\(opened.lastEnd.rawValue)"])
         }
         let hasher = try await loadHashKey(directories.state, state)
         let ledger = try await LedgerSetup(
@@ -87,10 +88,9 @@ struct DaemonBuilder: Sendable {
             clock: clock,
             clockKeeper: clockKeeper,
             clockFloor: clockFloor,
-            state: state,
+            opened: opened,
             hasher: hasher,
             vault: vault,
-            rotation: KeyRotation(state: state, vault: vault, clock: clock, logger: logger),
             ledger: ledger,
             factory: factory,
             registry: registry,
@@ -99,7 +99,7 @@ struct DaemonBuilder: Sendable {
         )
         do {
             try await adapters.record(in: state, alarms)
-            return try await wire(base, isOwnCrash: marker.lastEnd == .crash)
+            return try await wire(base)
         } catch {
             await adapters.shutDown()
             throw error
@@ -113,10 +113,9 @@ struct DaemonBuilder: Sendable {
         let clock: AnchoredClock
         let clockKeeper: ClockKeeper
         let clockFloor: WallTime
-        let state: StateDatabase
+        let opened: OpenState
         let hasher: HMACHasher
         let vault: SealedVault
-        let rotation: KeyRotation
         let ledger: LedgerKeeper
         let factory: AdapterFactory
         let registry: AdapterRegistry
@@ -132,6 +131,7 @@ struct DaemonBuilder: Sendable {
         let notifier = ServiceNotifier()
         let spoolDoor = SpoolDoor()
 
+        var state: StateDatabase { opened.state }
         var now: @Sendable () -> WallTime { { [clock] in clock.now() } }
         var generator: IdentifierGenerator { IdentifierGenerator(now: now) }
         var configuration: DaemonConfiguration { registry.current.configuration }
@@ -146,8 +146,9 @@ struct DaemonBuilder: Sendable {
         )
     }
 
-    private func loader(isFileNeeded: Bool) -> Reloader.Loader {
-        { [options, environment] () throws(ConfigurationError) in
+    private func loader(_ configuration: DaemonConfiguration) -> Reloader.Loader {
+        let isFileNeeded = configuration.hasFile
+        return { [options, environment] () throws(ConfigurationError) in
             try DaemonConfiguration.load(
                 path: options.configurationPath,
                 environment: environment,
@@ -174,27 +175,30 @@ struct DaemonBuilder: Sendable {
         )
     }
 
-    private func wire(_ base: Base, isOwnCrash: Bool) async throws -> Daemon {
-        let engine = try await base.makeEngine(isOwnCrash: isOwnCrash)
-        let pauses = base.makePauseWatch(engine)
+    private func wire(_ base: Base) async throws -> Daemon {
+        let engine = try await base.makeEngine()
+        let steward = Steward.of(engine, base.clock)
+        let pauses = base.makePauseWatch(engine, steward)
         let credentials = base.makeCredentials(engine)
         let intake = base.makeIntake(credentials, engine)
-        let notifications = base.makeNotifications(intake, engine)
-        let poller = base.makePoller(notifications, pauses)
+        let notifications = base.makeNotifications(intake, engine, steward)
+        let poller = base.makePoller(notifications, pauses, steward)
+        let rotation = base.makeRotation(steward)
         let spool = base.makeSpool(intake)
         let queues = try base.makeQueues(intake)
         try await base.connect(engine, intake, [spool] + queues.values, notifications)
         let rechecks = base.makeRecheckParts(engine)
-        let replay = ReplayService(rechecks)
-        let messages = base.makeMessages()
-        let loader = loader(isFileNeeded: base.configuration.hasFile)
-        let reloader = base.makeReloader(loader, engine, pauses)
+        let replay = ReplayService(rechecks, steward: steward)
+        let messages = base.makeMessages(steward)
+        let reloader = base.makeReloader(loader(base.configuration), engine, pauses)
         let backend = DaemonBackend(
             BackendParts(
                 state: base.state,
+                shared: base.opened.shared,
+                steward: steward,
                 engine: engine,
                 vault: base.vault,
-                rotation: base.rotation,
+                rotation: rotation,
                 ledger: base.ledger,
                 replay: replay,
                 hasher: base.hasher,
@@ -213,7 +217,6 @@ struct DaemonBuilder: Sendable {
                 generator: base.generator,
                 now: base.now,
                 startedAt: base.clock.now(),
-                version: Daemon.version,
                 clock: base.clockKeeper,
                 logger: logger,
                 spoolHealth: { spool.health },
@@ -229,13 +232,12 @@ struct DaemonBuilder: Sendable {
             queues: Array(queues.values),
             server: try await makeServer(base, backend),
             watchdog: base.makeWatchdog(engine),
-            deadlines: base.makeDeadlineWatch(),
+            deadlines: base.makeDeadlineWatch(steward),
+            rotation: rotation,
+            pulse: base.makePulse(steward, intake, rotation, notifications),
             replay: replay,
-            rechecks: RecheckService(parts: rechecks),
-            sampler: TombstoneSampler(
-                parts: rechecks,
-                interval: base.configuration.requests.sampleInterval
-            ),
+            rechecks: RecheckService(parts: rechecks, steward: steward),
+            sampler: base.makeSampler(rechecks, steward),
             notifications: notifications,
             messages: messages,
             poller: poller,

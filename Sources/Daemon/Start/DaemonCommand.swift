@@ -69,6 +69,10 @@ package enum DaemonCommand {
             let place = SpoolPlace(stateDirectory: directories.state)
             try place.prepare()
             say("the spool is '\(place.path)'")
+        case .initState:
+            say(try initState(options, environment))
+        case .migrateState(let kind):
+            say(try migrateState(from: kind, options, environment))
         case .check:
             return try await check(options, environment)
         case .run:

@@ -9,6 +9,10 @@ package struct DaemonOptions: Sendable, Hashable {
         /// Everything that the configuration names, and the machine.
         case check
         case initSpool
+        /// In PostgreSQL.
+        case initState
+        /// Into the other kind of database.
+        case migrateState(from: StateConfiguration.Kind)
         case generateVaultKey(path: String)
         case setup
         case backup(file: String)
@@ -54,6 +58,8 @@ package struct DaemonOptions: Sendable, Hashable {
             case "--as-service": isAsService = true
             case "--init-spool": verb = .initSpool
             case "setup": verb = .setup
+            case "state":
+                verb = try Self.stateVerb(&rest)
             case "backup": verb = .backup(file: try Self.value(of: argument, &rest))
             case "restore": verb = .restore(file: try Self.value(of: argument, &rest))
             case "convert": verb = .convert(file: try Self.convertible(&rest))
@@ -87,6 +93,18 @@ package struct DaemonOptions: Sendable, Hashable {
         return output
     }
 
+    private static func stateVerb(_ rest: inout ArraySlice<String>) throws(DaemonError) -> Verb {
+        switch try value(of: "state", &rest) {
+        case "init": return .initState
+        case "migrate":
+            guard try value(of: "state migrate", &rest) == "--from",
+                let kind = StateConfiguration.Kind(rawValue: try value(of: "--from", &rest))
+            else { throw DaemonError(.usage, ["state migrate needs --from sqlite|postgresql"]) }
+            return .migrateState(from: kind)
+        default: throw DaemonError(.usage, ["state knows the verbs init and migrate"])
+        }
+    }
+
     private static func convertible(
         _ rest: inout ArraySlice<String>
     ) throws(DaemonError) -> String {
@@ -113,6 +131,8 @@ package struct DaemonOptions: Sendable, Hashable {
                expunged setup [--config FILE] [--credentials-directory DIR]
                expunged backup FILE | restore FILE [--config FILE] [...-directory DIR]
                expunged convert delete-user-data FILE [--project ID]
+               expunged state init [--config FILE] [--credentials-directory DIR]
+               expunged state migrate --from sqlite|postgresql [--config FILE] [...-directory DIR]
                expunged --check [--json] [--as-service] [--config FILE] [...-directory DIR]
                expunged --check-config [--config FILE]
                expunged --init-spool [--config FILE] [--state-directory DIR]
@@ -130,6 +150,9 @@ package struct DaemonOptions: Sendable, Hashable {
           convert delete-user-data FILE
                                        print a configuration that does what the parameters of
                                        Firebase's extension in FILE ask for
+          state init                   make the tables of a state in PostgreSQL, once
+          state migrate --from KIND    move the state from the file into these tables (sqlite), or
+                                       back into a file (postgresql); while no service runs
           --config FILE                configuration (default $EXPUNGED_CONFIG, or
                                        /etc/expunged/expunged.toml); variables such as
                                        $EXPUNGED_JOURNAL_LEVEL win over it

@@ -22,7 +22,8 @@ package enum Kinds {
     static let queues: [any QueueKind.Type] = [PostgreSQLQueue.self, MySQLQueue.self]
 
     package static let table = SettingsTable(
-        SettingsTable.general + SettingsTable.mail + ProviderConfiguration.settings(providers)
+        StateConfiguration.settings + SettingsTable.general + SettingsTable.mail
+            + ProviderConfiguration.settings(providers)
             + DirectoryConfiguration.settings(directories, providers: providers)
             + TargetConfiguration.settings(stores) + SettingsTable.subscriber
             + QueueConfiguration.settings(queues),

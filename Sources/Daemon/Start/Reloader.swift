@@ -18,6 +18,8 @@ struct Reloader: Sendable {
     let load: Loader
     let factory: AdapterFactory
     let state: StateDatabase
+    /// Counts purges where hosts share the state.
+    var shared: SharedDatabase?
     let registry: AdapterRegistry
     let engine: DeletionEngine
     let notifier: ServiceNotifier
@@ -26,14 +28,14 @@ struct Reloader: Sendable {
     let now: @Sendable () -> WallTime
     let logger: Logger
     private let turns = AsyncLock()
-    private let lastRefusal = Latest<WireRefusedReload?>(nil)
+    private let lastRefusal = Latest<RefusedReload?>(nil)
     private let retired = AsyncStream.makeStream(of: Adapters.self)
 
     /// The last reload, if it was refused.
-    var refusal: WireRefusedReload? { lastRefusal.value }
+    var refusal: RefusedReload? { lastRefusal.value }
 
     /// Loads, checks and puts a configuration into force.
-    func reload() async throws(ControlProblem) -> WireReload {
+    func reload() async throws(ControlProblem) -> ReloadResult {
         // In turn, so that the scope recorded last is the one in force.
         await turns.enter()
         defer { turns.leave() }
@@ -50,6 +52,7 @@ struct Reloader: Sendable {
         try await record(adapters)
         let blockers = ReloadBlockers.find(from: old.configuration, to: adapters.configuration)
         engine.reconfigure(adapters.engineConfiguration, adapters: adapters.forEngine)
+        shared?.setPurgesPerHourMax(adapters.configuration.requests.maxDeletionsPerHour)
         adapters.pauseUnfit { engine.post($0) }
         retired.continuation.yield(registry.replace(with: adapters))
         pauses.reloaded(adapters.unfit)
@@ -66,7 +69,7 @@ struct Reloader: Sendable {
                 "detail": "\(needRestart.isEmpty ? "in_force" : "restart_needed")",
             ]
         )
-        return WireReload(
+        return ReloadResult(
             reloadedAt: now(),
             changed: changed,
             needRestart: needRestart,
@@ -84,7 +87,7 @@ struct Reloader: Sendable {
             throw ControlProblem(
                 .unavailable,
                 "the state cannot be written, the configuration stays as it was",
-                retryAfter: DaemonBackend.retryDelay
+                retryAfter: RetryPolicy.caller.first
             )
         }
     }
@@ -102,7 +105,7 @@ struct Reloader: Sendable {
 
     private func note(_ problems: [String]) {
         for problem in problems { logger.note(.configurationRefused, ["error": "\(problem)"]) }
-        lastRefusal.value = WireRefusedReload(refusedAt: now(), errors: problems)
+        lastRefusal.value = RefusedReload(refusedAt: now(), problems: problems)
     }
 
     /// Closes replaced adapters, each set in its own time.

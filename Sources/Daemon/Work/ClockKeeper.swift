@@ -166,10 +166,12 @@ final class ClockKeeper: Sendable {
     /// Keeps a new reading, unless it shows a jump that the state has yet to accept.
     func renew() async throws {
         let stamp = clock.stamp()
-        try await state.changeClock { record in
-            guard record.stepNumber == stamp.stepCount else { return }
-            record.reading = stamp.reading
-            record.trust(at: stamp.time)
+        _ = try await clock.persist {
+            try await state.changeClock { record in
+                guard record.stepNumber == stamp.stepCount else { return }
+                record.reading = stamp.reading
+                record.trust(at: stamp.time)
+            }
         }
     }
 

@@ -10,20 +10,19 @@ struct FoundKeyService: FoundKeyStore {
     let vault: SealedVault
     let hasher: any KeyedHasher
     let logger: Logger
-    /// Only what a replay finds is reported.
-    private(set) var isLateOnly = false
+    /// Which rows ``keys(of:as:)`` reads.
+    private(set) var reading = FoundKeyMerge.all
 
     var late: any FoundKeyStore {
         var service = self
-        service.isLateOnly = true
+        service.reading = .late
         return service
     }
 
     func add(_ found: [FoundKeys]) async -> EffectFailure? {
         do {
             let open = try await state.open(among: Array(Set(found.map(\.request))))
-            // What a replay finds is used up by itself.
-            let sealed = try await seal(found) { $0.isLate == !open.contains($0.sealed.request) }
+            let sealed = try await seal(found, .found(open: open))
             if !sealed.isEmpty { try await state.addFoundKeys(sealed) }
             return nil
         } catch {
@@ -37,10 +36,7 @@ struct FoundKeyService: FoundKeyStore {
         // One by one: a row that does not open stops its own request alone.
         for found in Dictionary(grouping: found, by: \.request).values {
             do {
-                for var keys in try await seal(found, besides: { !$0.isLate }) {
-                    keys.hashes = []
-                    sealed.append(keys)
-                }
+                sealed += try await seal(found, .reopened)
             } catch {
                 logger.note(
                     .operationFailed,
@@ -54,45 +50,41 @@ struct FoundKeyService: FoundKeyStore {
         return sealed
     }
 
-    /// Seals what is not kept yet: a row for each request and name with new ids.
-    ///
-    /// `isKept` decides whether a stored row counts.
     private func seal(
         _ found: [FoundKeys],
-        besides isKept: (StoredKeys) -> Bool
+        _ merge: FoundKeyMerge
     ) async throws -> [SealedKeys] {
-        let requests = Array(Set(found.map(\.request)))
-        var sealed: [SealedKeys] = []
+        var rows: [FoundKeys] = []
         for (name, found) in Dictionary(grouping: found, by: \.name) {
-            let stored = try await state.foundKeys(of: requests, as: name)
-            for (request, found) in Dictionary(grouping: found, by: \.request) {
-                let ids = Set(found.flatMap(\.ids))
-                let rows = (stored[request] ?? []).filter(isKept)
-                let known = try rows.reduce(into: Set()) { known, row in
-                    known.formUnion(try vault.openKeys(row.sealed).ids)
-                }
-                let new = ids.subtracting(known)
-                guard rows.isEmpty || !new.isEmpty else { continue }
-                let keys = FoundKeys(request: request, name: name, ids: Array(new))
-                var row = try vault.sealKeys(keys)
-                if found.contains(where: \.isOwn) {
-                    row.hashes = keys.ids.map { hasher.tombstone(of: $0, as: name) }
-                }
-                sealed.append(row)
+            let requests = Array(Set(found.map(\.request)))
+            for stored in try await state.foundKeys(of: requests, as: name).values {
+                rows += try open(stored, merge)
             }
         }
-        return sealed
+        return try merge.added(found, besides: rows).map { keys throws(VaultError) in
+            var row = try vault.sealKeys(keys)
+            if keys.isOwn { row.hashes = keys.ids.map { hasher.tombstone(of: $0, as: keys.name) } }
+            return row
+        }
+    }
+
+    /// Opens only the rows that count: a damaged one of another kind stops nothing.
+    private func open(
+        _ stored: [StoredKeys],
+        _ merge: FoundKeyMerge
+    ) throws(VaultError) -> [FoundKeys] {
+        var rows: [FoundKeys] = []
+        for row in stored where merge.counts(isLate: row.isLate, of: row.sealed.request) {
+            rows.append(try vault.openKeys(row.sealed))
+        }
+        return rows
     }
 
     func keys(of requests: [RequestID], as name: KeyName) async -> [RequestID: KeysAnswer] {
         do {
-            return try await state.foundKeys(of: requests, as: name).compactMapValues { rows in
-                let rows = isLateOnly ? rows.filter(\.isLate) : rows
-                guard !rows.isEmpty else { return nil }
+            return try await state.foundKeys(of: requests, as: name).compactMapValues { stored in
                 do throws(VaultError) {
-                    var ids: Set<UserID> = []
-                    for row in rows { ids.formUnion(try vault.openKeys(row.sealed).ids) }
-                    return .found(ids.sorted { $0.exposeText() < $1.exposeText() })
+                    return FoundKeyMerge.ids(of: try open(stored, reading)).map { .found($0) }
                 } catch {
                     return .failure(failure(error))
                 }
@@ -106,8 +98,7 @@ struct FoundKeyService: FoundKeyStore {
     /// Whatever it is, nothing of the user is purged meanwhile.
     private func failure(_ error: any Error) -> EffectFailure {
         switch error {
-        case let error as VaultError where error.kind == .broken: return .sealBroken
-        case is VaultError: return .vaultSealed
+        case let error as VaultError: return error.failure
         case is CancellationError: return .lost
         default:
             logger.note(.operationFailed, ["step": "keep_keys", "error": "\(error)"])

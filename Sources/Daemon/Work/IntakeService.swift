@@ -18,6 +18,8 @@ final class IntakeService: SpoolIntake {
     private let generator: IdentifierGenerator
     private let now: @Sendable () -> WallTime
     private let clock: IntakeClock?
+    /// Reads this host's spool to its end; `nil` where the engine that purges does so.
+    private let readSpool: (@Sendable () async -> Void)?
     private let logger: Logger
     private let isPausedFlag = Mutex(false)
     private static let pauseNote = "intake_paused"
@@ -34,8 +36,10 @@ final class IntakeService: SpoolIntake {
         registry: AdapterRegistry,
         credentials: CredentialService,
         clock: IntakeClock? = nil,
+        readSpool: (@Sendable () async -> Void)? = nil,
         logger: Logger
     ) {
+        self.readSpool = readSpool
         self.clock = clock
         self.state = state
         self.hasher = hasher
@@ -56,11 +60,16 @@ final class IntakeService: SpoolIntake {
         apply(isPaused)
     }
 
-    /// Restores a pause from before the restart; call it once every listener is set.
+    /// Obeys a pause from before the restart, or what another host was told; call it once every
+    /// listener is set.
     func restorePause() async throws {
-        guard try await state.note(Self.pauseNote) == "1" else { return }
-        apply(true)
-        logger.note(.intakePaused)
+        let isPaused = try await state.note(Self.pauseNote) == "1"
+        // What was read before an operator's word is older than that.
+        guard isPaused != self.isPaused,
+            try await state.note(Self.pauseNote) == (isPaused ? "1" : "0")
+        else { return }
+        apply(isPaused)
+        logger.note(isPaused ? .intakePaused : .intakeResumed)
     }
 
     private func apply(_ isPaused: Bool) {
@@ -73,7 +82,11 @@ final class IntakeService: SpoolIntake {
     }
 
     /// Accepts submissions durably and passes them to the engine; one outcome each, in order.
+    ///
+    /// Where another host may own the user, what this host's spool has of the user is read first:
+    /// the owner knows nothing of the file.
     func accept(_ submissions: [Submission]) async throws -> [SubmissionOutcome] {
+        if let readSpool, submissions.contains(where: { !$0.origin.isSpool }) { await readSpool() }
         let known = Set(registry.current.configuration.providers.map(\.name))
         let isKnown = submissions.map { $0.options.providers?.isSubset(of: known) ?? true }
         let taken = zip(submissions, isKnown).filter(\.1).map(\.0)

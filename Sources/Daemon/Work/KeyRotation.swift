@@ -42,15 +42,23 @@ final class KeyRotation: Sendable {
     private let state: StateDatabase
     private let vault: SealedVault
     private let clock: any EngineClock
+    private let steward: Steward
     private let logger: Logger
     private let current = Mutex(Progress())
     private let starts: AsyncStream<Void>
     private let start: AsyncStream<Void>.Continuation
 
-    init(state: StateDatabase, vault: SealedVault, clock: any EngineClock, logger: Logger) {
+    init(
+        state: StateDatabase,
+        vault: SealedVault,
+        clock: any EngineClock,
+        steward: Steward = .single,
+        logger: Logger
+    ) {
         self.state = state
         self.vault = vault
         self.clock = clock
+        self.steward = steward
         self.logger = logger
         (starts, start) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -62,7 +70,8 @@ final class KeyRotation: Sendable {
     /// - Throws: ``Engine/VaultError`` of kind `sealed` without a key, or the store's error.
     func begin() async throws {
         guard let active = vault.activeKeyID else { throw VaultError(kind: .sealed) }
-        try await state.setNote(Self.note, to: active)
+        // Where the stewardship has gone meanwhile, the note would be nobody's.
+        _ = try await steward.run { try await state.setNote(Self.note, to: active) }
         wake()
     }
 
@@ -76,13 +85,20 @@ final class KeyRotation: Sendable {
 
     /// Rotates whenever it was begun, until the task is cancelled.
     func run() async throws {
-        if let active = vault.activeKeyID, try await state.note(Self.note) == active {
-            wake()
-        }
+        if steward.isHere { try await resume() }
         for await _ in starts {
             guard let active = vault.activeKeyID else { continue }
-            try await rotate(to: active)
+            let isDone: Void? = try await steward.run { try await rotate(to: active) }
+            // The next steward goes on.
+            if isDone == nil { current.withLock { $0 = Progress() } }
         }
+    }
+
+    /// Goes on with a rotation that another process has begun.
+    func resume() async throws {
+        guard let active = vault.activeKeyID else { return }
+        let known = try await clock.persist { try await state.note(Self.note) }
+        if known == active { wake() }
     }
 
     private func rotate(to active: String) async throws {
@@ -115,7 +131,8 @@ final class KeyRotation: Sendable {
         current.withLock { $0.unreadable = 0 }
         let loaded = Set(vault.keyIDs)
         var count = 0
-        for id in try await state.vaultKeyIDs() where id != active && loaded.contains(id) {
+        let ids = try await clock.persist { try await state.vaultKeyIDs() }
+        for id in ids where id != active && loaded.contains(id) {
             count += try await renew { [state] (last: StoredUserKey?) in
                 let after = last?.position ?? 0
                 return try await state.userKeys(wrappedBy: id, after: after, limit: Self.batchMax)
@@ -165,7 +182,7 @@ final class KeyRotation: Sendable {
         var last: Old?
         var count = 0
         while true {
-            let rows = try await page(last)
+            let rows = try await clock.persist { try await page(last) }
             guard !rows.isEmpty else { return count }
             last = rows.last
             var fresh: [New] = []

@@ -10,46 +10,22 @@ import Synchronization
 /// A store that was missing or damaged is mended without notice to the service. What an operator
 /// has paused stays paused.
 final class PauseWatch: Sendable {
-    static let operatorReason = StoredPauses.operatorReason
-    static let setUpReason = "not_set_up"
-    /// Between two checks; the first check of a component comes as soon.
-    static let period = RetryPolicy.pausedComponent.delay(failures: 1)
     private static let idlePeriod = Duration.seconds(3600)
-    /// Longest pause between two checks of a component that is resumed and paused again.
-    static let pauseMax = RetryPolicy.pausedComponent.delay(failures: .max)
-
-    /// How long after a jump of the clock providers that the service paused are resumed.
-    ///
-    /// They may have refused what the wrong clock signed. Longer than any call that began before.
-    static let afterStep = Duration.seconds(120)
 
     enum Component: Hashable, Sendable {
         case provider(ProviderName)
         case target(TargetName)
     }
 
-    private struct Entry: Sendable {
-        var pause: Duration { RetryPolicy.pausedComponent.delay(failures: relapses + 1) }
-        /// How often it was paused soon after a resume.
-        var relapses = 0
-        var dueAt = WallTime.distantPast
-        var resumedAt: WallTime?
-        var isBusy = false
-        /// Reloaded during a check, which may have asked what was replaced.
-        var wasReloaded = false
-        /// In the last list of pauses; a pause is not committed at once.
-        var wasListed = false
-        var problems: [String] = []
-    }
-
     private let state: StateDatabase
     private let registry: AdapterRegistry
     private let clock: any EngineClock
     private let steppedAt: @Sendable () -> WallTime?
+    private let steward: Steward
     private let logger: Logger
     private let post: @Sendable (EngineInput) -> Void
     private let lastStepAt = Mutex<WallTime?>(nil)
-    private let entries = Mutex<[Component: Entry]>([:])
+    private let checks = Mutex<[Component: ComponentCheck]>([:])
     private let waking = Mutex<AsyncStream<Void>.Continuation?>(nil)
 
     init(
@@ -57,6 +33,7 @@ final class PauseWatch: Sendable {
         registry: AdapterRegistry,
         clock: any EngineClock,
         steppedAt: @escaping @Sendable () -> WallTime? = { nil },
+        steward: Steward = .single,
         logger: Logger,
         post: @escaping @Sendable (EngineInput) -> Void
     ) {
@@ -64,6 +41,7 @@ final class PauseWatch: Sendable {
         self.registry = registry
         self.clock = clock
         self.steppedAt = steppedAt
+        self.steward = steward
         self.logger = logger
         self.post = post
     }
@@ -77,7 +55,7 @@ final class PauseWatch: Sendable {
                     // A slow one keeps no other waiting.
                     group.addTask { await self.look(at: component) }
                 }
-                try await wait(isIdle ? Self.idlePeriod : Self.period, or: wakes)
+                try await wait(isIdle ? Self.idlePeriod : ComponentCheck.period, or: wakes)
             }
         }
     }
@@ -92,12 +70,9 @@ final class PauseWatch: Sendable {
     /// Called once the new adapters are in the registry.
     func reloaded(_ unfit: UnfitComponents) {
         note(unfit)
-        entries.withLock { entries in
-            for component in entries.keys where !unfit.has(component) {
-                entries[component]?.relapses = 0
-                entries[component]?.dueAt = .distantPast
-                entries[component]?.resumedAt = nil
-                entries[component]?.wasReloaded = true
+        checks.withLock { checks in
+            for component in checks.keys where !unfit.has(component) {
+                checks[component]?.reload()
             }
         }
         wake()
@@ -135,7 +110,7 @@ final class PauseWatch: Sendable {
     }
 
     func problems(of component: Component) -> [String] {
-        entries.withLock { $0[component]?.problems ?? [] }
+        checks.withLock { $0[component]?.problems ?? [] }
     }
 
     /// Checks one component because an operator resumes it; returns what is wrong.
@@ -156,35 +131,15 @@ final class PauseWatch: Sendable {
     private func due() async throws -> (components: [Component], isIdle: Bool) {
         let adapters = registry.current
         noteStep()
-        let paused = own(try await state.pauses()).filter { adapters.has($0) }
+        let known = try await clock.persist { [state] in try await state.pauses() }
+        let paused = own(known).filter { adapters.has($0) }
         let now = clock.now()
-        return entries.withLock { entries in
-            for (component, entry) in entries where entry.wasListed && !paused.contains(component) {
-                // Resumed by somebody else; how often it was paused counts for a while.
-                entries[component]?.problems = []
-                entries[component]?.wasListed = false
+        return checks.withLock { checks in
+            for component in checks.keys where !paused.contains(component) {
+                checks[component]?.unlist()
             }
-            let components = paused.filter { component in
-                var entry = entries[component] ?? Entry()
-                defer { entries[component] = entry }
-                // Its resume may not be committed yet.
-                let isFresh =
-                    entry.wasListed && entry.resumedAt.map { now < $0 + Self.period } ?? false
-                if let resumedAt = entry.resumedAt, !isFresh {
-                    // It did not last: what stops a purge does not show in a check.
-                    let didLast = now >= resumedAt + entry.pause * 4
-                    entry.relapses = didLast ? 0 : entry.relapses + 1
-                    entry.dueAt = didLast ? now : resumedAt + entry.pause
-                    entry.resumedAt = nil
-                }
-                entry.wasListed = true
-                guard !entry.isBusy, now >= entry.dueAt || entry.dueAt > now + Self.pauseMax
-                else { return false }
-                entry.isBusy = true
-                entry.wasReloaded = false
-                return true
-            }
-            return (components, paused.isEmpty)
+            let due = paused.filter { checks[$0, default: ComponentCheck()].begin(at: now) }
+            return (due, paused.isEmpty)
         }
     }
 
@@ -192,17 +147,12 @@ final class PauseWatch: Sendable {
         let problems = await problemsNow(of: component)
         note(problems, of: component)
         let now = clock.now()
-        let isDueAgain = entries.withLock { entries in
-            var entry = entries[component] ?? Entry()
-            defer { entries[component] = entry }
-            let isDueAgain = entry.wasReloaded && !problems.isEmpty
-            entry.isBusy = false
-            entry.dueAt = isDueAgain ? .distantPast : now + entry.pause
-            if problems.isEmpty { entry.resumedAt = now }
-            return isDueAgain
+        let isDueAgain = checks.withLock { checks in
+            checks[component, default: ComponentCheck()]
+                .end(problems, mayResume: steward.isHere, at: now)
         }
         if isDueAgain { wake() }
-        guard problems.isEmpty, await isStillPaused(component) else { return }
+        guard problems.isEmpty, steward.isHere, await isStillPaused(component) else { return }
         switch component {
         case .provider(let name): post(.resume(name, isOwn: true))
         case .target(let name): post(.resumeTarget(name, isOwn: true))
@@ -221,12 +171,12 @@ final class PauseWatch: Sendable {
     /// The pauses of the service that a check can end.
     private func own(_ pauses: StoredPauses) -> [Component] {
         let now = clock.now()
-        let isAfterStep = lastStepAt.withLock { $0 }.map { now.since($0) < Self.afterStep } ?? false
+        let steppedAt = lastStepAt.withLock { $0 }
         let providers = pauses.providers.filter { _, reason in
-            reason == Self.setUpReason || isAfterStep && reason != Self.operatorReason
+            ComponentCheck.endsPauseOfProvider(reason, steppedAt: steppedAt, now: now)
         }
-        return pauses.targets.filter { $0.value != Self.operatorReason }.keys.map { .target($0) }
-            + providers.keys.map { .provider($0) }
+        let targets = pauses.targets.filter { ComponentCheck.endsPauseOfTarget($0.value) }
+        return targets.keys.map { .target($0) } + providers.keys.map { .provider($0) }
     }
 
     /// After a jump of the clock what was learned about providers counts no more.
@@ -237,12 +187,8 @@ final class PauseWatch: Sendable {
             return last != at
         }
         guard isNew else { return }
-        entries.withLock { entries in
-            for case .provider(let name) in entries.keys {
-                entries[.provider(name)]?.relapses = 0
-                entries[.provider(name)]?.dueAt = .distantPast
-                entries[.provider(name)]?.resumedAt = nil
-            }
+        checks.withLock { checks in
+            for case .provider(let name) in checks.keys { checks[.provider(name)]?.restart() }
         }
     }
 
@@ -269,11 +215,8 @@ final class PauseWatch: Sendable {
     }
 
     private func note(_ problems: [String], of component: Component) {
-        let isNew = entries.withLock { entries in
-            defer { entries[component, default: Entry()].problems = problems }
-            return entries[component]?.problems != problems
-        }
-        guard isNew, !problems.isEmpty else { return }
+        let isNew = checks.withLock { $0[component, default: ComponentCheck()].note(problems) }
+        guard isNew else { return }
         let cause = problems.joined(separator: "; ")
         switch component {
         case .provider(let name):

@@ -6,18 +6,16 @@ import Synchronization
 final class RecheckCounter: Sendable {
     private struct State {
         var counts: [Recheck.Outcome: Int] = [:]
-        var overdue: [TargetName: WallTime] = [:]
+        var overdue: Set<TargetName> = []
         var isSampleFound = false
     }
-
-    private static let warningInterval = Duration.seconds(86_400)
 
     private let state = Mutex(State())
 
     var counts: [Recheck.Outcome: Int] { state.withLock(\.counts) }
 
     /// Targets that could not be checked for days.
-    var overdue: Set<TargetName> { state.withLock { Set($0.overdue.keys) } }
+    var overdue: Set<TargetName> { state.withLock(\.overdue) }
 
     /// Whether the last sample found data of an erased user.
     var isSampleFound: Bool { state.withLock(\.isSampleFound) }
@@ -29,15 +27,10 @@ final class RecheckCounter: Sendable {
     func sampled(isFound: Bool) { state.withLock { $0.isSampleFound = isFound } }
 
     func answered(_ target: TargetName) {
-        state.withLock { $0.overdue[target] = nil }
+        state.withLock { _ = $0.overdue.remove(target) }
     }
 
-    /// Notes a target as overdue; returns whether to report it now.
-    func mayWarn(_ target: TargetName, at now: WallTime) -> Bool {
-        state.withLock { state in
-            if let last = state.overdue[target], now < last + Self.warningInterval { return false }
-            state.overdue[target] = now
-            return true
-        }
+    func noteOverdue(_ target: TargetName) {
+        state.withLock { _ = $0.overdue.insert(target) }
     }
 }

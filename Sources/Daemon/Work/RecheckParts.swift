@@ -18,7 +18,7 @@ struct RecheckParts: Sendable {
     /// The engine, where each store has a lane.
     let lanes: any StoreLanes
     let makeCopy: @Sendable (TargetName, String) async -> DrillCopy
-    let operate: @Sendable (RequestID, RequestEvent) async -> OperationOutcome
+    let operate: @Sendable (RequestID, RequestEvent) async throws -> OperationOutcome
 
     var driver: RecheckDriver {
         RecheckDriver(
@@ -70,7 +70,7 @@ struct RecheckParts: Sendable {
             )
         case .answered(let name): counter.answered(name)
         case .overdue(let name):
-            guard counter.mayWarn(name, at: clock.now()) else { return }
+            counter.noteOverdue(name)
             logger.note(.recheckOverdue, ["target": "\(name)"])
         }
     }

@@ -11,10 +11,10 @@ struct RecheckSealer: RecheckOpener {
     let logger: Logger
 
     func open(_ request: Request, of user: UserID) -> OpenedRecheck? {
-        guard let first = registry.current.configuration.requests.rechecks.first,
-            let endedAt = request.endedAt
-        else { return nil }
-        return seal(user, of: request.id, openedAt: endedAt, dueAt: endedAt + first)
+        let intervals = registry.current.configuration.requests.rechecks
+        return RecheckRun.opening(of: request, intervals: intervals).flatMap { times in
+            seal(user, of: request.id, openedAt: times.openedAt, dueAt: times.dueAt)
+        }
     }
 
     /// `user` is nobody where only ids are known; the result is `nil` when the vault cannot seal.

@@ -13,12 +13,14 @@ struct RecheckStateAdapter: RecheckState {
 
     func perform(_ effect: RecheckStateEffect) async throws -> RecheckEvent {
         switch effect {
-        case .learnTombstones(let since, let isAlarmIgnored):
-            return try await learnTombstones(since: since, isAlarmIgnored: isAlarmIgnored)
+        case .readAlarm:
+            return .readAlarm(await parts.ledger.health.alarm?.rawValue)
+        case .learnTombstones(let since):
+            return .learned(isReadable: try await learnTombstones(since: since))
         case .findOpen(let names):
             return .foundOpen(try await state.openDeletions(begunIn: names))
         case .restore(let requests, let names, let time):
-            await restore(requests, .restored(names, at: time))
+            try await restore(requests, .restored(names, at: time))
             return .restored
         case .loadTombstones(let since, let position, let limit):
             let (page, next) = try await state.tombstones(
@@ -28,7 +30,7 @@ struct RecheckStateAdapter: RecheckState {
             )
             return .loaded(page, next: next)
         case .loadDue(let limit):
-            return .loadedDue(try await loadDue(limit))
+            return try await loadDue(limit)
         case .findLate(let requests):
             return .foundLate(try await state.lateKeyRequests(among: requests))
         case .findBegun(let name):
@@ -59,37 +61,31 @@ struct RecheckStateAdapter: RecheckState {
         }
     }
 
-    private func learnTombstones(
-        since: WallTime,
-        isAlarmIgnored: Bool
-    ) async throws -> RecheckEvent {
-        // A state that disagrees with the ledger does not know who was erased, or is on hold.
-        if !isAlarmIgnored, let alarm = await parts.ledger.health.alarm {
-            return .learned(alarm: alarm.rawValue)
-        }
+    /// Returns whether the checkpoint files could be read.
+    private func learnTombstones(since: WallTime) async throws -> Bool {
         do {
             let count = try await parts.ledger.learnTombstones(since: since)
             if count > 0 {
                 parts.logger.notice("tombstones learned", metadata: ["count": "\(count)"])
             }
-            return .learned(alarm: nil)
+            return true
         } catch let error as DaemonError {
             parts.logger.note(
                 .operationFailed,
                 ["step": "read_checkpoints", "error": "\(error)"]
             )
-            return .failed("checkpoint_file")
+            return false
         }
     }
 
-    private func restore(_ requests: [RequestID], _ event: RequestEvent) async {
-        await withDiscardingTaskGroup { group in
-            for id in requests { group.addTask { _ = await parts.operate(id, event) } }
+    private func restore(_ requests: [RequestID], _ event: RequestEvent) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for id in requests { group.addTask { _ = try await parts.operate(id, event) } }
         }
     }
 
-    private func loadDue(_ limit: Int) async throws -> DuePage {
-        guard parts.vault.isOpen else { return DuePage() }
+    private func loadDue(_ limit: Int) async throws -> RecheckEvent {
+        guard parts.vault.isOpen else { return .vaultSealed }
         let due = try await state.dueRechecks(
             under: parts.vault.recheckKeyIDs,
             at: parts.clock.now(),
@@ -102,14 +98,16 @@ struct RecheckStateAdapter: RecheckState {
                 let user = try parts.vault.openRecheck(due.sealed)
                 opened.append(OpenRecheck(due: due, user: user))
             } catch {
-                unopened.append(UnopenedRecheck(due: due, isLost: error.kind == .broken))
+                unopened.append(UnopenedRecheck(due: due, failure: error.failure))
             }
         }
-        return DuePage(
-            opened: opened,
-            unopened: unopened,
-            pausedTargets: Set(try await state.pauses().targets.keys),
-            next: due.nextDueAt
+        return .loadedDue(
+            DuePage(
+                opened: opened,
+                unopened: unopened,
+                pausedTargets: Set(try await state.pauses().targets.keys),
+                next: due.nextDueAt
+            )
         )
     }
 

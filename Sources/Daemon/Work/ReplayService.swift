@@ -8,12 +8,13 @@ import Synchronization
 /// Runs replays and drills, one at a time, and reports their progress.
 final class ReplayService: Sendable {
     private let parts: RecheckParts
+    private let steward: Steward
     private let current = Mutex(ReplayProgress.idle)
     private let orders: AsyncStream<ReplayTerms>
     private let order: AsyncStream<ReplayTerms>.Continuation
 
-    init(_ parts: RecheckParts) {
-        self.parts = parts
+    init(_ parts: RecheckParts, steward: Steward = .single) {
+        (self.parts, self.steward) = (parts, steward)
         (orders, order) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
@@ -25,37 +26,30 @@ final class ReplayService: Sendable {
     /// - Throws: ``Control/ControlProblem``: `wrong_state` while one runs, `unknown_target`, or
     ///   `malformed_field` for a time to come.
     func begin(_ input: ReplayInput) throws(ControlProblem) {
-        if let target = input.target, parts.registry.current.targets[target] == nil {
-            throw ControlProblem(.unknownTarget)
-        }
-        let now = parts.clock.now()
-        for (field, time) in [("since", input.since), ("restored_at", input.restoredAt ?? now)]
-        where time > now {
-            throw ControlProblem(
-                .malformedField,
-                "'\(field)' is in the future; it is \(now.rfc3339)"
-            )
-        }
         let terms = input.terms
-        let isNew: Bool? = current.withLock { progress in
-            if let id = terms.id, progress.terms?.id == id { return false }
-            if case .running = progress { return nil }
-            progress = .running(terms, RecheckReport())
-            return true
+        let targets = Set(parts.registry.current.targets.keys)
+        let now = parts.clock.now()
+        do throws(ReplayProgress.Refusal) {
+            let isNew = try current.withLock { progress throws(ReplayProgress.Refusal) in
+                try progress.begin(terms, in: targets, at: now)
+            }
+            if isNew { order.yield(terms) }
+        } catch {
+            throw ControlProblem(of: error)
         }
-        guard let isNew else { throw ControlProblem(.wrongState, "a replay is running") }
-        if isNew { order.yield(terms) }
     }
 
     func run() async throws {
         for await terms in orders {
             var run = RecheckRun(.replay(terms))
-            try await parts.driver.drive(&run) { run in
-                current.withLock {
-                    $0 =
-                        run.phase.isEnded
-                        ? .ended(terms, run.report) : .running(terms, run.report)
+            let isDone: Void? = try await steward.run {
+                try await parts.driver.drive(&run) { run in
+                    current.withLock { $0.follow(run, of: terms) }
                 }
+            }
+            // Another host is the steward now; whoever waits learns that it is incomplete.
+            if isDone == nil {
+                current.withLock { $0 = .ended(terms, run.report.broken("other_host")) }
             }
         }
     }
@@ -63,11 +57,16 @@ final class ReplayService: Sendable {
     func stop() { order.finish() }
 }
 
-extension ReplayProgress {
-    fileprivate var terms: ReplayTerms? {
-        switch self {
-        case .idle: nil
-        case .running(let terms, _), .ended(let terms, _): terms
+extension ControlProblem {
+    fileprivate init(of refusal: ReplayProgress.Refusal) {
+        switch refusal {
+        case .unknownTarget: self.init(.unknownTarget)
+        case .inFuture(let field, let now):
+            self.init(
+                .malformedField,
+                "'\(field.rawValue)' is in the future; it is \(now.rfc3339)"
+            )
+        case .running: self.init(.wrongState, "a replay is running")
         }
     }
 }

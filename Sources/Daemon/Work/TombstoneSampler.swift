@@ -6,54 +6,45 @@ import Storage
 struct TombstoneSampler: Sendable {
     private static let note = "tombstone_sample"
 
-    private struct Progress {
-        var at: WallTime
-        var position = 0
-        var isFound = false
-
-        init(at: WallTime) { self.at = at }
-
-        init?(text: String) {
-            let words = text.split(separator: " ").compactMap { Int64($0) }
-            guard words.count == 3 else { return nil }
-            at = WallTime(unixMilliseconds: words[0])
-            position = Int(words[1])
-            isFound = words[2] != 0
-        }
-
-        var text: String { "\(at.unixMilliseconds) \(position) \(isFound ? 1 : 0)" }
-    }
-
     let parts: RecheckParts
     let interval: Duration
+    var steward = Steward.single
 
     var isOn: Bool { interval > .zero }
 
-    /// The first sample is one interval after the first start.
     func run() async throws {
-        var progress: Progress
-        if let known = try await parts.state.note(Self.note).flatMap(Progress.init(text:)) {
-            progress = known
-        } else {
-            progress = Progress(at: parts.clock.now())
-            try await keep(progress)
-        }
-        parts.counter.sampled(isFound: progress.isFound)
         while true {
-            try await parts.clock.sleep(until: progress.at + interval)
-            var run = RecheckRun(.sample(after: progress.position))
-            progress.at = parts.clock.now()
-            try await parts.driver.drive(&run)
-            progress.position = run.report.position
-            progress.isFound = run.report.stores.contains { $0.found > 0 }
-            parts.counter.sampled(isFound: progress.isFound)
-            try await keep(progress)
+            try await steward.wait()
+            try await parts.clock.sleep(until: try await schedule().dueAt(every: interval))
+            // Another host may have taken one meanwhile.
+            let schedule = try await schedule()
+            guard schedule.isDue(at: parts.clock.now(), every: interval) else { continue }
+            _ = try await steward.run { try await sample(schedule) }
         }
     }
 
-    private func keep(_ progress: Progress) async throws {
+    /// What the last sample left, which another host may have taken.
+    private func schedule() async throws -> SampleSchedule {
+        let text = try await parts.clock.persist { try await parts.state.note(Self.note) }
+        let known = text.flatMap(SampleSchedule.init(text:))
+        let schedule = known ?? SampleSchedule(startedAt: parts.clock.now())
+        if known == nil { _ = try await steward.run { try await keep(schedule) } }
+        parts.counter.sampled(isFound: schedule.isFound)
+        return schedule
+    }
+
+    private func sample(_ schedule: SampleSchedule) async throws {
+        var run = schedule.run
+        let begunAt = parts.clock.now()
+        try await parts.driver.drive(&run)
+        guard let next = schedule.after(run.report, begunAt: begunAt) else { return }
+        parts.counter.sampled(isFound: next.isFound)
+        try await keep(next)
+    }
+
+    private func keep(_ schedule: SampleSchedule) async throws {
         try await parts.clock.persist {
-            try await parts.state.setNote(Self.note, to: progress.text)
+            try await parts.state.setNote(Self.note, to: schedule.text)
         }
     }
 }

@@ -106,8 +106,9 @@ struct TargetCheck: AsyncParsableCommand {
         abstract: "Check it now, and search for unmapped data.",
         discussion: """
             The exit status is 1 if a target does not work as configured, and 14 if a table, \
-            column or folder looks like user data and has no rule. Advice, such as a column \
-            without an index, leaves the exit status alone.
+            column or folder looks like user data and has no rule, or if a foreign key without \
+            a rule stops deletions. Advice, such as a column without an index, leaves the exit \
+            status alone.
             """
     )
 
@@ -122,9 +123,13 @@ struct TargetCheck: AsyncParsableCommand {
                 } else {
                     try await client.call(.targets).items.map { TargetName($0.name) }
                 }
+            let progress = Progress(global)
             var checked: [WireHealth] = []
             for name in names {
-                checked.append(try await client.call(.control(.check, target: name)))
+                let found = try await progress.during("looking through target \(name)") {
+                    try await client.call(.control(.check, target: name))
+                }
+                checked.append(found)
             }
             return checked
         }
@@ -145,8 +150,8 @@ struct TargetSuggest: AsyncParsableCommand {
         abstract: "Write the rules of a target from its schema and sampled values.",
         discussion: """
             It prints a [[target]] section with a rule for each table that holds data of users. \
-            Comments say what was found and what to decide. Nothing is changed. Only targets of \
-            kind sqlite, postgresql and mysql have a schema.
+            Comments say what was found and what to decide. Nothing is changed. Only a database \
+            with tables has a schema.
             """
     )
 
@@ -157,7 +162,9 @@ struct TargetSuggest: AsyncParsableCommand {
 
     func run() async throws {
         let input = SuggestInput(userTable: userTable)
-        let suggestion = try await global.call(.suggest(input, target: name))
+        let suggestion = try await Progress(global).during("reading the schema and some rows") {
+            try await global.call(.suggest(input, target: name))
+        }
         var text = suggestion.configuration
         if text.hasSuffix("\n") { text.removeLast() }
         // A file gets each name as it is.

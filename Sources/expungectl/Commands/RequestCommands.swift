@@ -44,7 +44,7 @@ struct ListRequests: AsyncParsableCommand {
         abstract: "List requests, newest first."
     )
 
-    @Option(help: "Only this state.") var state: WireState?
+    @Option(help: "Only this state.") var state: RequestState?
     @Option(help: "Only requests with an identity at this provider.") var provider: ProviderName?
     @Option(help: "Only this user.") var user: UserID?
     @Option(help: "The number of requests, 1 to 1000.") var limit = ControlLimits.listLimitDefault

@@ -67,6 +67,27 @@ struct Guard: AsyncParsableCommand {
     }
 }
 
+struct Hosts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the hosts that share a state in PostgreSQL."
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.show(.hosts) { answer in
+            guard !answer.items.isEmpty else { return "this host alone: the state is in a file" }
+            var table = Table("HOST", "ROLE", "PARTITIONS", "RENEWED")
+            for host in answer.items {
+                let role = host.isSteward ? "steward" : host.partitions > 0 ? "worker" : "away"
+                let name = host.isThis ? host.name + " (this)" : host.name
+                table.add(name, role, "\(host.partitions)", host.renewedAt.rfc3339)
+            }
+            return table.text
+        }
+    }
+}
+
 struct Vault: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the vault's keys, or wrap all data keys under the active one.",

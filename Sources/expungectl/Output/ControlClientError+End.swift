@@ -47,6 +47,7 @@ extension ControlClientError {
         .tooLate: "see what was done with: expungectl show ID",
         .wrongState: "see its state with: expungectl show ID",
         .planChanged: "read the difference with: expungectl plan --request ID",
+        .planRefused: "see the cause with: expungectl targets check NAME",
         .sameOperator: "another person must approve it, from a login of their own",
         .operatorUnknown: "install the drop-in expunged-approval.conf; see expunged.conf(5)",
         .internal: "see: journalctl -u expunged",

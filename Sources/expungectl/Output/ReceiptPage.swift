@@ -287,10 +287,9 @@ struct ReceiptPage {
 
     /// A sentence of the service in the page's language; one of the operator's program as it is.
     private func what(_ copy: JSONValue) -> String {
-        guard let id = copy["phrase"]?.string, let phrase = ResidualPhrase(rawValue: id) else {
-            return field("what", of: copy)
-        }
-        return Self.escaped(phrase.text(copy["name"]?.string, in: language))
+        copy["phrase"]?.string
+            .flatMap { ResidualTranslations.text($0, copy["name"]?.string, in: language) }
+            .map(Self.escaped) ?? field("what", of: copy)
     }
 
     private var copies: String {

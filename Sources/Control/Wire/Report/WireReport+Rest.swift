@@ -26,13 +26,13 @@ package struct WireReportOpen: WireObject, Codable, Hashable {
 package struct WireReportWaiting: WireObject, Codable, Hashable {
     package var requestID: RequestID
     package var kind: WireValue<RequestKind>
-    package var state: WireValue<WireState>
+    package var state: WireValue<RequestState>
     package var reason: String?
     package var createdAt: WallTime
     package var deadlineAt: WallTime
     package var since: WallTime
 
-    package init(requestID: RequestID, kind: RequestKind, state: WireState, since: WallTime) {
+    package init(requestID: RequestID, kind: RequestKind, state: RequestState, since: WallTime) {
         self.requestID = requestID
         self.kind = .known(kind)
         self.state = .known(state)
@@ -50,7 +50,7 @@ package struct WireReportWaiting: WireObject, Codable, Hashable {
     package static let fields: [WireField] = [
         .required("request_id", .uuid, "The request."),
         .required("kind", .choice(of: RequestKind.self), "What was asked for."),
-        .required("state", .choice(of: WireState.self), "Where it stands."),
+        .required("state", .choice(of: RequestState.self), "Where it stands."),
         .optional("reason", .choice(of: ParkReason.self), "What it waits for, if it is parked."),
         .required("created_at", .time, "When it was made."),
         .required("deadline_at", .time, "When it must be done."),

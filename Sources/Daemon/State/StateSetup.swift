@@ -1,0 +1,146 @@
+import Engine
+import Glibc
+import Lifecycle
+import PostgreSQL
+import Settings
+import Storage
+import Systemd
+
+/// The state as one process works on it.
+struct OpenState: Sendable {
+    let state: StateDatabase
+    /// `nil` for a state in a file, which one host has for itself.
+    let shared: SharedDatabase?
+    /// The name of this host; `nil` for a state in a file.
+    let host: String?
+    /// How the process before this one ended in this directory.
+    let lastEnd: CrashMarker.End
+    /// Of the directory; a state in a file has one by itself.
+    let lock: StateLock?
+
+    /// Waits for what is queued, and gives the state back.
+    func close() async throws {
+        if let shared { try await shared.close() } else { try await state.close() }
+        lock?.release()
+    }
+}
+
+/// Opens the state that the configuration names.
+struct StateSetup: Sendable {
+    let configuration: DaemonConfiguration
+    let directories: ServiceDirectories
+
+    private static let fileName = "state.db"
+    /// Beside the checkpoints, which show a loss that is older.
+    private static let commitsName = "commits"
+
+    /// Where a state in a file is.
+    var path: String { directories.state + "/" + Self.fileName }
+
+    /// Takes the directory's lock, and then the state.
+    ///
+    /// - Throws: ``Storage/StorageError``, ``Systemd/SystemdError``, or ``DaemonError``: another
+    ///   host works on the state, and the configuration does not let them share.
+    func open(now: @escaping @Sendable () -> WallTime) async throws -> OpenState {
+        guard configuration.state.kind == .postgresql else {
+            let state = try StateDatabase.open(path: path, now: now)
+            let marker = try CrashMarker(directory: directories.state)
+            return OpenState(
+                state: state,
+                shared: nil,
+                host: nil,
+                lastEnd: marker.lastEnd,
+                lock: nil
+            )
+        }
+        try Self.refuseFile(at: path)
+        var plan = try plan(now: now)
+        plan.commitRecordPath = (directories.logs ?? directories.state) + "/" + Self.commitsName
+        let lock = try StateLock(ofStateAt: path)
+        let lastEnd = try CrashMarker(directory: directories.state).lastEnd
+        let shared = try SharedDatabase.open(
+            plan,
+            purgesPerHourMax: configuration.requests.maxDeletionsPerHour,
+            isOwnCrash: lastEnd == .crash,
+            isAlone: !configuration.state.sharesWork,
+            now: now
+        )
+        do {
+            if !configuration.state.sharesWork { try Self.refuse(try await shared.otherHosts()) }
+        } catch {
+            try await shared.close()
+            throw error
+        }
+        return OpenState(
+            state: shared.state,
+            shared: shared,
+            host: plan.host,
+            lastEnd: lastEnd,
+            lock: lock
+        )
+    }
+
+    /// What a file of the state has would be forgotten.
+    private static func refuseFile(at path: String) throws(DaemonError) {
+        guard unsafe access(path, F_OK) == 0 else { return }
+        throw DaemonError(
+            .configuration,
+            [
+                "cannot work on a state in PostgreSQL (file_left): '\(path)' has a state, whose"
+                    + " requests would be forgotten; set state.kind = \"sqlite\" until"
+                    + " 'expungectl status' shows none open, then move the file away"
+            ]
+        )
+    }
+
+    /// One host waits until the other is gone.
+    static func refuse(_ others: [String]) throws(DaemonError) {
+        guard !others.isEmpty else { return }
+        let names = others.map { "'\($0)'" }.joined(separator: ", ")
+        throw DaemonError(
+            .state,
+            [
+                "cannot work on the state (in_use): host \(names) does; this host takes over when"
+                    + " that one has stopped, or 5 s after it is gone"
+            ]
+        )
+    }
+
+    /// How the state in PostgreSQL is reached.
+    func plan(now: @escaping @Sendable () -> WallTime) throws -> PostgreSQLStatePlan {
+        let state = configuration.state
+        guard let credentials = directories.credentials, let name = state.conninfoCredential else {
+            throw DaemonError(
+                .credential,
+                ["cannot read the state's connection string: there is no credentials directory"]
+            )
+        }
+        var generator = SystemRandomNumberGenerator()
+        return PostgreSQLStatePlan(
+            conninfo: try credentials.read(name),
+            tls: state.tls,
+            caFile: state.caFile,
+            host: try state.host ?? Self.machineName(),
+            session: TimeOrderedID(at: now(), entropy: &generator),
+            uptime: MachineClocks.system.uptime
+        )
+    }
+
+    /// The first label of the machine's name (gethostname(2)).
+    private static func machineName() throws(DaemonError) -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        let isRead = unsafe gethostname(&buffer, buffer.count - 1) == 0
+        let bytes = buffer.prefix { $0 != 0 && $0 != 0x2e }.map { UInt8(bitPattern: $0) }
+        let name = String(decoding: bytes, as: UTF8.self).lowercased()
+        guard isRead, TextRule.name.accepts(name) else {
+            throw DaemonError(
+                .configuration,
+                [
+                    "cannot use the machine's name '\(LogText.sanitized(name))' for this host"
+                        + " (malformed): set state.host; it is \(TextRule.name.requirement)"
+                ]
+            )
+        }
+        return name
+    }
+}

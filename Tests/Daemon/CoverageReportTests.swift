@@ -1,0 +1,105 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Daemon
+
+struct CoverageReportTests {
+    private static func open(_ name: String, _ reason: String = "named so") -> CoverageFinding {
+        CoverageFinding(name: name, reason: reason, isCovered: false)
+    }
+
+    private static let covered = CoverageFinding(
+        name: "posts.author_id",
+        reason: "named so",
+        isCovered: true
+    )
+    private static let part = CoverageFinding(
+        name: "users",
+        reason: "20 of 30",
+        isCovered: true,
+        isSample: true
+    )
+    private static let rule =
+        "rows of 'items' can stop it; table = \"items\", column = \"o\", via = \"orders.id\""
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var found: [CoverageFinding] = []
+        var advice: [String] = []
+        /// What keeps deletions from ending.
+        var blocking: [CoverageFinding] = []
+        var reported: [CoverageFinding] = []
+        var unmapped: [CoverageFinding] = []
+        var sampled: [CoverageFinding] = []
+        /// Of the advice.
+        var left: [String] = []
+    }
+
+    private static let cases = [
+        Case(testDescription: "nothing"),
+        Case(
+            testDescription: "what a rule deals with is not reported",
+            found: [covered, open("a.b"), part],
+            unmapped: [open("a.b")],
+            sampled: [part]
+        ),
+        Case(
+            testDescription: "what an earlier target reports is left to it",
+            found: [open("a.b", "refers to 'users'"), open("c.d"), part],
+            reported: [open("a.b", "named so"), part],
+            unmapped: [open("c.d")]
+        ),
+        Case(
+            testDescription: "what an earlier target has a rule for, or sampled, is still reported",
+            found: [open("posts.author_id"), open("users")],
+            reported: [covered, part],
+            unmapped: [open("posts.author_id"), open("users")]
+        ),
+        Case(
+            testDescription: "a column that advice names is one finding, with its rule",
+            found: [open("items.o"), open("items.u")],
+            advice: ["no index", rule, "again: " + rule],
+            unmapped: [open("items.o", rule), open("items.u")],
+            left: ["no index"]
+        ),
+        Case(
+            testDescription: "advice stays where another target reports the column, or none does",
+            found: [open("items.o")],
+            advice: [rule],
+            reported: [open("items.o")],
+            left: [rule]
+        ),
+        Case(
+            testDescription: "what keeps deletions from ending is reported with its rule",
+            found: [open("items.o"), open("items.u")],
+            advice: ["a circle; " + rule],
+            blocking: [open("items.o", rule)],
+            unmapped: [open("items.o", rule), open("items.u")]
+        ),
+        Case(
+            testDescription: "its rule is advice where an earlier target reports the column",
+            found: [open("items.o")],
+            advice: ["no index"],
+            blocking: [open("items.o", rule)],
+            reported: [open("items.o")],
+            left: [rule, "no index"]
+        ),
+    ]
+
+    @Test(arguments: cases)
+    func `each finding is reported once`(_ example: Case) {
+        let report = CoverageReport(
+            example.found,
+            TargetFindings(
+                problems: [],
+                advice: example.advice,
+                uncovered: example.blocking
+            ),
+            reported: example.reported
+        )
+        #expect(report.unmapped == example.unmapped)
+        #expect(report.sampled == example.sampled)
+        #expect(report.advice == example.left)
+    }
+}
