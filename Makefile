@@ -13,6 +13,8 @@
 # make power-cuts   restarts the daemon on what 10,000 power cuts leave of its disk (POINTS=10000)
 # make clock-steps  sets the clock 1,000 times while deletions go on (STEPS=1000)
 # make purge-speed  purges 10,000 users at each kind of database and says how many a second (USERS=10000)
+# make many-keys    purges and checks at a Redis with a million keys (KEYS=1000000)
+# make spellings    tries over 100 spellings of ids at every kind of store (a quarter of an hour)
 # make integrations tries what docs/integrations prints, Swift included
 # make system-test  tries the release build on a real systemd (root)
 # make release-demo runs the demo with the release build
@@ -23,7 +25,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo release-demo test campaigns end-to-end model fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed integrations lint tidy system-test deb image
+.PHONY: help setup build demo release-demo test campaigns end-to-end model fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed many-keys spellings integrations lint tidy system-test deb image
 
 include systemd/install.mk
 include Benchmarks/bench.mk
@@ -85,8 +87,16 @@ power-cuts:
 	Tests/EndToEnd/run --only power-cuts --points $(POINTS)
 
 USERS ?= 10000
-purge-speed:
-	Tests/EndToEnd/run --only purge-speed --purged $(USERS)
+purge-speed: build
+	EXPUNGED_BIN=$(abspath $(RELEASE_DIR)) Tests/EndToEnd/run --only purge-speed --purged $(USERS)
+
+KEYS ?= 1000000
+many-keys: build
+	EXPUNGED_BIN=$(abspath $(RELEASE_DIR)) Tests/EndToEnd/run --only many-keys --keys $(KEYS)
+
+spellings:
+	swift build --build-tests
+	SPELLINGS=all swift test --skip-build --filter EverySpellingTests
 
 integrations:
 	scripts/setup campaigns

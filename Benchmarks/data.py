@@ -103,7 +103,7 @@ def make_spool(path: pathlib.Path) -> None:
 
 
 def open_spool(path: pathlib.Path) -> sqlite3.Connection:
-    """As the contract tells applications to."""
+    """As the contract asks of applications."""
     database = sqlite3.connect(path, isolation_level=None, timeout=30)
     database.execute("PRAGMA synchronous = EXTRA")
     return database

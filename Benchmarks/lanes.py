@@ -1,6 +1,6 @@
 """What providers do to each other, and what a long queue does to codes that have just come in.
 
-Which call belongs to whom is told by the length of its body: every token and code measured here has
+Which call belongs to whom is known by the length of its body: every token and code measured here has
 a length of its own, and everything else in the body is of one length.
 """
 
@@ -200,10 +200,10 @@ def insert(spool: sqlite3.Connection, number: int) -> None:
 def paced(numbers, pace: float, do, goes_on=lambda: True) -> tuple[list[float], list[float]]:
     """Does it for each number, at most ``pace`` a second in the mean; when each began, and ms it
     took."""
-    dice = random.Random(1)
+    source = random.Random(1)
     starts, own = [], []
     for number in numbers:
-        time.sleep(dice.expovariate(pace))
+        time.sleep(source.expovariate(pace))
         if not goes_on():
             break
         start = time.time()
@@ -225,7 +225,7 @@ def matched(bench: Bench, path: str, mark: int, count: int, length_min: int = 0)
         time.sleep(0.1)
     lengths = sorted(calls)
     if lengths != list(range(lengths[0], lengths[0] + count)):
-        raise Failure(f"the calls to {path} cannot be told apart")
+        raise Failure(f"the calls to {path} cannot be distinguished")
     return [calls[length] for length in lengths]
 
 
@@ -259,11 +259,11 @@ def exchange(bench: Bench, queued: int, count: int, pace: float) -> Exchange:
         time.sleep(SETTLE_S)
         mark = bench.provider.log_size()
         data.submit_requests(daemon.spool, range(queued))
-        desk = CodeDesk(daemon)
-        starts, own = paced(range(count), pace, desk.hand_in,
+        application = CodeApplication(daemon)
+        starts, own = paced(range(count), pace, application.submit,
                             lambda: completed_count(daemon) < queued)
         completed = completed_count(daemon)
-        desk.close()
+        application.close()
         if len(starts) < 50:
             raise Failure(f"the deletions were over after {len(starts)} codes; queue more")
         arrivals = matched(bench, "/auth/token", mark, len(starts), CODE_LENGTH)
@@ -284,8 +284,8 @@ def completed_count(daemon: Daemon) -> int:
         state.close()
 
 
-class CodeDesk:
-    """An application that hands in codes, each one byte longer than the one before."""
+class CodeApplication:
+    """An application that submits codes, each one byte longer than the one before."""
 
     def __init__(self, daemon: Daemon) -> None:
         self._spool = data.open_spool(daemon.spool)
@@ -293,7 +293,7 @@ class CodeDesk:
         self._http.sock = socket.socket(socket.AF_UNIX)
         self._http.sock.connect(str(daemon.directory / "run" / "submit.sock"))
 
-    def hand_in(self, number: int) -> None:
+    def submit(self, number: int) -> None:
         user = data.user_id(NEIGHBOUR_FROM + number)
         code = f"c{number:08d}.".ljust(CODE_LENGTH + number, "x")
         if number % 2 == 0:

@@ -101,7 +101,7 @@ def killed(checks, stage):
         process = subprocess.Popen(
             [os.path.join(BINARIES, "expunged"), "backup", path, "--state-directory", stage.path("state")],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(stage.dice.random() * 0.15)
+        time.sleep(stage.random.random() * 0.15)
         process.send_signal(signal.SIGKILL)
         process.wait()
         halves += os.path.exists(path) and not is_whole(path)

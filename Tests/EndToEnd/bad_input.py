@@ -25,7 +25,7 @@ def bad_input(checks, seed):
 
 
 def refuse_bodies(checks, stage):
-    marked = canary(stage.dice)
+    marked = canary(stage.random)
     stage.canaries.add(marked)
     for what, body, code in (
             ("a user id of 300 bytes", {"user_id": marked + "x" * 276}, "malformed_user_id"),
@@ -42,8 +42,8 @@ def refuse_bodies(checks, stage):
 
 def refuse_rows(checks, stage):
     """A malformed row is rejected and scrubbed, and the one after it is carried out."""
-    bad, good = canary(stage.dice), stage.new_users(1)[0]
-    secret = canary(stage.dice)
+    bad, good = canary(stage.random), stage.new_users(1)[0]
+    secret = canary(stage.random)
     stage.canaries.add(secret)
     stage.spool_do(
         "INSERT INTO credentials (user_id, provider, kind, secret)"
@@ -92,7 +92,7 @@ def run_sealed(checks, stage):
     stage.start()
     checks.check("without the vault key it starts sealed",
                  stage.comes_up() and stage.http("GET", "/v1/status")[1]["vault_sealed"])
-    user, secret = stage.new_users(1)[0], canary(stage.dice)
+    user, secret = stage.new_users(1)[0], canary(stage.random)
     stage.canaries.add(secret)
     calls = len(stage.sandbox.calls())
     taken = stage.delete(user)
@@ -139,8 +139,9 @@ def give_advice(checks, stage):
                    'keep_reason = "the judge of this test"\n')
     stage.starts()
     done = stage.run("expungectl", "targets", "check")
-    checks.check("a check tells of a column without an index, and ends with 0", done.returncode == 0 and (
-        "\nadvice: column 'author_id' of table 'posts' has no index, so every purge reads the whole table\n"
+    checks.check("a check reports a column without an index, and ends with 0", done.returncode == 0 and (
+        "\nadvice: column 'author_id' of table 'posts' has no index, so every purge reads the whole table;"
+        " CREATE INDEX posts_author_id ON posts (author_id) mends that\n"
         in done.stdout), done)
     checks.check("and names the table that no time cutoff protects",
                  "\nadvice: there is no time cutoff (no created_at_column for posts): " in done.stdout, done)

@@ -70,7 +70,7 @@ class World(Stage):
 
     def spool_only_user(self):
         """For when the application's database cannot be written."""
-        user = f"user-{self.dice.getrandbits(80):020x}"
+        user = f"user-{self.random.getrandbits(80):020x}"
         self.canaries.add(user)
         self.upload(user)
         return user
@@ -139,30 +139,30 @@ def before_start(checks, seed):
 def spool_shape(world, shape):
     """Applied while the service runs, then before a start."""
     world.begin("a sound spool")
-    for moment in ("while it runs", "before the start"):
-        if moment == "before the start":
+    for when in ("while it runs", "before the start"):
+        if when == "before the start":
             world.stop()
         begun = len(world.log())
         mend = spoil(world, shape)
-        if moment == "before the start":
-            world.begin(moment)
+        if when == "before the start":
+            world.begin(when)
         process = world.daemon.pid
         # A start makes the spool where there is none.
-        is_made = moment == "before the start" and shape is no_folder
+        is_made = when == "before the start" and shape is no_folder
         if shape not in HARMLESS and not is_made:
-            world.check(f"{moment}: an alarm says that the spool is quarantined", comes_true(
+            world.check(f"{when}: an alarm says that the spool is quarantined", comes_true(
                 lambda: is_quarantined(world, shape, begun), 60, 0.2), world.alarms())
         # A sound spool that somebody keeps to themselves may hold a credential: it is waited for.
         if shape not in (locked, kept_in_wal):
             user = world.new_user()
             answer = world.accepted(user)
-            world.check(f"{moment}: a request over the socket is carried out", comes_true(
+            world.check(f"{when}: a request over the socket is carried out", comes_true(
                 lambda: world.state_of(answer) == "completed" and user not in world.rows_left()
                 and not world.has_upload(user), PATIENCE_S, 0.2), f"{answer} {world.log()[-1500:]}")
         row = mend()
-        world.check(f"{moment}: what was in the spool is carried out once it is mended", comes_true(
+        world.check(f"{when}: what was in the spool is carried out once it is mended", comes_true(
             lambda: world.row_is_done(row), 90, 0.2), world.log()[-1500:])
-        world.check(f"{moment}: it is the same process, and no alarm is left",
+        world.check(f"{when}: it is the same process, and no alarm is left",
                     world.daemon.poll() is None and world.daemon.pid == process and comes_true(
                         lambda: "spool_quarantined" not in world.alarms(), 60, 0.2), world.alarms())
 
@@ -279,9 +279,9 @@ def half_a_file(world):
 def damaged_pages(world):
     with open(world.pristine, "rb") as file:
         content = bytearray(file.read())
-    dice = random.Random(1)
+    source = random.Random(1)
     for place in range(4096, len(content)):
-        content[place] = dice.getrandbits(8)
+        content[place] = source.getrandbits(8)
     with open(in_its_place(world), "wb") as file:
         file.write(content)
 
@@ -418,7 +418,7 @@ def a_fifo_as_index(world):
 
 
 def a_second_name(world):
-    os.link(world.spool, world.path(f"second-{world.dice.getrandbits(32)}.db"))
+    os.link(world.spool, world.path(f"second-{world.random.getrandbits(32)}.db"))
     os.utime(world.spool)
 
 
@@ -474,34 +474,35 @@ def folder_shape(world, shape):
 
 def broken_store(world, shape, name, mend, is_gone, is_served):
     """The other store is served, links are cut, and a mended store goes on by itself."""
-    for moment in ("before the start", "while it runs"):
+    for when in ("before the start", "while it runs"):
         tokens = world.new_tokens(2)
         user, linked = world.new_user(), world.new_user()
         keep_store(world)
-        if moment == "before the start":
+        if when == "before the start":
             world.stop()
         undo = shape(world)
-        if moment == "before the start":
-            world.begin(moment)
-            world.check(f"{moment}: an alarm and the list of targets say why", is_paused(world, name)
+        if when == "before the start":
+            world.begin(when)
+            world.check(f"{when}: an alarm and the list of targets say why", is_paused(world, name)
                         if shape is not a_locked_store else True, world.http("GET", "/v1/targets"))
         process = world.daemon.pid
         world.store(linked, tokens[0])
         answers = [world.accepted(user), world.accepted(linked)]
-        world.check(f"{moment}: the link is cut", comes_true(
+        world.check(f"{when}: the link is cut", comes_true(
             lambda: tokens[0]["subject"] in world.sandbox.revoked_at(), 30, 0.2), world.log()[-1500:])
-        world.check(f"{moment}: the other store is served", comes_true(
+        world.check(f"{when}: the other store is served", comes_true(
             lambda: is_served(user) and is_served(linked), 30, 0.2))
-        only_tokens = world.http("POST", "/v1/requests", {"kind": "revoke_tokens", "user_id": "nobody"}, f"r-{moment}".replace(" ", "-"))
-        world.check(f"{moment}: what needs no store is completed", comes_true(
+        only_tokens = world.http("POST", "/v1/requests", {"kind": "revoke_tokens", "user_id": "nobody"},
+                                 f"r-{when}".replace(" ", "-"))
+        world.check(f"{when}: what needs no store is completed", comes_true(
             lambda: world.state_of(only_tokens) == "completed", 30, 0.2))
-        world.check(f"{moment}: what needs the store is not", all(
+        world.check(f"{when}: what needs the store is not", all(
             world.state_of(answer) != "completed" for answer in answers))
         (undo or mend)()
-        world.check(f"{moment}: mended, it goes on by itself", comes_true(
+        world.check(f"{when}: mended, it goes on by itself", comes_true(
             lambda: all(world.state_of(answer) == "completed" for answer in answers), 120, 0.2)
             and is_gone(user) and is_gone(linked), world.log()[-1500:])
-        world.check(f"{moment}: it is the same process and the alarm is gone",
+        world.check(f"{when}: it is the same process and the alarm is gone",
                     world.daemon.poll() is None and world.daemon.pid == process
                     and "target_paused" not in world.alarms(), world.alarms())
 

@@ -1,4 +1,4 @@
-"""Steps of the clock at random moments, while deletions go on: after each batch the clock comes right.
+"""Steps of the clock at random times, while deletions go on: after each batch the clock comes right.
 
 Then every deletion ends within a minute, as the provider's own table and the application's rows have it.
 """
@@ -35,10 +35,10 @@ class Campaign:
     def batch(self, count):
         tokens = self.stage.new_tokens(count)
         users = self.stage.new_users(count)
-        if self.stage.dice.random() < 0.2:
+        if self.stage.random.random() < 0.2:
             self._reboot()
         for number, (user, token) in enumerate(zip(users, tokens)):
-            self._step(down=self.stage.dice.random() < 0.15)
+            self._step(down=self.stage.random.random() < 0.15)
             self._delete(number, user, token)
             if number % 5 == 4:
                 self._look(users[:number + 1])
@@ -48,19 +48,19 @@ class Campaign:
     # The clock
 
     def _reboot(self):
-        """Starts on a machine that was rebooted with an empty battery: nothing tells how far it is behind."""
+        """Starts on a machine that was rebooted with an empty battery: nothing shows how far it is behind."""
         self.stage.stop()
         self.clock.boot += 1
-        self.clock.set(-self.stage.dice.choice(SIZES))
+        self.clock.set(-self.stage.random.choice(SIZES))
         self._start()
 
     def _step(self, down):
         """One step; while the service is down it finds out at its start."""
         if down:
-            (self.stage.kill if self.stage.dice.random() < 0.7 else self.stage.stop)()
-        size = self.stage.dice.choice(SIZES) * self.stage.dice.choice((-1, 1))
+            (self.stage.kill if self.stage.random.random() < 0.7 else self.stage.stop)()
+        size = self.stage.random.choice(SIZES) * self.stage.random.choice((-1, 1))
         offset = self.clock.offset + size
-        if abs(offset) > OFFSET_MAX or self.stage.dice.random() < 0.15:
+        if abs(offset) > OFFSET_MAX or self.stage.random.random() < 0.15:
             offset = 0
         self.clock.set(offset)
         self.counts["steps"] += 1
@@ -69,7 +69,7 @@ class Campaign:
         else:
             # Any use of the clock notices that it was set; in production a timer does at once.
             self._dares(self.stage.is_up)
-        time.sleep(self.stage.dice.uniform(0, 0.15))
+        time.sleep(self.stage.random.uniform(0, 0.15))
 
     def _start(self):
         self.counts["restarts"] += 1
@@ -78,7 +78,7 @@ class Campaign:
             self._note("stuck", f"it does not start, {self.clock.offset} s ahead: {self.stage.log()[-1000:]}")
 
     def _come_right(self):
-        down = self.stage.dice.random() < 0.25
+        down = self.stage.random.random() < 0.25
         if down:
             self.stage.kill()
         self.clock.set(0)

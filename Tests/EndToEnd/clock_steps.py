@@ -228,7 +228,7 @@ def ahead(checks, stage, clock):
 def many(checks, stage, clock):
     users = []
     for number in range(40):
-        clock.set(stage.dice.choice((-YEAR, -3600, -30, 30, 3600, YEAR)) if number % 2 else 0)
+        clock.set(stage.random.choice((-YEAR, -3600, -30, 30, 3600, YEAR)) if number % 2 else 0)
         user = dated(stage, 1)
         if not comes_true(stage.is_up, 10):
             checks.check("the service runs", False, (stage.daemon.poll(), stage.log()[-3000:]))

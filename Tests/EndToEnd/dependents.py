@@ -106,7 +106,7 @@ class Town:
         users = self.stage.new_users(count)
         names = {}
         for number, user in enumerate(users):
-            customer = f"crm-{canary(self.stage.dice)}"
+            customer = f"crm-{canary(self.stage.random)}"
             self.stage.canaries.add(customer)
             self.customers[user] = customer
             self.write_record(user)
@@ -120,7 +120,7 @@ class Town:
         return users, names
 
     def _workspace(self):
-        space = f"space-{canary(self.stage.dice)}"
+        space = f"space-{canary(self.stage.random)}"
         self.stage.canaries.add(space)
         with sqlite3.connect(self.stage.app, timeout=10) as app:
             app.execute("INSERT INTO workspaces VALUES (?, 'a title')", (space,))
@@ -296,14 +296,14 @@ def killed(checks, stage, users):
                         accepted[user] = body["id"]
                 except GONE:
                     time.sleep(0.02)
-            time.sleep(stage.dice.uniform(0, 0.2))
+            time.sleep(stage.random.uniform(0, 0.2))
 
     load = threading.Thread(target=submit, daemon=True)
     load.start()
     between = 0
     for number in range(KILLS):
         within(3, lambda: found_keys(stage, OPEN) > 0 or not load.is_alive(), 0.005)
-        time.sleep(stage.dice.uniform(0, 0.03))
+        time.sleep(stage.random.uniform(0, 0.03))
         stage.kill()
         between += found_keys(stage, OPEN) > 0
         stage.start()

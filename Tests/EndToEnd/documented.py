@@ -4,7 +4,6 @@ are those of a stage, or by the test that the table below names. A command that 
 
 import datetime
 import glob
-import json
 import os
 import re
 import shlex
@@ -38,6 +37,7 @@ ELSEWHERE = (
     ("docs/guides/maintenance.md", "expungectl doctor", "Tests/System/scenarios.py: it tries the sandbox of the unit"),
     ("docs/guides/check.md", "expungectl doctor", "Tests/System/scenarios.py: it tries the sandbox of the unit"),
     ("docs/guides/backup-and-restore.md", "expunged restore", "the scenario backup: this service goes on"),
+    ("docs/guides/state-in-postgresql.md", "", "the scenarios standby and hosts have a server and hosts"),
     ("docs/guides/status-page.md", "nginx", "the scenario viewer runs nginx with the page's configuration"),
     ("docs/guides/status-page.md", "printf 'anna", "openssl asks for a password at a terminal"),
     ("docs/guides/monitoring.md", "curl", "the port is that of prometheus-node-exporter; the scenario monitoring reads its file"),
@@ -47,9 +47,9 @@ ELSEWHERE = (
     ("docs/man/expungectl.1", "expungectl reauthorize", "the scenario fresh-sign-in: it needs a user who signs in"),
     ("docs/guides/notifications.md", "expungectl notification", "Tests/Control/CommandSessionTests.swift: a signature of"
      " GitHub cannot stand on a page"),
-    ("docs/guides/postgresql-target.md", "expungectl targets", "the scenario stores checks each kind of database"),
-    ("docs/guides/mysql-target.md", "expungectl targets", "the scenario stores checks each kind of database"),
-    ("docs/guides/dynamodb-target.md", "expungectl targets", "the scenario stores checks each kind of database"),
+    ("docs/stores/postgresql.md", "expungectl targets", "the scenario stores checks each kind of database"),
+    ("docs/stores/mysql.md", "expungectl targets", "the scenario stores checks each kind of database"),
+    ("docs/stores/dynamodb.md", "expungectl targets", "the scenario stores checks each kind of database"),
     ("", "apt", "Tests/System/packages.py installs with apt; the network of a test has no mirror"),
     ("", "apt-get", "Tests/System/packages.py installs with apt; the network of a test has no mirror"),
     ("", "systemctl", "needs a systemd that has booted: Tests/System does so with the same units"),

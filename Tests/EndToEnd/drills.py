@@ -1,6 +1,6 @@
 """A drill erases in a copy of each store, which proves that a replay would work; where it would not, the drill says so.
 
-What is in a store and in its copy is told by the store's own client, never by what the drill reports.
+What is in a store and in its copy is reported by the store's own client, never by what the drill reports.
 """
 
 import json
@@ -65,8 +65,8 @@ def configure(stage, stores):
 
 
 def play(checks, stage, stores):
-    users = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(ERASED)]
-    kept = [f"kept-{number}-{stage.dice.getrandbits(80):020x}" for number in range(KEPT)]
+    users = [f"user-{number}-{stage.random.getrandbits(80):020x}" for number in range(ERASED)]
+    kept = [f"kept-{number}-{stage.random.getrandbits(80):020x}" for number in range(KEPT)]
     stage.canaries.add(*users)
     for store in stores.values():
         store.prepare(users + kept)
@@ -122,8 +122,8 @@ def succeed(checks, stage, name, store, since, restored):
 def drill(stage, since, name, place, *more):
     done = stage.run("expungectl", "replay", "--since", since, "--drill", "--target", name, "--copy", place,
                      *more, "--json", timeout=DRILL_S_MAX)
-    is_told = done.stdout.startswith("{")
-    return done.returncode, json.loads(done.stdout) if is_told else {"state": done.stderr, "targets": []}
+    is_report = done.stdout.startswith("{")
+    return done.returncode, json.loads(done.stdout) if is_report else {"state": done.stderr, "targets": []}
 
 
 def owned(held, users):

@@ -110,7 +110,7 @@ class Run:
     """A daemon that meets one fault, then a daemon on the same state that meets none.
 
     Four users: two with a token, two without, two by socket, two by spool; and two who stay. What the
-    client was not told it does again afterwards, with the same key, as a client must.
+    client got no answer to it does again, with the same key, as a client must.
     """
 
     def __init__(self, sweep, at):
@@ -152,7 +152,7 @@ class Run:
             # The line comes behind the file, on a busy machine a while; a kill may cut it off.
             within(5, lambda: os.path.getsize(report) > 0)
             with open(report) as file:
-                self.injected = file.read().strip() or "a call that nobody told"
+                self.injected = file.read().strip() or "a call without a name"
         status = stage.daemon.poll()
         if status is None:
             stage.kill()

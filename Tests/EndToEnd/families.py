@@ -16,11 +16,11 @@ PROGRAM = """#!{python}
 import json, os, random, sys, time
 HOME = {home!r}
 ask = json.load(sys.stdin)
-dice = random.choice(["die", "unreachable", "unknown", "lost"]) if random.random() < {rate} else ""
-if dice == "die":
+random = random.choice(["die", "unreachable", "unknown", "lost"]) if random.random() < {rate} else ""
+if random == "die":
     os.kill(os.getpid(), 9)
-if dice in ("unreachable", "unknown"):
-    print(json.dumps({{"outcome": dice}}))
+if random in ("unreachable", "unknown"):
+    print(json.dumps({{"outcome": random}}))
     sys.exit()
 token = os.path.join(HOME, ask.get("secret", "-"))
 if ask["operation"] == "check":
@@ -34,7 +34,7 @@ elif ask["operation"] == "revoke":
         outcome = "already_invalid"
 else:
     outcome = "ok"
-if dice == "lost":
+if random == "lost":
     sys.exit(1)
 print(json.dumps({{"outcome": outcome}}))
 """
@@ -198,7 +198,7 @@ class Families:
                 if len(accounts) % 2:
                     links["password"] = user
                 if len(accounts) % 5 == 0:
-                    links["yahoo.com"] = canary(self.stage.dice)
+                    links["yahoo.com"] = canary(self.stage.random)
                     self.stage.canaries.add(links["yahoo.com"])
                 accounts.append({"user": user, "links": links})
         self.accounts = accounts
@@ -216,7 +216,7 @@ class Families:
     def _tokens(self, place, count):
         if place < len(self.all):
             return self.all[place].tokens(self._place(self.all[place]), count)
-        made = [canary(self.stage.dice) for _ in range(count)]
+        made = [canary(self.stage.random) for _ in range(count)]
         for token in made:
             open(os.path.join(self.vault, token), "w").close()
         return [dict(subject=token, credentials=[("refresh_token", token)]) for token in made]

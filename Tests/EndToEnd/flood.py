@@ -18,7 +18,7 @@ def flood(checks, seed):
     stage.unjudged = "the others are no part of this"
     stage.starts()
     for what, store in (("over the socket", stage.store), ("with a credential in the spool", in_the_spool(stage))):
-        word = f"flood-{stage.dice.getrandbits(40):010x}-"
+        word = f"flood-{stage.random.getrandbits(40):010x}-"
         tokens = stage.sandbox.refresh_tokens(FLOOD)
         database = sqlite3.connect(stage.spool, timeout=20)
         with database:

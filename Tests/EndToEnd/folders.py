@@ -39,7 +39,7 @@ def folders(checks, seed):
 
 
 def new_users(stage, files, count, word):
-    users = [f"{word}-{number}-{stage.dice.getrandbits(80):020x}" for number in range(count)]
+    users = [f"{word}-{number}-{stage.random.getrandbits(80):020x}" for number in range(count)]
     stage.canaries.add(*users)
     neighbours = [name for user in users for name in (user + "x", user[:-1])]
     files.prepare(users + neighbours)

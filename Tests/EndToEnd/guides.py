@@ -26,13 +26,24 @@ name = "app-db"
 kind = "sqlite"
 path = "/srv/app/app.db"
 """
+# What a target with another id is keyed by.
+KEYED = TARGET + """[[target.table]]
+table = "accounts"
+column = "user_id"
+action = "delete"
+[[target.key]]
+name = "stripe-customer"
+table = "accounts"
+column = "user_id"
+value = "stripe_customer"
+"""
 # A replay waits for a daemon that restarts.
 WAITS_S = 5
 
 
 def guides(checks, _):
-    pages = sorted(glob.glob(os.path.join(ROOT, "docs/guides/*.md")) + [os.path.join(ROOT, "README.md")]
-                   + glob.glob(os.path.join(ROOT, "docs/providers/*.md")))
+    pages = sorted([os.path.join(ROOT, "README.md"), *(
+        page for folder in ("guides", "providers", "stores") for page in glob.glob(os.path.join(ROOT, "docs", folder, "*.md")))])
     with tempfile.TemporaryDirectory() as place:
         for page in pages:
             name = os.path.relpath(page, ROOT)
@@ -40,8 +51,7 @@ def guides(checks, _):
                 text = file.read()
             configurations(checks, name, text, place)
             commands(checks, name, text)
-        for page in sorted(path for folder in ("stores", "integrations")
-                           for path in glob.glob(os.path.join(ROOT, "docs", folder, "*.md"))):
+        for page in sorted(glob.glob(os.path.join(ROOT, "docs/integrations/*.md"))):
             with open(page) as file:
                 commands(checks, os.path.relpath(page, ROOT), file.read())
         spool(checks, place)
@@ -61,7 +71,7 @@ def configurations(checks, name, text, place):
         if re.search(r"^\[", block, re.M):
             path = os.path.join(place, "expunged.toml")
             with open(path, "w") as file:
-                file.write((TARGET if block.startswith("[[target.") else "") + block)
+                file.write(before(block) + block)
             done = subprocess.run([os.path.join(BINARIES, "expunged"), "--check-config", "--config", path],
                                   capture_output=True, text=True, timeout=60)
             checks.check(f"{name}: configuration {index + 1} is accepted", done.returncode == 0,
@@ -70,6 +80,12 @@ def configurations(checks, name, text, place):
             keys = re.findall(r"^(?:# )?([a-z_]+) = ", block, re.M)
             unknown = [key for key in keys if f".{key}" not in manual]
             checks.equal(f"{name}: keys of configuration {index + 1} exist", unknown, [])
+
+
+def before(block):
+    if block.startswith("[[target."):
+        return TARGET
+    return KEYED if 'keyed_by = "app-db.' in block and 'name = "app-db"' not in block else ""
 
 
 def commands(checks, name, text):

@@ -203,9 +203,9 @@ def play(checks, stage, vendors, fault, at, kill):
 
 def proves(checks, stage, request, text):
     receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
-    told = {target["target"]: (target["verified"], "accepted_until" in target) for target in receipt["targets"]
+    stated = {target["target"]: (target["verified"], "accepted_until" in target) for target in receipt["targets"]
             if target["target"] != "app-db"}
-    checks.equal(f"{text}: the receipt says verified, and of a promise accepted", told,
+    checks.equal(f"{text}: the receipt says verified, and of a promise accepted", stated,
                  {"documents": (True, False), "payments": (True, False), "metrics": (False, True)})
     metrics = next(target for target in receipt["targets"] if target["target"] == "metrics")
     checks.check(f"{text}: the promise bounds the erasure horizon, and the summary says ACCEPTED",

@@ -28,7 +28,7 @@ FAILURES_LEFT = 6
 
 
 class Load(threading.Thread):
-    """Applications that remember what they were told was taken."""
+    """Applications that remember what an answer said was taken."""
 
     def __init__(self, stage, users):
         super().__init__(daemon=True)
@@ -69,7 +69,7 @@ class Mixed(threading.Thread):
                 steps.reverse()
             delete = self._delete_by_socket if number // 2 % 2 else self._delete_by_spool
             if number % 3 == 2:
-                # The token is in the spool for a moment when the socket is asked, and nothing else leads to it.
+                # The token is in the spool for a short time when the socket is asked, and nothing else leads to it.
                 steps, delete = [self._insert_token], self._delete_by_socket
             for step in (*steps, delete):
                 while not step(user):
@@ -214,7 +214,7 @@ def open_requests(stage):
 def kill_and_restart(checks, stage, count):
     begun, slow = time.monotonic(), 0
     for _ in range(count):
-        time.sleep(stage.dice.uniform(0, 0.3))
+        time.sleep(stage.random.uniform(0, 0.3))
         stage.kill()
         stage.start()
         slow += not stage.comes_up()
@@ -232,7 +232,7 @@ def judge_order(checks, stage, users, families):
                  not early and set(users) <= set(erased), early)
     hasty = [families.homes[user] for user in users
              if asked.get(user, never) > min(revoked.get(user, never), erased.get(user, never))]
-    checks.check(f"{len(hasty)} revocations or purges before the directory told the user's links",
+    checks.check(f"{len(hasty)} revocations or purges before the directory listed the user's links",
                  not hasty, hasty)
     at = collections.Counter(families.homes[user][0] for user in users if user in revoked)
     checks.check("at every family somebody was revoked: "
@@ -265,7 +265,7 @@ def judge_receipts(checks, stage, load, families):
 
 
 def one_instance(checks, stage):
-    """I-12: whoever else is started on the same state changes nothing, also at the same moment."""
+    """I-12: whoever else is started on the same state changes nothing, also at the same time."""
     second = subprocess.run(stage.arguments(), capture_output=True, text=True, timeout=60)
     checks.check("I-12: a second daemon on the same state is refused with a clear error",
                  second.returncode == 74 and "in_use" in second.stderr, second.stderr)

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of long purges of SQL stores: SQLite with a WAL and with a rollback journal, and PostgreSQL.
+"""kill -9 in the middle of long purges of SQL stores: SQLite with a WAL and with a rollback journal, PostgreSQL, MariaDB.
 
 The purges of `stores` are over too soon to be hit half-way. Judged by what each store's own client reads after each
 kill and at the end.
@@ -12,7 +12,7 @@ import time
 
 from sandbox import Sandbox
 from stage import BINARIES, GONE, Stage
-from store_servers import PostgreSQL
+from store_servers import MySQL, PostgreSQL
 
 # Of the user; a tenth of it belongs to others, between the user's rows.
 ROWS = {"posts": 20_000, "likes": 20_000, "invoices": 10_000}
@@ -66,10 +66,10 @@ def long_purges(checks, seed):
     try:
         os.chmod(stage.directory, 0o711)
         os.makedirs(stage.path("stores"), mode=0o711)
-        user = f"user-{stage.dice.getrandbits(80):020x}"
+        user = f"user-{stage.random.getrandbits(80):020x}"
         stage.canaries.add(user)
         stores += [Lite(stage, "wal"), Lite(stage, "delete")]
-        stores.append(Server(stage))
+        stores += [Server(stage), Maria(stage)]
         play(checks, stage, stores, user)
     finally:
         for store in stores:
@@ -111,10 +111,10 @@ def checksum(rows):
 
 
 def kill_inside(checks, stage, stores, user):
-    """Kills a moment after as few rows are left of a store as chance wants, some times at each store."""
+    """Kills just after as few rows are left of a store as chance wants, some times at each store."""
     request = stage.delete(user)[1]["id"]
     begun, slow, asked, state, left = time.monotonic(), 0, 0, None, {}
-    goals = {store.name: TOTAL * stage.dice.uniform(0.8, 1) for store in stores}
+    goals = {store.name: TOTAL * stage.random.uniform(0.8, 1) for store in stores}
     halves = {store.name: [] for store in stores}
     while state != "completed" and time.monotonic() < begun + PATIENCE_S:
         # The state first: what it promises must be true of what is read after it.
@@ -124,10 +124,10 @@ def kill_inside(checks, stage, stores, user):
             left[store.name] = store.left(user)
             if not 0 < left[store.name] < goals[store.name] or len(halves[store.name]) == KILLS_EACH:
                 continue
-            time.sleep(stage.dice.uniform(0, 0.03))
+            time.sleep(stage.random.uniform(0, 0.03))
             stage.kill()
             halves[store.name].append(store.left_aside(user))
-            goals[store.name] = halves[store.name][-1] * stage.dice.uniform(0.7, 1)
+            goals[store.name] = halves[store.name][-1] * stage.random.uniform(0.7, 1)
             stage.start()
             slow += not stage.comes_up()
     checks.equal(f"{sum(map(len, halves.values()))} kill -9 in {time.monotonic() - begun:.0f} s, after which of {TOTAL:,}"
@@ -137,10 +137,10 @@ def kill_inside(checks, stage, stores, user):
     checks.equal("it goes on by itself and completes", state, "completed")
     checks.check(f"asked {asked} times, it never says so with something left",
                  state != "completed" or not any(left.values()), left)
-    told = {target["target"]: (target.get("counts"), sum(table["rows"] for table in target["tables"]))
+    stated = {target["target"]: (target.get("counts"), sum(table["rows"] for table in target["tables"]))
             for target in stage.http("GET", f"/v1/requests/{request}/receipt")[1]["targets"]}
     checks.check("the receipt says of each store that its counts are the least, and they are", all(
-        told[store.name][0] == "at_least" and told[store.name][1] <= TOTAL for store in stores), told)
+        stated[store.name][0] == "at_least" and stated[store.name][1] <= TOTAL for store in stores), stated)
 
 
 def state_of(stage, request):
@@ -211,8 +211,8 @@ class Server:
 
     name = "postgresql"
 
-    def __init__(self, stage):
-        self.stage, self.store = stage, PostgreSQL(stage.path("stores/postgresql"))
+    def __init__(self, stage, make=PostgreSQL):
+        self.stage, self.store = stage, make(stage.path(f"stores/{self.name}"))
         self.session = self.store.session()
 
     def fill(self, user):
@@ -238,3 +238,19 @@ class Server:
         self.session.stdin.close()
         self.session.wait(10)
         self.store.close()
+
+
+class Maria(Server):
+    """A real MariaDB, read by its own client."""
+
+    name = "mysql"
+
+    def __init__(self, stage):
+        super().__init__(stage, MySQL)
+
+    def fill(self, user):
+        schema = SCHEMA.format(key="bigint PRIMARY KEY").replace("text NOT NULL", "varchar(99) NOT NULL")
+        self.store.sql("SET sql_mode = 'PIPES_AS_CONCAT';" + schema.replace("REFERENCES posts", "REFERENCES posts (id)")
+                       + filling(user, lambda count: f"(SELECT seq AS n FROM seq_1_to_{count}) AS c"))
+        with open(self.stage.path("expunged.toml"), "a") as file:
+            file.write(SECTION.format(name=self.name, access=self.store.access(self.stage)))

@@ -1,4 +1,4 @@
-"""A local mail server (RFC 5321) that keeps what it takes, and refuses, hangs or breaks off when told to."""
+"""A local mail server (RFC 5321) that keeps what it takes, and refuses, hangs or breaks off when asked to."""
 
 import collections
 import email

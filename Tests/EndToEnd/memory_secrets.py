@@ -96,7 +96,7 @@ def found(stage, users, tokens):
 
 
 def around(data, hit):
-    """What stands before it, which tells whose buffer it is, with all letters and digits of long words hidden."""
+    """What stands before it, which shows whose buffer it is, with all letters and digits of long words hidden."""
     text = data[max(0, hit.start() - 60):hit.start()] + b"|" + data[hit.end():hit.end() + 30]
     return re.sub(rb"[^ -~]+", b".", text).decode()
 

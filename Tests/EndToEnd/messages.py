@@ -130,8 +130,8 @@ def faults(checks, stage, closers):
 def killed(checks, stage, closers):
     """kill -9 under load, again and again: each state that the spool or the API has shown was delivered at least once."""
     receiver = subscribed(stage, closers)
-    dice = random.Random(stage.dice.random())
-    receiver.answer = lambda path: dice.choice((200, 200, 200, 503))
+    source = random.Random(stage.random.random())
+    receiver.answer = lambda path: source.choice((200, 200, 200, 503))
     if not stage.starts():
         return
     stop, ids = threading.Event(), {}
@@ -143,13 +143,13 @@ def killed(checks, stage, closers):
                 status, body = stage.delete(user)
                 if status == 202:
                     ids[user] = body["id"]
-            except (OSError, ValueError, Exception):  # The daemon is dead for a moment.
+            except (OSError, ValueError, Exception):  # The daemon is dead for a short time.
                 time.sleep(0.05)
 
     load = threading.Thread(target=submit)
     load.start()
     for _ in range(12):
-        time.sleep(dice.uniform(0.2, 0.8))
+        time.sleep(source.uniform(0.2, 0.8))
         stage.kill()
         if not stage.starts():
             break

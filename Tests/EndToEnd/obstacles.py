@@ -109,12 +109,12 @@ class Town:
 
     def settle(self):
         """One user for each obstacle, and healthy ones."""
-        dice = self.stage.dice
-        names = {word: str(dice.randrange(10 ** 16, 10 ** 17)) for word in
+        random = self.stage.random
+        names = {word: str(random.randrange(10 ** 16, 10 ** 17)) for word in
                  ("key", "trigger", "file", "spelling", "nobody", "healthy")}
         self.stage.canaries.add(*names.values())
         for user in names.values():
-            customer = f"crm-{canary(dice)}"
+            customer = f"crm-{canary(random)}"
             self.stage.canaries.add(customer)
             self.do("INSERT INTO users VALUES (?, ?)", user, customer)
             self.do("INSERT INTO posts (author_id, body) VALUES (?, 'text')", user)
@@ -232,7 +232,7 @@ def named(checks, stage, town, users):
 
 
 def alarmed(checks, stage):
-    """Whom nothing but the surveillance tells."""
+    """Whom nothing but the surveillance reports."""
     alarms = stage.http("GET", "/v1/status")[1]["alarms"]
     checks.check("blocked users raise an alarm", "purge_blocked" in alarms, alarms)
     metrics = stage.http("GET", "/metrics")[1].decode()

@@ -194,7 +194,7 @@ def same_transaction(checks, stage, queue, count):
     application.start()
     slow = 0
     for _ in range(count):
-        time.sleep(stage.dice.uniform(0, 0.5))
+        time.sleep(stage.random.uniform(0, 0.5))
         stage.kill()
         stage.start()
         slow += not stage.comes_up()

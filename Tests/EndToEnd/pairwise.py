@@ -1,7 +1,7 @@
 """Spellings, columns, clocks, spools, stores, channels and neighbors, each value of one with each value of each other.
 
 One deletion per arrangement. The provider's own table and the store's own idea of equality judge: once it is called
-completed no token works, no row is left that the store takes for the user's, and whatever it tells apart is untouched.
+completed no token works, no row is left that the store takes for the user's, and all that it distinguishes is there.
 """
 
 import concurrent.futures
@@ -83,10 +83,10 @@ def arrangements():
     return cases
 
 
-def spellings(kind, dice):
+def spellings(kind, random):
     """The user's id, and ids of others that look like it."""
-    text, number = canary(dice), str(dice.randrange(10 ** 15, 10 ** 16))
-    hexadecimal = f"{dice.getrandbits(128):032x}"
+    text, number = canary(random), str(random.randrange(10 ** 15, 10 ** 16))
+    hexadecimal = f"{random.getrandbits(128):032x}"
     dashed = "-".join(hexadecimal[start:end] for start, end in ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32)))
     return {
         "plain": (text, [text + "x", text[:-1], text[:-1] + "_", "%"]),
@@ -104,7 +104,7 @@ class Arrangement:
     def __init__(self, sandbox, library, seed, number, case):
         self.sandbox, self.library, self.case = sandbox, library, case
         self.stage = Stage(Checks(), f"pairwise {seed} {number}", sandbox)
-        self.user, self.others = spellings(case["spelling"], self.stage.dice)
+        self.user, self.others = spellings(case["spelling"], self.stage.random)
         self.problems, self.is_over = [], threading.Event()
 
     def play(self):
@@ -155,7 +155,7 @@ class Arrangement:
         with contextlib.closing(sqlite3.connect(stage.spool)) as spool:
             spool.execute(f"PRAGMA journal_mode = {self.case['spool']}")
         made = self.sandbox.ask("tokens", "--provider", "oauth2", "--client-id", "app", "--count", "1",
-                                "--user-prefix", f"{canary(stage.dice)}-")["tokens"][0]
+                                "--user-prefix", f"{canary(stage.random)}-")["tokens"][0]
         self.token, self.name = made["refresh_token"], made["user"]
 
     def _submit(self):
@@ -193,7 +193,7 @@ class Arrangement:
             rows = app.execute("SELECT count(*) FROM posts WHERE author_id = ?", (self.user,)).fetchone()[0]
             stays = app.execute("SELECT * FROM posts WHERE author_id != ? ORDER BY id", (self.user,)).fetchall()
         if [row for row in self.stays if row not in stays]:
-            self.problems.append("rows that the store tells apart from the user's are gone")
+            self.problems.append("rows that the store distinguishes from the user's are gone")
         is_live = self.name in self.sandbox.live_grants("oauth2")
         if rows < self.equal and is_live:
             self.problems.append("rows went although the token works")
@@ -236,7 +236,7 @@ class Arrangement:
                 return
             try:
                 self.stage.spool_do("INSERT INTO requests (kind, user_id) VALUES ('delete_account', :user)",
-                                    user=f"flood-{number}-{canary(self.stage.dice)}")
+                                    user=f"flood-{number}-{canary(self.stage.random)}")
             except sqlite3.OperationalError:
                 pass  # As the neighbor of a busy spool it waits like anybody.
 

@@ -51,14 +51,14 @@ class Run:
     """One recording and the cuts of it."""
 
     def __init__(self, checks, seed):
-        self.checks, self.dice = checks, random.Random(f"power cuts {seed}")
+        self.checks, self.random = checks, random.Random(f"power cuts {seed}")
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.place = tempfile.mkdtemp(prefix="cut-", dir=memory)
-        self.around = Environment(self.place, BINARIES, self.dice)
+        self.environment = Environment(self.place, BINARIES, self.random)
         self.is_kept = False
 
     def record(self):
-        self.recording = Recording(self.around)
+        self.recording = Recording(self.environment)
         self.recording.run()
         disk = Disk(self.recording.first, is_ordered=True)
         for kind, _, values, first, second in self.recording.records:
@@ -92,7 +92,7 @@ class Run:
         """In the order of the recording, half of them with names in their order and half without."""
         records = self.recording.records
         for is_ordered in (True, False):
-            places = sorted(self.dice.randrange(len(records)) for _ in range((count + is_ordered) // 2))
+            places = sorted(self.random.randrange(len(records)) for _ in range((count + is_ordered) // 2))
             disk, promises = Disk(self.recording.first, is_ordered, ignores_syncs), Promises()
             for index, (kind, _, values, first, second) in enumerate(records):
                 disk.follow(kind, values, first, second)
@@ -100,13 +100,13 @@ class Run:
                     promises.hear(first)
                 while places and places[0] == index:
                     places.pop(0)
-                    number = f"{'lie-' if ignores_syncs else ''}{index}-{self.dice.getrandbits(32):08x}"
-                    yield Point(self.around, number, self.dice.random(), disk.image(self.dice), promises.copy(),
-                                os.path.join(self.place, number))
+                    number = f"{'lie-' if ignores_syncs else ''}{index}-{self.random.getrandbits(32):08x}"
+                    yield Point(self.environment, number, self.random.random(), disk.image(self.random),
+                                promises.copy(), os.path.join(self.place, number))
 
     def close(self):
         """Answers the place if something of it is worth a look."""
-        self.around.close()
+        self.environment.close()
         if not self.is_kept:
             shutil.rmtree(self.place)
             return None

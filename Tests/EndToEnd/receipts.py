@@ -104,8 +104,8 @@ def play(checks, stage):
     before = {request: documents(stage, request) for request in (proven, abandoned)}
     receipt = stage.http("GET", f"/v1/requests/{proven}/receipt")[1]
     checks.equal("every member of the receipt is documented", undocumented(receipt, "Receipt"), [])
-    page_tells(checks, before[proven][1], receipt)
-    page_tells_of_abandoned(checks, before[abandoned][1])
+    page_states(checks, before[proven][1], receipt)
+    page_names_abandoned(checks, before[abandoned][1])
     page_alone(checks, stage, proven)
 
     write_configuration(stage, 'backups_kept = "90d"\n', TABLES)
@@ -258,7 +258,7 @@ def days(receipt):
 
 
 def forget_scope(checks, stage, request):
-    """As an earlier version left it, which recorded nothing."""
+    """A request that names no scope: its receipt has what is in force now."""
     stage.stop()
     state = sqlite3.connect(stage.path("state/state.db"))
     with state:
@@ -267,7 +267,7 @@ def forget_scope(checks, stage, request):
     stage.starts()
     receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
     checks.equal("every member of the receipt is documented", undocumented(receipt, "Receipt"), [])
-    checks.equal("a receipt that recorded nothing says that it tells what is configured now",
+    checks.equal("a receipt that recorded nothing says that it lists what is configured now",
                  (receipt["configuration"], days(receipt), [item["table"] for item in receipt["not_erased"]]),
                  ("in_force", 90, ["profiles", "notes"]))
 
@@ -322,7 +322,7 @@ class Page(html.parser.HTMLParser):
         return [row for row in self.rows.get(heading, []) if row]
 
 
-def page_tells(checks, text, receipt):
+def page_states(checks, text, receipt):
     page = Page(text)
     harmless(checks, text, page)
     checks.equal("the page has the sections of a receipt", list(page.rows)[2:], [
@@ -356,11 +356,11 @@ def page_tells(checks, text, receipt):
                  and proof["key"] in page.words["Verification"] and proof["checkpoint"] in page.words["Verification"], page.words)
 
 
-def page_tells_of_abandoned(checks, text):
+def page_names_abandoned(checks, text):
     page = Page(text)
     harmless(checks, text, page)
     row = page.table("Links to sign-in services")[0]
-    checks.check("an abandoned link is not revoked, and the user is told how to cut it",
+    checks.check("an abandoned link is not revoked, and the user reads how to cut it",
                  row[1].startswith("NOT cut (abandoned)") and "https://" in row[2], row)
     checks.check("with the reason, word for word", HOSTILE in page.words["Decisions"], page.words)
 

@@ -77,9 +77,9 @@ def data_returns(checks, stage):
     alarms = stage.http("GET", "/v1/status")[1]["alarms"]
     checks.check("status alarms", "data_returned" in alarms, alarms)
     shown = stage.run("expungectl", "show", request).stdout
-    checks.check("show tells", "data_returned" in shown and "recheck app-db" in shown, shown)
+    checks.check("show reports it", "data_returned" in shown and "recheck app-db" in shown, shown)
     receipt = receipt_verifies(checks, stage, request)
-    checks.check("the receipt tells", "DATA CAME BACK" in receipt["summary"]
+    checks.check("the receipt states it", "DATA CAME BACK" in receipt["summary"]
                  and receipt["rechecks"][-1]["found"] == [{"target": "app-db", "rows": 3}], receipt)
     checks.equal("nothing was purged by us", stage.rows_left().get(user), 3)
     with sqlite3.connect(stage.app, timeout=10) as app:
@@ -108,7 +108,7 @@ def data_returns_late(checks, stage):
         lambda: any("event=data_returned" in line and request in line
                     for line in stage.log().splitlines()), 5), stage.log()[-1500:])
     receipt = receipt_verifies(checks, stage, request)
-    checks.check("the receipt tells", "DATA CAME BACK" in receipt["summary"] and "returned" in
+    checks.check("the receipt states it", "DATA CAME BACK" in receipt["summary"] and "returned" in
                  [look["outcome"] for look in receipt["rechecks"]], receipt)
     checks.check("the user id is nowhere in clear", not stage.leaks(), stage.leaks())
     with sqlite3.connect(stage.app, timeout=10) as app:
@@ -298,11 +298,11 @@ def unnoticed(verifier, key, receipt):
     found = []
     for name in [*receipt, "unheard_of"]:
         for value in changed(receipt.get(name, 0), name != "ledger"):
-            told = says(verifier, key, json.dumps({**receipt, name: value}))
-            if told is not None and name not in disclaimed(told):
+            output = says(verifier, key, json.dumps({**receipt, name: value}))
+            if output is not None and name not in disclaimed(output):
                 found.append((name, value))
-        told = says(verifier, key, json.dumps({member: receipt[member] for member in receipt if member != name}))
-        if told is not None and name in receipt and name not in disclaimed(says(verifier, key, json.dumps(receipt))):
+        output = says(verifier, key, json.dumps({member: receipt[member] for member in receipt if member != name}))
+        if output is not None and name in receipt and name not in disclaimed(says(verifier, key, json.dumps(receipt))):
             found.append((name, "left out"))
     return found
 

@@ -1,8 +1,8 @@
 """Every store is put back from an old copy after many deletions; a replay erases all of them again.
 
-A thousand users in eleven stores, and a hundred in the object stores, where one takes some thirty calls of servers that
-take 10 ms for each; or as many as `--users` says. Who is back and who is gone is told by each store's own client,
-never by what the replay reports.
+Six hundred users in fourteen stores, and a hundred in the object stores, where one takes some thirty calls of servers
+that take 10 ms for each; or as many as `--users` says. Who is back and who is gone is reported by each store's own
+client, never by the replay.
 """
 
 import collections
@@ -15,19 +15,21 @@ import shutil
 import sqlite3
 import subprocess
 import time
+import urllib.parse
 
 from checks import comes_true, within
 from large_user import RESIDENT_MIB_MAX, resident_mib
 from sandbox import Sandbox
 from stage import BINARIES, GONE, Stage
-from store_servers import S3, CloudStorage, DynamoDB, Files, MySQL, PostgreSQL, Redis, make_certificate
-from store_stand_ins import Cloud, Command, Database, Webhook, cloud_stores, number
+from store_servers import (
+    S3, CloudStorage, DynamoDB, Files, MySQL, PostgreSQL, Redis, RedisCluster, RedisNode, make_certificate)
+from store_stand_ins import API, Cloud, Command, Database, Webhook, cloud_stores, number
 
 # A part of somebody else's id, and somebody else's id with something behind it.
 NAME = re.compile(r"user-\d+-[0-9a-f]{20}\w*")
 # For a thousand users in object stores, on a machine that has other work.
 ERASE_S_MAX = REPLAY_S_MAX = 600
-# As docs/guides/realtime-database-target.md says of all but lists of users.
+# As docs/stores/realtime-database.md says of all but lists of users.
 ANSWER_MIB_MAX = 8
 LONG_AGO_MS = 1_600_000_000_000
 # Of so many users there are two others whose ids are nearly the same.
@@ -50,7 +52,7 @@ value = "crm_id"
 
 
 def replay(checks, seed, count):
-    scenario(checks, seed, databases_and_clouds, count or 1000, 250, play)
+    scenario(checks, seed, databases_and_clouds, count or 600, 250, play)
 
 
 def replay_objects(checks, seed, count):
@@ -87,9 +89,13 @@ def databases_and_clouds(stage, place, stores):
     stores["postgresql"] = RestoredPostgreSQL(os.path.join(place, "postgresql"))
     stores["mysql"] = RestoredMySQL(os.path.join(place, "mysql"))
     stores["redis"] = RestoredRedis(os.path.join(place, "redis"))
+    stores["redis-cluster"] = RestoredRedisCluster(os.path.join(place, "redis-cluster"))
     stores["files"] = RestoredFiles(os.path.join(place, "files"))
     stores["command"] = RestoredCommand(os.path.join(place, "command"))
-    stores["webhook"] = RestoredWebhook(*make_certificate(stage.path("app")))
+    # One for both: a second would replace the files of the first.
+    certificate = make_certificate(stage.path("app"))
+    stores["webhook"] = RestoredWebhook(*certificate)
+    stores["http"] = RestoredAPI(*certificate)
     stores["records"] = RestoredRecords(os.path.join(place, "records"))
     stores["firestore"] = firestore(stage.sandbox)
     stores["cloud-storage"] = cloud_storage(stage.sandbox)
@@ -119,8 +125,8 @@ def configure(stage, stores):
 
 
 def names(stage, erased, kept):
-    users = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(erased)]
-    others = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(kept - 2 * NEIGHBOURS)]
+    users = [f"user-{number}-{stage.random.getrandbits(80):020x}" for number in range(erased)]
+    others = [f"user-{number}-{stage.random.getrandbits(80):020x}" for number in range(kept - 2 * NEIGHBOURS)]
     return users, others + [name for user in users[:NEIGHBOURS] for name in (user + "x", user[:-1] + "_")]
 
 
@@ -329,6 +335,26 @@ class RestoredRedis(Redis):
         self.serve()
 
 
+class RestoredRedisNode(RestoredRedis, RedisNode):
+    pass
+
+
+class RestoredRedisCluster(RedisCluster):
+    LEFT_AS = "undated"
+
+    def node(self, directory):
+        return RestoredRedisNode(directory)
+
+    def keep_copy(self):
+        for node in self.nodes:
+            node.keep_copy()
+
+    def put_back(self, users):
+        for node in self.nodes:
+            node.put_back(users)
+        self.wait()
+
+
 class RestoredFiles(Files):
     LEFT_AS = "newer_than_erasure"
     FOLDERS = 2
@@ -452,7 +478,7 @@ esac
 
 
 class RestoredCommand(Command):
-    """A program whose store is a folder with a file for each user, which it tells a hundred a page."""
+    """A program whose store is a folder with a file for each user, which it lists a hundred a page."""
 
     LEFT_AS = None
 
@@ -480,8 +506,63 @@ class RestoredCommand(Command):
         shutil.copytree(self.home + ".old", self.home, dirs_exist_ok=True)
 
 
+class RestoredAPI(API):
+    """An HTTP API that lists its users, a hundred a page, and erases each by one call."""
+
+    LEFT_AS = "undated"
+    PAGE = 100
+
+    def prepare(self, users):
+        self.is_faulty = False
+        self.rows = {user: [f"row {number} of {user}" for number in range(4)] for user in users}
+
+    def items(self):
+        with self.lock:
+            return {f"{user}/{number}": text for user, rows in self.rows.items() for number, text in enumerate(rows)}
+
+    def answer(self, method, url):
+        query = dict(urllib.parse.parse_qsl(url.query))
+        with self.lock:
+            if url.path == "/users":
+                left = sorted(name for name in self.rows if name > query.get("after", ""))
+                page = left[:self.PAGE]
+                return 200, {"users": [{"id": user} for user in page], "next": page[-1] if page != left else None}
+            rows = self.rows.pop(query["owner"], []) if method == "DELETE" else self.rows.get(query["owner"], [])
+        return 200, {"count": len(rows)}
+
+    def section(self, stage):
+        text = super().section(stage)
+        return text[:text.index("[[target.erase]]")] + """[[target.erase]]
+name = "rows"
+method = "DELETE"
+path = "/rows"
+query = { owner = "{user_id}" }
+count = "/count"
+[[target.verify]]
+name = "rows"
+method = "GET"
+path = "/rows"
+query = { owner = "{user_id}" }
+count = "/count"
+[[target.users]]
+name = "users"
+method = "GET"
+path = "/users"
+query = { after = "{cursor}" }
+items = "/users"
+id = "/id"
+next = "/next"
+"""
+
+    def keep_copy(self):
+        self.copy = dict(self.rows)
+
+    def put_back(self, users):
+        self.rows = dict(self.copy)
+
+
 class RestoredWebhook(Webhook):
-    """A service that tells its users, a hundred a page."""
+    """A service that lists its users, a hundred a page."""
 
     LEFT_AS = None
     PAGE = 100

@@ -12,7 +12,8 @@ import time
 
 from replay import (
     RestoredCommand, RestoredDatabase, RestoredDynamoDB, RestoredFiles, RestoredMySQL, RestoredPostgreSQL,
-    RestoredRecords, RestoredRedis, customer, erase, items, judge, ledger_verifies, now, run, scenario)
+    RestoredRecords, RestoredRedis, RestoredRedisCluster, customer, erase, items, judge, ledger_verifies, now, run,
+    scenario)
 from stage import BINARIES
 from store_servers import make_certificate
 from tampering import export, independent, verify
@@ -33,6 +34,7 @@ def some_stores(stage, place, stores):
     stores["postgresql"] = CountedPostgreSQL(os.path.join(place, "postgresql"))
     stores["mysql"] = CountedMySQL(os.path.join(place, "mysql"))
     stores["redis"] = CountedRedis(os.path.join(place, "redis"))
+    stores["redis-cluster"] = CountedRedisCluster(os.path.join(place, "redis-cluster"))
     stores["files"] = CountedFiles(os.path.join(place, "files"))
     stores["command"] = CountedCommand(os.path.join(place, "command"))
     stores["dynamodb"] = CountedDynamoDB(os.path.join(place, "dynamodb"), *make_certificate(stage.path("app")))
@@ -93,12 +95,12 @@ def judge_entries(checks, stage, stores):
 
 
 def kill_inside(checks, stage, stores, client):
-    """Kills a moment after as few users are left in a store as chance wants, some times in each store.
+    """Kills just after as few users are left in a store as chance wants, some times in each store.
 
     And as soon as no row names some of the records any more: nothing but what the daemon kept leads to them.
     """
     begun, slow, kills, early = time.monotonic(), 0, 0, set()
-    goals = {name: ERASED * stage.dice.uniform(0.7, 1) for name in stores}
+    goals = {name: ERASED * stage.random.uniform(0.7, 1) for name in stores}
     halves = {name: [] for name in stores}
     while client.poll() is None and time.monotonic() < begun + PATIENCE_S:
         # What is called done first: it must be true of what is read after it.
@@ -112,12 +114,12 @@ def kill_inside(checks, stage, stores, client):
         is_half = [name for name in turn if 0 < left[name] < goals[name] and len(halves[name]) < KILLS_EACH]
         if not is_behind and not is_half:
             continue
-        time.sleep(0 if is_behind else stage.dice.uniform(0, 0.02))
+        time.sleep(0 if is_behind else stage.random.uniform(0, 0.02))
         stage.kill()
         kills += 1
         for name in turn:
             halves[name].append(stores[name].count() - KEPT)
-            goals[name] = halves[name][-1] * stage.dice.uniform(0.7, 1)
+            goals[name] = halves[name][-1] * stage.random.uniform(0.7, 1)
         if is_behind:
             halves["records"].append(stores["records"].count() - stores["app-db"].count())
         stage.start()
@@ -188,6 +190,11 @@ class CountedMySQL(CountedBySession, RestoredMySQL):
 class CountedRedis(RestoredRedis):
     def count(self):
         return len({key.split(":")[1] for key in self.cli("KEYS", "*") if ":" in key})
+
+
+class CountedRedisCluster(RestoredRedisCluster):
+    def count(self):
+        return len({key.split(":")[1] for node in self.nodes for key in node.cli("KEYS", "*") if ":" in key})
 
 
 class CountedFiles(RestoredFiles):

@@ -1,5 +1,5 @@
 """The monthly report: real requests and a planted history of fourteen months, counted again by SQL of our own in
-zones with and without summer time; what is missing is told; the page prints, and names no user."""
+zones with and without summer time; what is missing is named; the page prints, and names no user."""
 
 import csv
 import datetime
@@ -120,62 +120,63 @@ def months(count):
 
 def plant(stage, count):
     """Requests of the last fourteen months, as the service would have left them."""
-    dice, now = stage.dice, int(time.time() * 1000)
+    random, now = stage.random, int(time.time() * 1000)
     state = sqlite3.connect(stage.path("state/state.db"))
     scope = state.execute("SELECT max(id) FROM scopes").fetchone()[0]
     made = []
     for _ in range(count):
-        accepted = now - int(dice.random() * 420 * DAY)
-        ended = accepted + int(math.exp(dice.uniform(math.log(500), math.log(60 * DAY))))
-        made.append((ended if ended < now - DAY and dice.random() < 0.98 else None, accepted))
+        accepted = now - int(random.random() * 420 * DAY)
+        ended = accepted + int(math.exp(random.uniform(math.log(500), math.log(60 * DAY))))
+        made.append((ended if ended < now - DAY and random.random() < 0.98 else None, accepted))
     made.sort(key=lambda pair: pair[0] or now)
     sequence, sums = 0, {"completed": 0, "cancelled": 0}
     with state:
         # Those of before end last.
         state.execute("UPDATE requests SET end_sequence = end_sequence + ?", (sum(1 for ended, _ in made if ended),))
         for ended, accepted in made:
-            row = request(dice, accepted, ended, now, scope)
+            row = request(random, accepted, ended, now, scope)
             if ended:
                 sequence += 1
                 sums[row["phase"]] += 1
                 row["end_sequence"] = sequence
             insert(state, "requests", row)
-            work(state, dice, row)
+            work(state, random, row)
         state.execute("UPDATE totals SET completed = completed + ?, cancelled = cancelled + ?",
                       (sums["completed"], sums["cancelled"]))
     state.close()
 
 
-def request(dice, accepted, ended, now, scope):
-    is_deletion = dice.random() < 0.9
-    identifier = uuid.UUID(int=(accepted << 80) | (7 << 76) | dice.getrandbits(76)).bytes
+def request(random, accepted, ended, now, scope):
+    is_deletion = random.random() < 0.9
+    identifier = uuid.UUID(int=(accepted << 80) | (7 << 76) | random.getrandbits(76)).bytes
     row = {
-        "id": identifier, "kind": "delete_account" if is_deletion else "revoke_tokens", "user_hash": dice.randbytes(32),
-        "user_id": None if ended else f"planted-{identifier.hex()}", "generation": 1, "origin": "spool",
-        "slot": b"" if is_deletion and not ended else identifier, "created_at": accepted - dice.randrange(1000),
+        "id": identifier, "kind": "delete_account" if is_deletion else "revoke_tokens",
+        "user_hash": random.randbytes(32), "user_id": None if ended else f"planted-{identifier.hex()}", "generation": 1,
+        "origin": "spool",
+        "slot": b"" if is_deletion and not ended else identifier, "created_at": accepted - random.randrange(1000),
         "accepted_at": accepted, "not_before": accepted, "deadline_at": accepted + 30 * DAY, "lane": "",
         "open_revocations": 0, "updated_at": ended or accepted, "ended_at": ended, "phase": "completed"}
-    if ended and dice.random() < 0.1:
+    if ended and random.random() < 0.1:
         row["phase"] = "cancelled"
-        row["end_detail"] = None if is_deletion or dice.random() < 0.5 else "merged"
+        row["end_detail"] = None if is_deletion or random.random() < 0.5 else "merged"
     elif ended:
         row["scope"] = scope
-    elif dice.random() < 0.5:
+    elif random.random() < 0.5:
         row |= {"phase": "revoking", "park_reason": "on_hold", "has_own_hold": 1}
     else:
         row |= {"phase": "scheduled", "due_at": now + 300 * DAY, "not_before": now + 300 * DAY}
     return row
 
 
-def work(state, dice, row):
-    for position in range(dice.randrange(3)):
+def work(state, random, row):
+    for position in range(random.randrange(3)):
         insert(state, "revocations", {
-            "request_id": row["id"], "position": position, "identity_id": dice.randbytes(16),
+            "request_id": row["id"], "position": position, "identity_id": random.randbytes(16),
             "provider": ("apple", "google")[position], "client_id": "c", "is_shared": 0, "credentials": "[]",
-            "verdict": dice.choice(VERDICTS) if row["ended_at"] else "proven", "attempts": 1, "failures": 0})
+            "verdict": random.choice(VERDICTS) if row["ended_at"] else "proven", "attempts": 1, "failures": 0})
     if row["kind"] != "delete_account":
         return
-    kept, newer = dice.randrange(4), dice.randrange(3) // 2
+    kept, newer = random.randrange(4), random.randrange(3) // 2
     counts = [["posts", "delete", ROWS_EACH, newer], ["bills", "keep", kept, 0]]
     insert(state, "purges", {
         "request_id": row["id"], "position": 0, "target": "app-db", "step": "verified" if row["ended_at"] else "waiting",
@@ -256,7 +257,7 @@ def counted(stage, month, zone):
         "parked": parked, "open": open_now}
 
 
-def told(answer):
+def stated(answer):
     """What the report says, in the same form."""
     erasure = answer["erasure"]
     return {
@@ -271,7 +272,7 @@ def told(answer):
 
 
 def compare(checks, stage, month, zone):
-    answer, expected = told(said(stage, month, zone)), counted(stage, month, zone)
+    answer, expected = stated(said(stage, month, zone)), counted(stage, month, zone)
     wrong = {name: (answer[name], expected[name]) for name in expected if answer[name] != expected[name]}
     checks.check(f"SQL counts what the report of {month} in {zone} says", not wrong, wrong)
     checks.check("     and there was something to count", expected["count"] > 0 and expected["verdicts"], expected)
@@ -314,7 +315,7 @@ def browse(stage, *arguments):
 
 
 def gaps(checks, stage, month):
-    """Rows that somebody removed are told, and not passed over."""
+    """Removed rows are reported, and not passed over."""
     begin, end = bounds(month, "UTC")
     checks.equal("nothing is missing", said(stage, month, "UTC")["gaps"]["requests"], 0)
     stage.stop()

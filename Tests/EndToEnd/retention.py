@@ -36,7 +36,7 @@ def retention(checks, seed):
 
 
 def play(checks, stage, store, proxy):
-    users = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(5)]
+    users = [f"user-{number}-{stage.random.getrandbits(80):020x}" for number in range(5)]
     stage.canaries.add(*users)
     locked, free, soon, denied, neighbour = users
     proxy.ask("PUT", f"/{BUCKET}", headers={"x-amz-bucket-object-lock-enabled": "true"})
@@ -104,7 +104,7 @@ def freed(checks, stage, store, proxy, users):
 
 
 def erase(checks, stage, user, text):
-    request = stage.delete(user, key=f"{user}-{stage.dice.random()}")[1]["id"]
+    request = stage.delete(user, key=f"{user}-{stage.random.random()}")[1]["id"]
     checks.check(text, ends(stage, request), show(stage, request))
     return receipt_of(stage, request)
 

@@ -1,5 +1,6 @@
 """The provider's stand-in, and what its own log says."""
 
+import itertools
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ class Sandbox:
         self.directory = tempfile.mkdtemp(prefix="expunged-sandbox-")
         # Each code and token that it gave out: (provider, user there, when).
         self.given = {}
+        self.prefixes = itertools.count(1)
         self.process = subprocess.Popen(
             [os.path.join(binaries, "expunged-sandbox"), "apple", "--directory", self.directory,
              "--client-id", CLIENT, *flags], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -55,8 +57,9 @@ class Sandbox:
         return self.ask("sign-in", "--user", user, "--client-id", CLIENT)
 
     def refresh_tokens(self, count):
-        """Fresh tokens, each with its `subject`."""
-        return self.ask("refresh-tokens", "--client-id", CLIENT, "--count", str(count))["tokens"]
+        """Fresh tokens of users whom nobody else has, each with its `subject`."""
+        return self.ask("refresh-tokens", "--client-id", CLIENT, "--count", str(count),
+                        "--user-prefix", f"user-{next(self.prefixes)}-")["tokens"]
 
     def fault(self, rate):
         self.ask("fault", "--fault-rate", str(rate))

@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import tempfile
 
+import store_servers
 from canaries import Canaries, canary
 from checks import comes_true
 from judge import Judge
@@ -65,9 +66,9 @@ action = "delete"
 class Stage:
     """Everything lives in one temporary directory; `finish` ends and judges what was left behind."""
 
-    def __init__(self, checks, seed, sandbox=None, grace="0s"):
+    def __init__(self, checks, seed, sandbox=None, grace="0s", state=os.environ.get("E2E_STATE")):
         self.checks = checks
-        self.dice = random.Random(seed)
+        self.random = random.Random(seed)
         self.directory = tempfile.mkdtemp(prefix="expunged-e2e-")
         for name in ("state", "runtime", "credentials", "app"):
             os.makedirs(self.path(name), mode=0o700)
@@ -82,12 +83,13 @@ class Stage:
         self.judge = Judge(self)
         # Why the judge has nothing to say here.
         self.unjudged = None
-        self._configure(grace)
+        self.state_server = None
+        self._configure(grace, state)
 
     def path(self, name):
         return os.path.join(self.directory, name)
 
-    def _configure(self, grace):
+    def _configure(self, grace, state):
         with sqlite3.connect(self.app) as app:
             app.executescript(SCHEMA)
         for name in ("apple-key.p8", "vault-key"):
@@ -104,7 +106,24 @@ class Stage:
             file.write(CONFIGURATION.format(
                 grace=grace, client=CLIENT, endpoint=self.sandbox.endpoint,
                 ca=self.sandbox.path("ca.pem"), app=self.app))
+        if state == "postgresql":
+            self._put_state_into_server()
         self.initialize()
+
+    def _put_state_into_server(self):
+        self.state_server = store_servers.PostgreSQL(self.path("state-server"), is_durable=True)
+        self.share_state(self.state_server, "one")
+        done = self.run("expunged", "state", "init", "--config", self.path("expunged.toml"),
+                        "--credentials-directory", self.path("credentials"), "--state-directory", self.path("state"))
+        assert done.returncode == 0, done.stderr
+
+    def share_state(self, server, host):
+        """Works on a state in a server, under that name."""
+        with open(self.path("credentials/state-conninfo"), "w") as file:
+            file.write(f"host={server.directory} user=owner dbname=postgres")
+        os.chmod(self.path("credentials/state-conninfo"), 0o600)
+        with open(self.path("expunged.toml"), "a") as file:
+            file.write(f'[state]\nkind = "postgresql"\nconninfo_credential = "state-conninfo"\nhost = "{host}"\n')
 
     def initialize(self):
         done = self.run("expunged", "--init-spool", "--state-directory", self.path("state"))
@@ -195,7 +214,7 @@ class Stage:
 
     def new_users(self, count):
         """Users with rows in the application's database."""
-        users = [f"user-{canary(self.dice)}" for _ in range(count)]
+        users = [f"user-{canary(self.random)}" for _ in range(count)]
         self.users += users
         self.canaries.add(*users)
         with sqlite3.connect(self.app, timeout=10) as app:
@@ -302,6 +321,8 @@ class Stage:
         self.stop()
         if self.owns_sandbox:
             self.sandbox.close()
+        if self.state_server:
+            self.state_server.close()
         if keep:
             print(f"     kept {self.directory}")
         else:

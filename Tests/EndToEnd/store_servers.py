@@ -10,6 +10,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -64,7 +65,7 @@ class Relay(threading.Thread):
 
     def __init__(self, port, rate):
         super().__init__(daemon=True)
-        self.to, self.rate, self.dice = port, rate, random.Random(port)
+        self.to, self.rate, self.random = port, rate, random.Random(port)
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port, self.cuts, self.connections = self.listener.getsockname()[1], 0, 0
         self.start()
@@ -78,7 +79,7 @@ class Relay(threading.Thread):
                 return
             self.connections += 1
             # TLS and its certificates take the first kilobytes.
-            left = [self.dice.randrange(500, 30_000) if self.dice.random() < self.rate else 1 << 40]
+            left = [self.random.randrange(500, 30_000) if self.random.random() < self.rate else 1 << 40]
             for source, sink in ((near, far), (far, near)):
                 threading.Thread(target=self._pass, args=(source, sink, left), daemon=True).start()
 
@@ -105,7 +106,8 @@ class Relay(threading.Thread):
 class PostgreSQL(Server):
     """PostgreSQL on a socket; what it commits outlives a power cut only where that is measured."""
 
-    def __init__(self, directory, is_durable=False):
+    def __init__(self, directory, is_durable=False, copy_of=None, follows=False):
+        """A copy of another server has what that one has now; it may follow it, as a standby."""
         self.directory = directory
         os.makedirs(directory)
         binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
@@ -115,11 +117,21 @@ class PostgreSQL(Server):
             shutil.chown(directory, "nobody", "nogroup")
             os.chmod(os.path.dirname(directory), 0o711)
         data = os.path.join(directory, "data")
-        subprocess.run([f"{binaries[-1]}/initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8",
-                        "--locale=C.UTF-8", "-N"], check=True, capture_output=True, cwd=directory, **self.user)
+        if copy_of:
+            fill = ["pg_basebackup", "-h", copy_of.directory, "-U", "owner", "-D", data, "-c", "fast", "-X", "stream"]
+            fill += ["-R"] if follows else []
+        else:
+            fill = ["initdb", "-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"]
+        subprocess.run([f"{binaries[-1]}/{fill[0]}", *fill[1:]], check=True, capture_output=True, cwd=directory,
+                       **self.user)
         self.launch(f"{binaries[-1]}/postgres", "-D", data, "-k", directory, "-c", "listen_addresses=",
                     "-c", f"fsync={'on' if is_durable else 'off'}", cwd=directory, **self.user)
         self.is_ready(lambda: self._psql("SELECT 1").returncode == 0)
+
+    def crash(self):
+        """Ends all of its processes at once; what was not durable is gone."""
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait(15)
 
     def _client(self):
         return ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", self.directory, "-U", "owner", "-d", "postgres"]
@@ -177,7 +189,7 @@ class MySQL(Server):
 
     database = "app"
 
-    def __init__(self, directory, is_durable=False):
+    def __init__(self, directory, is_durable=False, buffer_pool="64M"):
         self.directory, self.socket = directory, os.path.join(directory, "socket")
         os.makedirs(directory)
         assert shutil.which("mariadbd"), "no MariaDB server: run scripts/setup test"
@@ -192,7 +204,7 @@ class MySQL(Server):
                         "--auth-root-authentication-method=normal"],
                        check=True, capture_output=True, cwd=directory, env=env, **self.user)
         self.launch("mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}",
-                    f"--pid-file={directory}/pid", "--skip-networking", "--innodb-buffer-pool-size=64M",
+                    f"--pid-file={directory}/pid", "--skip-networking", f"--innodb-buffer-pool-size={buffer_pool}",
                     f"--innodb-flush-log-at-trx-commit={int(is_durable)}", cwd=directory, env=env, **self.user)
         self.is_ready(lambda: self._client("", "mysql").returncode == 0)
         self._client("CREATE DATABASE app CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "mysql")
@@ -252,6 +264,10 @@ action = "delete"
 
 
 class Redis(Server):
+    RULES = """keys = ["user:{user_id}", "session:{user_id}:*"]
+members = { "online" = "{user_id}", "names" = "{user_id}" }
+"""
+
     def __init__(self, directory):
         os.makedirs(directory)
         self.directory, self.socket = directory, os.path.join(directory, "redis.sock")
@@ -268,19 +284,28 @@ class Redis(Server):
                               text=True, check=True)
         return done.stdout.splitlines()
 
-    def prepare(self, users):
+    @staticmethod
+    def commands(users):
         lines = []
         for user in users:
             lines += [f'SET "user:{user}" x', f'SADD online "{user}"', f'HSET names "{user}" x']
             lines += [f'SET "session:{user}:{number}" {number}' for number in range(20)]
-        self.cli(text="\n".join(lines) + "\n")
+        return "\n".join(lines) + "\n"
+
+    def prepare(self, users):
+        self.cli(text=self.commands(users))
 
     def items(self):
-        keys = [key for key in self.cli("KEYS", "*") if key not in ("online", "names")]
-        found = dict(zip(keys, self.cli("MGET", *keys))) if keys else {}
-        found.update({f"online {member}": "" for member in self.cli("SMEMBERS", "online") if member})
-        found.update({f"names {member}": "" for member in self.cli("HKEYS", "names") if member})
+        names = [name for name in self.cli("KEYS", "*") if name]
+        keys = [name for name in names if name not in ("online", "names")]
+        found = dict(zip(keys, self.values(keys))) if keys else {}
+        for name, command in (("online", "SMEMBERS"), ("names", "HKEYS")):
+            if name in names:
+                found.update({f"{name} {member}": "" for member in self.cli(command, name) if member})
         return found
+
+    def values(self, keys):
+        return self.cli("MGET", *keys)
 
     def disturb(self):
         self.cli("CLIENT", "KILL", "TYPE", "normal")
@@ -288,9 +313,84 @@ class Redis(Server):
     def section(self, stage):
         return f"""kind = "redis"
 socket = "{self.socket}"
-keys = ["user:{{user_id}}", "session:{{user_id}}:*"]
-members = {{ "online" = "{{user_id}}", "names" = "{{user_id}}" }}
-"""
+{self.RULES}"""
+
+
+class RedisCluster:
+    """Three nodes, each with a third of the keys."""
+
+    def __init__(self, directory):
+        os.makedirs(directory)
+        self.nodes = []
+        try:
+            for number in range(3):
+                self.nodes.append(self.node(os.path.join(directory, str(number))))
+            addresses = [f"127.0.0.1:{node.port}" for node in self.nodes]
+            subprocess.run(["redis-cli", "--cluster", "create", *addresses, "--cluster-yes"], check=True,
+                           capture_output=True)
+            self.wait()
+        except BaseException:
+            self.close()
+            raise
+
+    def node(self, directory):
+        return RedisNode(directory)
+
+    def wait(self):
+        """Until each node knows where all keys are."""
+        for node in self.nodes:
+            assert comes_true(lambda: "cluster_state:ok" in node.cli("CLUSTER", "INFO"), 30, 0.1)
+
+    def prepare(self, users):
+        # The client follows to the node that has the key.
+        subprocess.run(["redis-cli", "-c", "-p", str(self.nodes[0].port)], input=Redis.commands(users),
+                       capture_output=True, text=True, check=True)
+
+    def items(self):
+        found = {}
+        for node in self.nodes:
+            found.update(node.items())
+        return found
+
+    def disturb(self):
+        for node in self.nodes:
+            node.disturb()
+
+    def section(self, stage):
+        return f"""kind = "redis"
+address = "127.0.0.1:{self.nodes[0].port}"
+allow_plain_tcp = true
+{Redis.RULES}"""
+
+    def close(self):
+        for node in self.nodes:
+            node.close()
+
+
+class RedisNode(Redis):
+    port = cluster_port = None
+
+    def serve(self):
+        if not self.port:
+            self.port, self.cluster_port = free_port(), free_port()
+        self.launch("redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
+                    "--cluster-port", str(self.cluster_port), "--dir", self.directory, "--save", "")
+        self.is_ready(self._answers)
+
+    def _answers(self):
+        try:
+            return self.cli("PING") == ["PONG"]
+        except subprocess.CalledProcessError:
+            return False
+
+    def cli(self, *words, text=None):
+        done = subprocess.run(["redis-cli", "-p", str(self.port), *words], input=text, capture_output=True,
+                              text=True, check=True)
+        return done.stdout.splitlines()
+
+    def values(self, keys):
+        """One by one: keys of one command have to be of one slot."""
+        return self.cli(text="".join(f'GET "{key}"\n' for key in keys))
 
 
 class S3(Server):
@@ -353,8 +453,8 @@ class S3(Server):
                 yield from page.iter(self.NAMES + name)
             if page.findtext(self.NAMES + "IsTruncated") != "true":
                 return
-            more = "".join(f"&{ask}=" + urllib.parse.quote(page.findtext(self.NAMES + told) or "")
-                           for ask, told in after.items())
+            more = "".join(f"&{ask}=" + urllib.parse.quote(page.findtext(self.NAMES + name) or "")
+                           for ask, name in after.items())
 
     def items(self):
         found = {}

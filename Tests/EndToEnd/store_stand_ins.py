@@ -36,7 +36,7 @@ class Database:
 class Cloud:
     """One of the stores in the sandbox's Google Cloud, which fails every tenth call.
 
-    `held` tells what a user has: {name: content}, or the links of the account.
+    `held` answers what a user has: {name: content}, or the links of the account.
     """
 
     CONTENTS = {"documents": "fields", "values": "numbers"}
@@ -108,22 +108,24 @@ PROGRAM = """#!{python}
 import json, os, random, sys, time
 ask = json.load(sys.stdin)
 place = os.path.join({home!r}, ask.get("user_id", "-"))
-dice = random.choice(["die", "unreachable", "unknown", "half"]) if random.random() < 0.25 else ""
-if dice in ("unreachable", "unknown"):
-    print(json.dumps({{"outcome": dice}}))
+random = random.choice(["die", "unreachable", "unknown", "half"]) if random.random() < {rate} else ""
+if random in ("unreachable", "unknown"):
+    print(json.dumps({{"outcome": random}}))
     sys.exit()
 names = sorted(os.listdir(place)) if os.path.isdir(place) else []
-if dice == "die":
+if random == "die":
     os.kill(os.getpid(), 9)
 if ask["operation"] == "purge":
     for done, name in enumerate(names):
-        if dice == "half" and done > 2:
+        if random == "half" and done > 2:
             sys.exit(1)
         os.remove(os.path.join(place, name))
         time.sleep(0.002)
     print(json.dumps({{"outcome": "purged", "entries": [{{"name": "rows", "count": len(names)}}]}}))
 elif ask["operation"] == "verify":
     print(json.dumps({{"outcome": "remaining", "count": len(names)}} if names else {{"outcome": "clean"}}))
+elif ask["operation"] == "plan":
+    print(json.dumps({{"outcome": "planned", "entries": [{{"name": "rows", "count": len(names)}}]}}))
 else:
     print(json.dumps({{"outcome": "ok"}}))
 """
@@ -135,8 +137,12 @@ class Command:
     def __init__(self, directory):
         self.home, self.program = os.path.join(directory, "rows"), os.path.join(directory, "purge.py")
         os.makedirs(self.home)
+        self.write(0.25)
+
+    def write(self, rate):
+        """The program, which fails at that rate."""
         with open(self.program, "w") as file:
-            file.write(PROGRAM.format(python=sys.executable, home=self.home))
+            file.write(PROGRAM.format(python=sys.executable, home=self.home, rate=rate))
         os.chmod(self.program, 0o755)
 
     def prepare(self, users):
@@ -164,7 +170,7 @@ class API:
     SECRET = "canary-api-31f0c2d9"
 
     def __init__(self, certificate, key):
-        self.rows, self.lock, self.dice, self.is_faulty = {}, threading.Lock(), random.Random(9), True
+        self.rows, self.lock, self.random, self.is_faulty = {}, threading.Lock(), random.Random(9), True
         store = self
 
         class Receiver(http.server.BaseHTTPRequestHandler):
@@ -174,8 +180,8 @@ class API:
                 pass
 
             def serve(self):
-                fault = store.dice.choice(["cut", "html", "busy", "early"]) \
-                    if store.is_faulty and store.dice.random() < 0.25 else None
+                fault = store.random.choice(["cut", "html", "busy", "early"]) \
+                    if store.is_faulty and store.random.random() < 0.25 else None
                 if fault == "early":
                     return self.cut()
                 if self.headers["X-API-Key"] != store.SECRET:
@@ -275,7 +281,7 @@ class Webhook:
     """A web service that removes a few rows at a time and fails every fourth question in one of four ways."""
 
     def __init__(self, certificate, key):
-        self.rows, self.lock, self.dice, self.is_faulty = {}, threading.Lock(), random.Random(7), True
+        self.rows, self.lock, self.random, self.is_faulty = {}, threading.Lock(), random.Random(7), True
         store = self
 
         class Receiver(http.server.BaseHTTPRequestHandler):
@@ -286,8 +292,8 @@ class Webhook:
 
             def do_POST(self):
                 question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                fault = store.dice.choice(["cut", "html", "busy", "early"]) \
-                    if store.is_faulty and store.dice.random() < 0.25 else None
+                fault = store.random.choice(["cut", "html", "busy", "early"]) \
+                    if store.is_faulty and store.random.random() < 0.25 else None
                 if fault == "early":
                     return self.cut()
                 status, answer = store.answer(question, is_half=fault == "cut")
@@ -327,6 +333,8 @@ class Webhook:
         if question["operation"] == "verify":
             left = self.count(user)
             return 200, {"outcome": "remaining", "count": left} if left else {"outcome": "clean"}
+        if question["operation"] == "plan":
+            return 200, {"outcome": "planned", "entries": [{"name": "rows", "count": self.count(user)}]}
         if question["operation"] != "purge":
             return 200, {"outcome": "unsupported"}
         for _ in range(2 if is_half else self.count(user)):

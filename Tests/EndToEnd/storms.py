@@ -124,7 +124,7 @@ def storm(checks, seed, library, kind, one_in):
 
 
 def submit(stage, users, tokens, gate, kind):
-    """Applications that try until they are told that it is taken; half by socket, half by spool."""
+    """Applications that try until an answer says that it is taken; half by socket, half by spool."""
     open(gate, "w").close()
     rows, end = {}, time.monotonic() + STORM_S
     for number, user in enumerate(users):

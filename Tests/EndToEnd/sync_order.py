@@ -59,7 +59,7 @@ def judge_trace(calls):
 
 
 def acknowledged(call):
-    """What one call tells the outside: an answer 202 on a socket, or a request's id in the spool."""
+    """What one call reports to the outside: an answer 202 on a socket, or a request's id in the spool."""
     if call.name in ("write", "writev", "sendto", "sendmsg") \
             and call.data.startswith(b"HTTP/1.1 202"):
         body = json.loads(call.data.partition(b"\r\n\r\n")[2])

@@ -1,11 +1,10 @@
 """S3, Cloud Storage and Firestore ask for a pause in the middle of purges, for a call or for single objects of it.
 
 Each purge is tried again, not before the server wants it, and goes on with what is left. What was answered is in the
-proxies' own notes, what is there is told by the stores' own clients.
+proxies' own notes, what is there is reported by the stores' own clients.
 """
 
 import json
-import os
 import re
 import ssl
 import threading
@@ -52,8 +51,8 @@ def throttling(checks, seed):
 
 
 def play(checks, stage, stores):
-    users = [f"user-{number}-{stage.dice.getrandbits(80):020x}" for number in range(ERASED)]
-    kept = [f"kept-{number}-{stage.dice.getrandbits(80):020x}" for number in range(KEPT)]
+    users = [f"user-{number}-{stage.random.getrandbits(80):020x}" for number in range(ERASED)]
+    kept = [f"kept-{number}-{stage.random.getrandbits(80):020x}" for number in range(KEPT)]
     stage.canaries.add(*users)
     for store in stores.values():
         store.prepare(users + kept)
@@ -170,7 +169,7 @@ class GoogleThrottle(Throttle):
 
 
 class CloudStorageThrottle(GoogleThrottle):
-    # About one in each try of a purge: its objects go eight at once, and tell of several pauses only one.
+    # About one in each try of a purge: its objects go eight at once, and report of several pauses only one.
     PERIOD = 30
 
     def may_begin(self, method):

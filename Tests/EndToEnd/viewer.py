@@ -76,8 +76,8 @@ def plant(checks, stage):
     os.chmod(stage.path("runtime"), 0o711)
     stage.starts()
     done, waits, held, later = stage.new_users(4)
-    stage.mail = f"{canary(stage.dice)}@example.org"
-    stage.reason = f"asked by {canary(stage.dice)}"
+    stage.mail = f"{canary(stage.random)}@example.org"
+    stage.reason = f"asked by {canary(stage.random)}"
     stage.canaries.add(stage.mail, stage.reason)
     stage.store(waits, stage.new_tokens(1)[0])
     ids = {"done": stage.delete(done)[1]["id"]}

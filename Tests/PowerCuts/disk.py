@@ -67,14 +67,14 @@ class Node:
             apply(self.data, *change[1:])
         self.pending = self.pending[len(kept):]
 
-    def torn(self, dice):
+    def torn(self, random):
         """What a power cut leaves: each sector in one of the states that it had, and one of the lengths."""
-        mood = dice.random()
+        mood = random.random()
         if not self.pending or mood < 0.15:
             return bytes(self.data)
         if mood < 0.3:
             return self.current()
-        return torn(self.data, self.pending, dice)
+        return torn(self.data, self.pending, random)
 
 
 def apply(data, offset, written):
@@ -89,7 +89,7 @@ def apply(data, offset, written):
     data[offset:offset + len(written)] = written
 
 
-def torn(base, pending, dice):
+def torn(base, pending, random):
     """Cuts happen one after the other, as many as chance wants, and what they cut off is gone for good."""
     base, parts, part, length = bytes(base), [], [], len(base)
     for change in pending:
@@ -101,13 +101,13 @@ def torn(base, pending, dice):
         else:
             part.append(change)
     parts.append((part, None))
-    happened = dice.randrange(len(parts))
+    happened = random.randrange(len(parts))
     for part, end in parts[:happened]:
-        base = sectors(base, part, dice, is_whole=True)[:end]
-    return sectors(base, parts[happened][0], dice)
+        base = sectors(base, part, random, is_whole=True)[:end]
+    return sectors(base, parts[happened][0], random)
 
 
-def sectors(base, pending, dice, is_whole=False):
+def sectors(base, pending, random, is_whole=False):
     """Each sector in one of its states; a whole file has its last length."""
     lengths, states, now = [len(base)], {}, bytearray(base)
     for _, offset, written in pending:
@@ -118,12 +118,12 @@ def sectors(base, pending, dice, is_whole=False):
         for sector in range(start // SECTOR, -(-end // SECTOR)):
             known = states.setdefault(sector, [base[sector * SECTOR:(sector + 1) * SECTOR]])
             known.append(bytes(now[sector * SECTOR:(sector + 1) * SECTOR]))
-    length = lengths[-1] if is_whole else dice.choice(lengths)
+    length = lengths[-1] if is_whole else random.choice(lengths)
     result = bytearray(base[:length].ljust(length, b"\0"))
     # Mostly new, mostly old, or some of each.
-    weight = dice.choice((0.95, 0.7, 0.5, 0.3, 0.05))
+    weight = random.choice((0.95, 0.7, 0.5, 0.3, 0.05))
     for sector, known in states.items():
-        state = known[-1] if dice.random() < weight else dice.choice(known)
+        state = known[-1] if random.random() < weight else random.choice(known)
         start = sector * SECTOR
         result[start:start + SECTOR] = state.ljust(SECTOR, b"\0")
     return bytes(result[:length])
@@ -253,7 +253,7 @@ class Disk:
 
     # The cut
 
-    def image(self, dice):
+    def image(self, random):
         """(path, mode, data; None for a directory) of everything that is there after a power cut."""
         entries = {}
 
@@ -261,13 +261,13 @@ class Disk:
             return entries.setdefault(folder, dict(folder.entries))
 
         lost = set()
-        keep = dice.randrange(len(self.pending) + 1)
+        keep = random.randrange(len(self.pending) + 1)
         for index, (_, changes, _) in enumerate(self.pending):
             names = {(folder, name) for folder, name, _ in changes}
             if self.is_ordered:
                 if index >= keep:
                     break
-            elif names & lost or dice.random() < 0.4:
+            elif names & lost or random.random() < 0.4:
                 lost |= names
                 continue
             rename(changes, of)
@@ -282,7 +282,7 @@ class Disk:
                 elif not name.endswith("-shm"):
                     # Two names of one file show the same.
                     if node not in torn_files:
-                        torn_files[node] = node.torn(dice)
+                        torn_files[node] = node.torn(random)
                     yield place, node.mode, torn_files[node]
         return list(walk(self.root, ""))
 

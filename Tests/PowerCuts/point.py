@@ -66,9 +66,9 @@ class Promises:
 class Point:
     """A restart on what a power cut left."""
 
-    def __init__(self, around, number, seed, image, promises, place):
-        self.around, self.number, self.promises = around, number, promises
-        self.dice = random.Random(seed)
+    def __init__(self, environment, number, seed, image, promises, place):
+        self.environment, self.number, self.promises = environment, number, promises
+        self.random = random.Random(seed)
         self.place, self.disk = place, os.path.join(place, "disk")
         self.image, self.problems, self.daemon = image, [], None
         self.world = f"cut-{number}"
@@ -92,7 +92,7 @@ class Point:
             if self.daemon is not None:
                 self.daemon.kill()
                 self.daemon.wait()
-            self.around.server.forget(self.world)
+            self.environment.server.forget(self.world)
         if self.problems:
             write_image(self.image, os.path.join(self.place, "cut"))
         else:
@@ -104,15 +104,15 @@ class Point:
         write_image(self.image, self.disk)
         os.makedirs(self.path("state"), 0o700, exist_ok=True)
         self._leave_indexes()
-        self.around.server.open(self.world, self.around.tokens.values(), self.promises.dead)
-        self.command = self.around.command(self.place, self.disk, self.world, self.promises.keys)
+        self.environment.server.open(self.world, self.environment.tokens.values(), self.promises.dead)
+        self.command = self.environment.command(self.place, self.disk, self.world, self.promises.keys)
 
     def _leave_indexes(self):
-        """What was in the index of a WAL when the power went tells nothing any more."""
+        """What was in the index of a WAL when the power went means nothing any more."""
         for name in ("state/state.db", "app/app.db"):
-            if os.path.exists(self.path(name)) and self.dice.random() < 0.5:
+            if os.path.exists(self.path(name)) and self.random.random() < 0.5:
                 with open(self.path(f"{name}-shm"), "wb") as file:
-                    file.write(self.dice.choice((b"", bytes(32768), self.dice.randbytes(32768))))
+                    file.write(self.random.choice((b"", bytes(32768), self.random.randbytes(32768))))
 
     # Before the start
 
@@ -122,15 +122,15 @@ class Point:
         self._clone(copy)
         rows = {name: rows_of(os.path.join(copy, "app", store)) for name, store in STORES.items()}
         done = self._completed(os.path.join(copy, "state/spool/queue.db"))
-        for user in self.around.leaving + self.around.silent:
+        for user in self.environment.leaving + self.environment.silent:
             left = [found.get(user, 0) for found in rows.values()]
-            token = self.around.tokens.get(user)
+            token = self.environment.tokens.get(user)
             is_live = token is not None and token not in self.promises.dead
             if is_live and min(left) < ROWS_EACH:
                 self._note("erased with a live token", user)
             if user in done and is_live:
                 self._note("called completed with a live token", user)
-            came_back = self.promises.since is not None and user in self.around.groups[0]
+            came_back = self.promises.since is not None and user in self.environment.groups[0]
             if user in done and any(left) and not came_back:
                 self._note("called completed with rows left", user)
         shutil.rmtree(copy)
@@ -150,7 +150,8 @@ class Point:
         return {user for user, row in self.promises.rows.items() if states.get(row) == "completed"}
 
     def _note(self, what, user):
-        self.problems.append(f"{what}: user {self.around.leaving.index(user) if user in self.around.leaving else user}")
+        leaving = self.environment.leaving
+        self.problems.append(f"{what}: user {leaving.index(user) if user in leaving else user}")
 
     # The daemon again
 
@@ -196,8 +197,8 @@ class Point:
         return self.control.ask("GET", "/v1/requests?limit=1000")[1]["items"]
 
     def _ask_again(self, user, spool):
-        token = self.around.tokens.get(user)
-        if not self.around.is_spool_user(user):
+        token = self.environment.tokens.get(user)
+        if not self.environment.is_spool_user(user):
             if token and user not in self.promises.stored:
                 self.control.store(user, token)
             status, body = self.control.delete(user)
@@ -225,7 +226,7 @@ class Point:
                 database = sqlite3.connect(self.path(f"app/{store}"), timeout=20)
                 with database:
                     database.executemany("INSERT INTO posts (author_id, body) VALUES (?, ?)",
-                                         [(user, f"post {row}") for user in self.around.groups[0]
+                                         [(user, f"post {row}") for user in self.environment.groups[0]
                                           for row in range(ROWS_EACH)])
                 database.close()
 
@@ -238,7 +239,7 @@ class Point:
         except GONE as error:
             return [repr(error)]
         rows = dict(query(self.path("state/spool/queue.db"), "SELECT id, state FROM requests"))
-        return [(self.around.leaving.index(user), state) for user, state in (
+        return [(self.environment.leaving.index(user), state) for user, state in (
             *((user, states.get(request)) for user, request in self.requests.items()),
             *((user, rows.get(row)) for user, row in self.spool_rows.items())) if state != "completed"]
 
@@ -246,9 +247,9 @@ class Point:
         # Whoever lost something already is waited for no longer than it takes to see more of it.
         if not within(3 if self.problems else PATIENCE_S, lambda: not self._open(), 0.02):
             self.problems.append(f"does not come to its end: {self._open()}")
-        revoked = self.around.server.revoked_at(self.world)
-        for user in self.around.leaving + self.around.silent:
-            token = self.around.tokens.get(user)
+        revoked = self.environment.server.revoked_at(self.world)
+        for user in self.environment.leaving + self.environment.silent:
+            token = self.environment.tokens.get(user)
             if token and (token in revoked) != (user in self.promises.begun):
                 self._note("a live token" if user in self.promises.begun else "a token ended unasked", user)
         for name, store in STORES.items():
@@ -259,17 +260,18 @@ class Point:
 
     def _judge_store(self, name, path, revoked):
         rows = rows_of(path)
-        stays = [user for user in self.around.leaving if user not in self.promises.begun]
+        stays = [user for user in self.environment.leaving if user not in self.promises.begun]
         if [user for user in self.promises.begun if rows.get(user)]:
             self.problems.append(f"rows are left in {name}")
-        if [user for user in (*stays, *self.around.silent, *self.around.others) if rows.get(user, 0) < ROWS_EACH]:
+        stays += self.environment.silent + self.environment.others
+        if [user for user in stays if rows.get(user, 0) < ROWS_EACH]:
             self.problems.append(f"rows of those who stay are gone in {name}")
         posts = set(query(path, "SELECT author_id, body FROM posts"))
         if [post for post in self.promises.posts if post[0] == name and post[1:] not in posts]:
             self.problems.append(f"a committed row of somebody who stays is gone in {name}")
         erased = dict(query(path, "SELECT user, min(at_unix_ms) FROM erased GROUP BY user"))
         for user in self.promises.begun:
-            at = revoked.get(self.around.tokens.get(user), 0)
+            at = revoked.get(self.environment.tokens.get(user), 0)
             if user in erased and erased[user] < at // 1_000_000:
                 self._note(f"erased in {name} before the revocation", user)
         if query(path, "PRAGMA integrity_check") != [("ok",)]:

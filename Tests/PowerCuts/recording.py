@@ -1,8 +1,8 @@
 """One run of the daemon and its application, with every change of their disk written down.
 
 Deletions over both channels, with a token or without, in a store with a rollback journal and one with a WAL; a
-rotation of the vault key; an old copy of both stores that comes back, and a replay. What a client was told, a commit
-promised or the provider did stands as a mark between the changes.
+rotation of the vault key; an old copy of both stores that comes back, and a replay. What a client was answered, a
+commit promised or the provider did stands as a mark between the changes.
 """
 
 import ctypes
@@ -72,7 +72,7 @@ KEYS = ('key_credential = "vault-key"',
 class Environment:
     """What a power cut leaves alone: keys, the program, the provider, and the users' memory."""
 
-    def __init__(self, place, binaries, dice):
+    def __init__(self, place, binaries, random):
         self.place, self.binaries = place, binaries
         self.library = self.path("record.so")
         subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", self.library,
@@ -87,11 +87,11 @@ class Environment:
         self.certificate, key = make_certificate(place)
         self.server = TokenServer(self.certificate, key, self._revoked)
         self.on_revoked = None
-        names = [f"user-{number}-{dice.getrandbits(64):016x}" for number in range(3 * GROUP + 2 * STAYING)]
+        names = [f"user-{number}-{random.getrandbits(64):016x}" for number in range(3 * GROUP + 2 * STAYING)]
         self.groups = [names[start:start + GROUP] for start in range(0, 3 * GROUP, GROUP)]
         self.silent, self.others = names[3 * GROUP:-STAYING], names[-STAYING:]
         # A quarter of those who leave has no token.
-        self.tokens = {user: f"token-{dice.getrandbits(96):024x}" for number, user in enumerate(names)
+        self.tokens = {user: f"token-{random.getrandbits(96):024x}" for number, user in enumerate(names)
                        if number % 4 != 3 and user not in self.others}
         self.leaving = [user for group in self.groups for user in group]
 
@@ -126,17 +126,17 @@ class Environment:
 class Recording:
     """The run; afterwards `records` is what happened, and `first` the disk from before."""
 
-    def __init__(self, around):
-        self.around = around
-        self.disk, self.log = around.path("disk"), around.path("log")
+    def __init__(self, environment):
+        self.environment = environment
+        self.disk, self.log = environment.path("disk"), environment.path("log")
         self._make_disk()
         self.first = snapshot(self.disk)
-        self.library = ctypes.CDLL(around.library)
+        self.library = ctypes.CDLL(environment.library)
         assert self.library.record_create(self.log.encode()) == 0, "no log"
-        self.environment = dict(os.environ, LD_PRELOAD=around.library, RECORD_ROOT=self.disk, RECORD_LOG=self.log)
-        self.control = Control(around.path("run/control.sock"))
-        around.server.open("recorded", around.tokens.values(), set())
-        around.on_revoked = lambda token: self.mark(mark="revoked", token=token)
+        self.variables = dict(os.environ, LD_PRELOAD=environment.library, RECORD_ROOT=self.disk, RECORD_LOG=self.log)
+        self.control = Control(environment.path("run/control.sock"))
+        environment.server.open("recorded", environment.tokens.values(), set())
+        environment.on_revoked = lambda token: self.mark(mark="revoked", token=token)
 
     def _make_disk(self):
         for name in ("state", "app"):
@@ -149,7 +149,7 @@ class Recording:
                 database.executemany(
                     "INSERT INTO posts (author_id, body) VALUES (?, ?)",
                     [(user, f"post {row}") for row in range(ROWS_EACH)
-                     for user in self.around.leaving + self.around.silent + self.around.others])
+                     for user in self.environment.leaving + self.environment.silent + self.environment.others])
             database.close()
 
     def mark(self, **facts):
@@ -159,8 +159,8 @@ class Recording:
     def run(self):
         """The whole story."""
         self._start(0)
-        for user in self.around.silent:
-            if user in self.around.tokens:
+        for user in self.environment.silent:
+            if user in self.environment.tokens:
                 self._store(user)
         self.application = self._start_application()
         begun = time.time() - 1
@@ -174,7 +174,7 @@ class Recording:
         assert comes_true(lambda: self.control.ask("GET", "/v1/vault")[1]["rotation"]["state"] == "finished", 30)
         self.mark(mark="restore", since=begun)
         for store in STORES:
-            self._order("restore", store, self.around.groups[0], ROWS_EACH)
+            self._order("restore", store, self.environment.groups[0], ROWS_EACH)
         replay = threading.Thread(target=self.control.replay, args=(STORES, begun, time.time()))
         replay.start()
         self._submit(2)
@@ -189,9 +189,9 @@ class Recording:
 
     def _start(self, keys):
         self.mark(mark="keys", number=keys)
-        with open(self.around.path("recorded.log"), "ab") as log:
-            self.daemon = subprocess.Popen(self.around.command(self.around.place, self.disk, "recorded", keys),
-                                           env=self.environment, stdout=log, stderr=log)
+        with open(self.environment.path("recorded.log"), "ab") as log:
+            command = self.environment.command(self.environment.place, self.disk, "recorded", keys)
+            self.daemon = subprocess.Popen(command, env=self.variables, stdout=log, stderr=log)
         assert comes_true(lambda: self.control.is_up() or self.daemon.poll() is not None, 30) \
             and self.daemon.poll() is None, "the recorded daemon does not start"
 
@@ -201,7 +201,7 @@ class Recording:
 
     def _start_application(self):
         process = subprocess.Popen([sys.executable, "-B", os.path.join(HERE, "application.py")], text=True,
-                                   env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                   env=self.variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         places = {name: os.path.join(self.disk, "app", store) for name, store in STORES.items()}
         print(json.dumps([os.path.join(self.disk, "state/spool/queue.db"), places]), file=process.stdin, flush=True)
         return process
@@ -211,27 +211,27 @@ class Recording:
         assert self.application.stdout.readline() == "done\n", "the application ended"
 
     def _store(self, user):
-        assert self.control.store(user, self.around.tokens[user]) == 202
+        assert self.control.store(user, self.environment.tokens[user]) == 202
         self.mark(mark="stored", user=user)
 
     def _submit(self, number):
         """Half of the group by spool and half by socket, both at once, while somebody else writes."""
-        users = self.around.groups[number]
+        users = self.environment.groups[number]
         socket = threading.Thread(target=self._submit_by_socket, args=(users,))
         socket.start()
         for index, user in enumerate(users):
-            if self.around.is_spool_user(user):
+            if self.environment.is_spool_user(user):
                 self.mark(mark="begin", user=user)
-                self._order("submit", user, self.around.tokens.get(user))
+                self._order("submit", user, self.environment.tokens.get(user))
             for store in STORES:
-                self._order("post", store, self.around.others[index % STAYING], f"group {number} post {index}")
+                self._order("post", store, self.environment.others[index % STAYING], f"group {number} post {index}")
         socket.join()
 
     def _submit_by_socket(self, users):
         for user in users:
-            if not self.around.is_spool_user(user):
+            if not self.environment.is_spool_user(user):
                 self.mark(mark="begin", user=user)
-                if user in self.around.tokens:
+                if user in self.environment.tokens:
                     self._store(user)
                 status, body = self.control.delete(user)
                 assert status == 202, body

@@ -12,7 +12,7 @@ class TokenServer:
     """RFC 7009 and RFC 7662 at /WORLD/revoke and /WORLD/introspect."""
 
     def __init__(self, certificate, key, revoked):
-        """`revoked` is told of each token of the first world before the daemon is answered."""
+        """`revoked` is called with each token of the first world before the daemon is answered."""
         self.worlds, self.lock = {}, threading.Lock()
         owner = self
 

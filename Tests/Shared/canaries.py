@@ -19,9 +19,9 @@ LENGTH = 24
 IN_SOURCES = re.compile(rb"canary-[a-z]+-[0-9a-f]{8,}")
 
 
-def canary(dice=random.SystemRandom()):
+def canary(source=random.SystemRandom()):
     """A text that nothing else in the world is equal to."""
-    return "".join(dice.choices(string.ascii_letters + string.digits, k=LENGTH))
+    return "".join(source.choices(string.ascii_letters + string.digits, k=LENGTH))
 
 
 def in_base64(raw):

@@ -13,6 +13,7 @@ class Checks:
         self.passed = 0
         self.failed = 0
         self.skipped = 0
+        self.failures = []
 
     def check(self, text, holds, detail=""):
         """Notes whether something held; `detail` is shown only when it did not."""
@@ -21,9 +22,9 @@ class Checks:
             print(f"PASS {text}", flush=True)
         else:
             self.failed += 1
-            print(f"FAIL {text}", flush=True)
-            for line in str(detail).strip().splitlines()[-25:]:
-                print(f"     {line}", flush=True)
+            shown = [f"FAIL {text}", *(f"     {line}" for line in str(detail).strip().splitlines()[-25:])]
+            print("\n".join(shown), flush=True)
+            self.failures += shown
         return bool(holds)
 
     def equal(self, text, found, expected):

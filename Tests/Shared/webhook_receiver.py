@@ -34,6 +34,13 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         with lock:
             self.say(200, {"rows": rows, "seen": seen})
 
+    def do_PUT(self):
+        """All rows are those of the body, for tests."""
+        with lock:
+            rows.clear()
+            rows.update(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.say(200, rows)
+
     def is_signed(self, body):
         sent, at = self.headers["webhook-id"], self.headers["webhook-timestamp"]
         message = f"{sent}.{at}.".encode() + body

@@ -17,6 +17,8 @@ PACKAGES = (
     "sqlite3,curl,ca-certificates,procps,make,binutils,sudo"
 )
 RELEASES = ("bookworm", "trixie")
+# The release's own daily work, which would change files at a time of its own.
+DAILY = ("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer")
 SYSTEMD = "/usr/lib/systemd/systemd"
 
 
@@ -69,6 +71,9 @@ class Machine:
         # Every real machine has this file; a minimal base system has not.
         with open(os.path.join(self.root, "etc/hosts"), "w") as hosts:
             hosts.write("127.0.0.1 localhost\n")
+        for timer in DAILY:
+            unit = os.path.join(self.root, "etc/systemd/system", timer)
+            os.symlink("/dev/null", unit)
         drop_in = os.path.join(self.root, "etc/systemd/journald.conf.d")
         os.makedirs(drop_in)
         with open(os.path.join(drop_in, "test.conf"), "w") as file:
@@ -153,6 +158,9 @@ class Machine:
     def show(self, unit, name):
         """One property of a unit."""
         return self.systemctl("show", "--value", "-p", name, unit).stdout.strip()
+
+    def failed_units(self):
+        return self.systemctl("--failed", "--no-legend", "--plain").stdout
 
     def host_pid(self, pid):
         """The number that a process of the container has on the host."""

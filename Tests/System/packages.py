@@ -126,9 +126,6 @@ class PackageScenarios:
         changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         return sorted(path for path in changed if "expunged" in path or not LEFT_BY_OTHERS.fullmatch(path))
 
-    def failed_units(self):
-        return self.machine.systemctl("--failed", "--no-legend", "--plain").stdout
-
     def runs(self):
         return all(self.state(unit) == "active" for unit in (UNIT, *SOCKETS))
 
@@ -157,7 +154,7 @@ class PackageScenarios:
         done = self.machine.systemctl("start", UNIT, *SOCKETS, check=False)
         self.checks.equal("a start changes nothing", (done.returncode, self.state(UNIT), self.state(SOCKETS[0])),
                           (0, "inactive", "inactive"))
-        self.checks.equal("no unit failed", self.failed_units(), "")
+        self.checks.equal("no unit failed", self.machine.failed_units(), "")
         stat = self.machine.run("stat", "-c", "%n %a %U %G", "/etc/expunged/credentials", "/var/lib/expunged",
                                 "/var/lib/expunged/spool", SPOOL).stdout.splitlines()
         self.checks.equal("files have the owners and modes of the design", stat, [
@@ -227,7 +224,7 @@ class PackageScenarios:
             "dpkg-query", "--show", "--showformat=${Version}", "expunged").stdout, NEXT_VERSION)
         self.service.provider.fail(rate=0)
         self.checks.equal("the deletion that was under way completes", self.service.spool_end(row, 120)[0], "completed")
-        self.checks.equal("no unit failed", self.failed_units(), "")
+        self.checks.equal("no unit failed", self.machine.failed_units(), "")
 
     def removal(self):
         """Nothing runs, everything of the operator's is kept, and a new installation goes on with it."""

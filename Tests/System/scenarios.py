@@ -205,12 +205,12 @@ class Scenarios:
         with open(f"{self.machine.root}/var/log/expunged/checkpoints", newline="") as file:
             in_file = checkpoints(file.read(), key)
 
-        def told():
+        def reported():
             return [checkpoint(key, *entry["EXPUNGED_DETAIL"].split(" "))
                     for entry in self.service.events("Ledger checkpoint")]
 
-        comes_true(lambda: len(told()) >= len(in_file), 10)
-        in_journal = told()
+        comes_true(lambda: len(reported()) >= len(in_file), 10)
+        in_journal = reported()
         self.checks.check(
             f"the {len(in_journal)} checkpoints in the journal are those of the file, byte for byte",
             in_journal == in_file and len(in_file) > 1, f"{in_journal[-1:]}\n{in_file[-1:]}")
@@ -318,7 +318,7 @@ class Scenarios:
             all(self.revocations(user) >= 1 for user in users),
             [self.revocations(user) for user in users])
         self.checks.check(
-            "the unclean stop is told", self.service.events("Recovered from an unclean stop"))
+            "the unclean stop is reported", self.service.events("Recovered from an unclean stop"))
 
     def exposure(self):
         text = self.machine.run(
@@ -413,7 +413,7 @@ class Scenarios:
 
         recorded, restarts = self.replayed(), self.service.restarts
         pid = self.machine.host_pid(self.service.pid)
-        # Every commit takes a moment, so there is time to look in.
+        # Every commit takes a while, so there is time to look in.
         strace = subprocess.Popen(
             ["strace", "-f", "-qq", "-o", os.devnull, "-e", "trace=fdatasync,fsync", "-e",
              "inject=fdatasync,fsync:delay_enter=500000", "-p", str(pid)])
@@ -615,7 +615,7 @@ def checkpoints(text, key):
 
 
 def checkpoint(key, size, root, time, signature):
-    """The note of which the journal tells these facts (docs/guides/ledger.md)."""
+    """The note of which the journal reports these facts (docs/guides/ledger.md)."""
     name = key.split("+")[0]
     return f"{name}\n{size}\n{root}\ntime {time}\n\n\u2014 {name} {signature}\n"
 
