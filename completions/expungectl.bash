@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|wait|events|identities|store-credential|forget|notification|notification-status|status|watch|report|doctor|providers|targets|holds|intake|guard|messages|vault|ledger|replay|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|wait|events|identities|store-credential|forget|notification|notification-status|status|watch|report|doctor|providers|targets|holds|hosts|intake|guard|messages|vault|ledger|replay|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt wait events identities store-credential forget notification notification-status status watch report doctor providers targets holds intake guard messages vault ledger replay reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt wait events identities store-credential forget notification notification-status status watch report doctor providers targets holds hosts intake guard messages vault ledger replay reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -1086,6 +1086,22 @@ _expungectl_targets_suggest() {
 }
 
 _expungectl_holds() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_hosts() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()

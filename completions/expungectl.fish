@@ -98,6 +98,8 @@ function __expungectl_parse_tokens -S
             end
         case 'holds'
             __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
+        case 'hosts'
+            __expungectl_parse_subcommand 0 'socket=' 'json' 'version' 'h/help'
         case 'intake'
             __expungectl_parse_subcommand 0 'version' 'h/help'
             switch $unparsed_tokens[1]
@@ -236,6 +238,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'providers' -d 'Show the providers, or pause, resume or check one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'targets' -d 'Show the targets, or pause, resume or check one, or suggest its rules.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'holds' -d 'List the holds on targets, oldest first.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'hosts' -d 'List the hosts that share a state in PostgreSQL.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'intake' -d 'Stop or start accepting requests.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'guard' -d 'Open the guard against mass deletion.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'messages' -d 'Show the messages to subscribers and by mail, or deliver one again.'
@@ -468,6 +471,10 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl holds" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl holds" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl holds" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hosts" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hosts" json' -l 'json' -d 'Print JSON, for programs.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hosts" version' -l 'version' -d 'Show the version.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hosts" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl intake" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl intake" -eq 1' -fa 'pause' -d 'Stop accepting requests.'

@@ -56,7 +56,7 @@ def decode(text):
 
 
 def read_note(note, key):
-    """The lines of a note that KEY signed, and nobody else; an exception otherwise."""
+    """The lines of a note that KEY signed, and no other key; an exception otherwise."""
     parts = key.encode().split(b"+", 2)
     if len(parts) != 3:
         raise ValueError("KEY is no public key of the form NAME+HASH+KEY; see: expungectl ledger")
@@ -149,22 +149,23 @@ def check_receipt(key, text):
     assert base64.urlsafe_b64decode(end["receipt"] + "=") == digest(form), "it is not what it was at its completion"
     said = [[entry[k] for k in ("time", "identity", "provider", "verdict", "detail")]
             for entry in entries if entry["event"] == "addendum"]
-    told = [[item[k] for k in ("at", "identity_id", "provider", "verdict", "event")] for item in receipt.get("addenda", [])]
-    assert sorted(told) == sorted(said), "an addendum differs"
+    stated = [[item[k] for k in ("at", "identity_id", "provider", "verdict", "event")]
+              for item in receipt.get("addenda", [])]
+    assert sorted(stated) == sorted(said), "an addendum differs"
     proven |= part.keys()
     said = {entry["identity"]: entry["verdict"] for entry in entries if entry["event"] == "verdict"}
     assert said == {link["identity_id"]: link["verdict"] for link in receipt["identities"]}, "a verdict differs"
     said = {entry["target"]: [entry["event"] == "verified", entry["rows"], entry["newer"]]
             for entry in entries if entry["event"] in ("verified", "promised", "not_looked_for")}
-    told = {target["target"]: [target["verified"], *(
+    stated = {target["target"]: [target["verified"], *(
         sum(table[count] for table in target["tables"] if table["action"][:4] != "held")
         for count in ("rows", "newer_rows"))] for target in receipt["targets"]}
-    assert told == said, "a count differs"
-    looks = [entry for entry in entries if entry["event"] in ("rechecked", "returned")]
-    said = [(look["time"], look.get("detail", "returned"), look.get("target"), look.get("rows")) for look in looks]
-    told = [(look["at"], look["outcome"], found.get("target"), found.get("rows"))
-            for look in receipt.get("rechecks", []) for found in look["found"] or [{}]]
-    assert told == (said if len(told) < 32 else said[-len(told) :]), "a look at the stores differs"
+    assert stated == said, "a count differs"
+    checks = [entry for entry in entries if entry["event"] in ("rechecked", "returned")]
+    said = [(check["time"], check.get("detail", "returned"), check.get("target"), check.get("rows")) for check in checks]
+    stated = [(check["at"], check["outcome"], found.get("target"), found.get("rows"))
+              for check in receipt.get("rechecks", []) for found in check["found"] or [{}]]
+    assert stated == (said if len(stated) < 32 else said[-len(stated) :]), "a recheck differs"
     part = "the data in the page (not the text that a browser shows) of " if page else ""
     return f"the ledger proves {part}receipt {receipt['request_id']} but for: {', '.join(sorted(receipt.keys() - proven))}"
 

@@ -24,7 +24,7 @@ UNITS = expunged.service expunged-control.socket expunged-submit.socket expunged
     expunged-replay.service expunged-replayed.target expunged-metrics.service expunged-metrics.timer
 SANDBOX_UNIT = expunged-sandbox.service
 SANDBOX_EXAMPLES = Config/sandbox/expunged.toml Config/sandbox/demo.sql
-DOC_FOLDERS = guides integrations providers
+DOC_FOLDERS = guides integrations providers stores
 DOCUMENTS = CHANGELOG.md SECURITY.md Config/grafana-dashboard.json Config/prometheus-rules.yml \
     Config/container/Containerfile Config/container/expunged.container \
     systemd/expunged-approval.conf docs/openapi.json docs/verify-ledger.py
