@@ -252,7 +252,7 @@ struct ReloadTests {
         #expect(
             Set(keys.filter { !$0.hasPrefix("queue.") }) == [
                 "state.kind", "state.conninfo_credential", "state.tls", "state.ca_file",
-                "state.host", "state.share_work", "requests.sample_interval",
+                "state.host", "requests.sample_interval",
                 "vault.key_credential",
                 "vault.retired_key_credentials", "vault.lost_key_ids", "server.connections_max",
                 "server.operator_group", "server.submit_group", "server.viewer_group",

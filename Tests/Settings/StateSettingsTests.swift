@@ -10,7 +10,6 @@ import Testing
         #expect(try Sample.load("").state.kind == .sqlite)
         for key in [
             "conninfo_credential = \"c\"", "host = \"a\"", "ca_file = \"/etc/ca.pem\"",
-            "share_work = true",
         ] {
             let message = Sample.message("[state]\n" + key)
             #expect(message.contains("only kind \"postgresql\" has it"), "\(message)")
@@ -24,9 +23,6 @@ import Testing
         let loaded = try Sample.load(kind + "conninfo_credential = \"c\"\nhost = \"host-a\"")
         #expect(loaded.state.kind == .postgresql && loaded.state.tls == .verifyFull)
         #expect(loaded.state.host == "host-a" && loaded.state.caFile == nil)
-        #expect(!loaded.state.sharesWork)
-        let shared = kind + "conninfo_credential = \"c\"\nshare_work = true"
-        #expect(try Sample.load(shared).state.sharesWork)
         let names = loaded.requiredCredentials.map(\.name)
         #expect(names.contains("c"))
         #expect(Sample.message(kind + "host = \"A_b\"").contains("state.host"))

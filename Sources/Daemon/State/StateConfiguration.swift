@@ -16,8 +16,6 @@ package struct StateConfiguration: Hashable, Sendable {
     let caFile: String?
     /// `nil` for the machine's name.
     let host: String?
-    /// Whether several hosts work at once; otherwise one does, and another takes over.
-    let sharesWork: Bool
 
     /// The keys of `[state]`.
     static let settings: [Setting] = [
@@ -67,16 +65,6 @@ package struct StateConfiguration: Hashable, Sendable {
             the machine's name, up to its first dot.
             """
         ).atRestart(),
-        Setting(
-            .state,
-            "share_work",
-            .boolean,
-            .defaultsTo(.boolean(false)),
-            """
-            With postgresql, all hosts work at once, instead of one until it is gone. Not for \
-            production yet (docs/guides/state-in-postgresql.md).
-            """
-        ).atRestart(),
     ]
 }
 
@@ -95,9 +83,8 @@ extension ConfigurationReader {
                     )
                 }
             case .sqlite:
-                let others = ["conninfo_credential", "ca_file", "host"]
-                    .filter { problems.isWritten($0) }
-                for key in others + (section.flag("share_work") ? ["share_work"] : []) {
+                for key in ["conninfo_credential", "ca_file", "host"]
+                where problems.isWritten(key) {
                     problems.report(
                         .contradiction,
                         key,
@@ -110,8 +97,7 @@ extension ConfigurationReader {
                 conninfoCredential: section.text("conninfo_credential"),
                 tls: section.requiredChoice("tls"),
                 caFile: section.text("ca_file"),
-                host: section.text("host"),
-                sharesWork: section.flag("share_work")
+                host: section.text("host")
             )
         }
     }
