@@ -55,10 +55,25 @@ extension DaemonCommand {
         let migration = StateMigration(path: path, plan: plan)
         switch kind {
         case .sqlite:
-            let report = try migration.toServer()
             let moved = path + ".moved"
+            guard unsafe access(moved, F_OK) != 0 else {
+                throw DaemonError(
+                    .state,
+                    [
+                        "cannot move the state (copy_left): '\(moved)' is there already; delete it,"
+                            + " or move it away"
+                    ]
+                )
+            }
+            let report = try migration.toServer()
             guard unsafe rename(path, moved) == 0 else {
-                return "\(report.text) moved to the server; '\(path)' cannot be renamed: delete it"
+                throw DaemonError(
+                    .state,
+                    [
+                        "cannot rename the file of the state (not_renamed): \(report.text) moved to"
+                            + " the server; delete '\(path)', or the service does not start"
+                    ]
+                )
             }
             return
                 "\(report.text) moved to the server. '\(moved)' has the keys of users who will be"
@@ -66,8 +81,8 @@ extension DaemonCommand {
         case .postgresql:
             let report = try migration.toFile()
             return "\(report.text) moved into '\(path)'. Set state.kind = \"sqlite\". The schema"
-                + " '\(plan.schema)' has the keys of users who will be erased: drop it once the"
-                + " service works"
+                + " is called '\(migration.movedSchema)' now and has the keys of users who will be"
+                + " erased: drop it once the service works"
         }
     }
 

@@ -62,11 +62,11 @@ struct StateSetup: Sendable {
             plan,
             purgesPerHourMax: configuration.requests.maxDeletionsPerHour,
             isOwnCrash: lastEnd == .crash,
-            isAlone: !configuration.state.sharesWork,
+            isAlone: true,
             now: now
         )
         do {
-            if !configuration.state.sharesWork { try Self.refuse(try await shared.otherHosts()) }
+            try Self.refuse(try await shared.otherHosts())
         } catch {
             try await shared.close()
             throw error
@@ -87,8 +87,8 @@ struct StateSetup: Sendable {
             .configuration,
             [
                 "cannot work on a state in PostgreSQL (file_left): '\(path)' has a state, whose"
-                    + " requests would be forgotten; set state.kind = \"sqlite\" until"
-                    + " 'expungectl status' shows none open, then move the file away"
+                    + " requests would be forgotten; move it to the server with"
+                    + " 'expunged state migrate --from sqlite'"
             ]
         )
     }

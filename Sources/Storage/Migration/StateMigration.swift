@@ -18,19 +18,25 @@ package struct StateMigration: Sendable {
     private let plan: PostgreSQLStatePlan
     private var place: String { "postgresql schema \(plan.schema)" }
 
+    /// What the schema is called once its state is in a file.
+    package var movedSchema: String { plan.schema + "_moved" }
+    private var files: [String] { ["", "-wal", "-shm"].map { path + $0 } }
+
     /// `path` is that of `state.db`; the plan names this host.
     package init(path: String, plan: PostgreSQLStatePlan) { (self.path, self.plan) = (path, plan) }
 
     /// Copies the file into an empty state at the server.
     ///
-    /// - Throws: ``StorageError``: `inUse` while a service works on either, `unopenable` where the
-    ///   state at the server is not empty, or what it has is not what was copied.
+    /// - Throws: ``StorageError``: `inUse` while a service works on either, `unopenable` without a
+    ///   file, where the server's state is not empty, or where it is not what was copied.
     package func toServer() throws(StorageError) -> Report {
         do {
-            let file = try SQLiteState(path: path)
-            defer { close(file) }
+            // Opening would make an empty one.
+            guard unsafe access(path, F_OK) == 0 else { throw refusal("there is no such file") }
             return try onServer { server in
                 try requireEmpty(server)
+                let file = try SQLiteState(path: path)
+                defer { close(file) }
                 return try file.withWriter { source in
                     let tables = try MigratedTable.all(source)
                     for table in tables { try trigger("DISABLE", table, server) }
@@ -48,11 +54,13 @@ package struct StateMigration: Sendable {
         }
     }
 
-    /// Copies the state at the server into a new file.
+    /// Copies the state at the server into a new file, of the owner of its directory, and renames
+    /// the schema: another host must not go on with it.
     ///
     /// - Throws: ``StorageError``: `inUse` while a service works on either, `unopenable` where the
     ///   file has a state, or hosts left work that only a running service ends.
     package func toFile() throws(StorageError) -> Report {
+        var isMade = false
         do {
             guard unsafe access(path, F_OK) != 0 else { throw refusal("the file is there already") }
             return try onServer { server in
@@ -62,9 +70,10 @@ package struct StateMigration: Sendable {
                 guard isIdle else {
                     throw refusal("work is left; start the service once, and stop it again")
                 }
+                isMade = true
                 let file = try SQLiteState(path: path)
                 defer { close(file) }
-                return try file.withWriter { target in
+                let report = try file.withWriter { target in
                     let tables = try MigratedTable.all(target)
                     try target.beginBatch()
                     let triggers = try target.all(
@@ -78,8 +87,13 @@ package struct StateMigration: Sendable {
                     try target.commitBatch()
                     return report
                 }
+                try own()
+                try server.run("ALTER SCHEMA \(plan.schema) RENAME TO \(movedSchema)")
+                return report
             }
         } catch {
+            // What is left of it would be taken for a state.
+            if isMade { for file in files { _ = unsafe unlink(file) } }
             throw StorageError(error, "move the state", at: path)
         }
     }
@@ -187,6 +201,22 @@ package struct StateMigration: Sendable {
                 "INSERT INTO wakes (partition, reason) SELECT number, ? FROM partitions",
                 [.text(reason.rawValue)]
             )
+        }
+    }
+
+    /// root made the files; the service has a user of its own.
+    private func own() throws {
+        guard geteuid() == 0 else { return }
+        var folder = stat()
+        let directory = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
+        guard unsafe stat(String(directory), &folder) == 0 else {
+            throw refusal("the owner of its directory cannot be read")
+        }
+        for file in files + [StateLock.path(path)] {
+            let isOwned = unsafe lchown(file, folder.st_uid, folder.st_gid) == 0
+            guard isOwned || errno == ENOENT else {
+                throw refusal("it cannot be given to the service")
+            }
         }
     }
 

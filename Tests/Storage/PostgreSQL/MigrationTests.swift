@@ -72,6 +72,10 @@ import Testing
 
         let copy = try StateFixture.makeDirectory() + "/state.db"
         let back = try StateMigration(path: copy, plan: plan).toFile()
+        // What is at the server is not a state any more that another host could go on with.
+        #expect(throws: StorageError.self) {
+            try SharedDatabase.open(plan, purgesPerHourMax: 9, now: { StateFixture.start })
+        }
         #expect(back.rows > there.rows && back.ledgerSize > there.ledgerSize)
         let after = try await Self.dump(copy)
         for (table, rows) in before where !["requests", "meta", "ledger", "users"].contains(table) {
@@ -81,6 +85,24 @@ import Testing
         #expect(Set(before["ledger"] ?? []).isSubset(of: Set(after["ledger"] ?? [])))
         #expect(after["imports"] == before["imports"])
         #expect(after["ledger_checkpoints"] == before["ledger_checkpoints"])
+    }
+
+    @Test func `no file is made where there is none, nor by a move that fails`() async throws {
+        let server = try StateServer.shared.get()
+        let plan = server.plan(host: "a")
+        try server.create(plan)
+        let path = try StateFixture.makeDirectory() + "/state.db"
+        let absent = #expect(throws: StorageError.self) {
+            try StateMigration(path: path, plan: plan).toServer()
+        }
+        #expect(absent?.cause == "there is no such file")
+        #expect(unsafe access(path, F_OK) != 0)
+        // The schema cannot get its new name, which comes last.
+        try server.run("CREATE SCHEMA \(plan.schema)_moved", in: plan.schema)
+        #expect(throws: StorageError.self) {
+            try StateMigration(path: path, plan: plan).toFile()
+        }
+        #expect(unsafe access(path, F_OK) != 0 && access(path + "-wal", F_OK) != 0)
     }
 
     @Test func `a row that is not what was copied stops the move`() async throws {
