@@ -74,7 +74,12 @@ struct HTTPPages {
             if step.match.allSatisfy({ $0.pointer.value(in: item) != nil }) { didFindFields = true }
             var isMeant = true
             for condition in step.match where isMeant {
-                isMeant = try condition.holds(in: item, values)
+                // One value of a list would leave the thing, and say that nothing is left.
+                switch condition.pointer.value(in: item) {
+                case .array?, .object?:
+                    throw .malformed("a thing that was found has a list or object at 'match'")
+                default: isMeant = try condition.holds(in: item, values)
+                }
             }
             guard isMeant else { continue }
             guard let pointer = step.id else {

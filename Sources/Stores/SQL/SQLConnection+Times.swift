@@ -8,6 +8,10 @@ struct SQLFindings: Sendable {
     var advice: [String] = []
     /// Columns without a rule that keep deletions from ever ending.
     var uncovered: [CoverageFinding] = []
+
+    static let searchTooLong =
+        "not all tables were searched for rules that find nothing and for rows that block a"
+        + " deletion: a search takes longer than statement_timeout"
 }
 
 extension SQLConnection {

@@ -376,15 +376,24 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         for table in plan.tables {
             guard let shape = schema.table(table.table) else { continue }
             try session.checkTimes(table.rule, shape, at: clock.wall(), &found)
-            try session.checkPresence(of: table.rule, shape, &found)
         }
-        for key in plan.keys {
-            guard let shape = schema.table(key.table) else { continue }
-            try session.checkKeys(of: key.rule, shape, &found)
-        }
-        for key in maker.blocking {
-            guard let shape = schema.table(key.table) else { continue }
-            try session.check(key, shape, &found)
+        do throws(SQLError) {
+            for table in plan.tables {
+                guard let shape = schema.table(table.table) else { continue }
+                try session.checkPresence(of: table.rule, shape, &found)
+            }
+            for key in plan.keys {
+                guard let shape = schema.table(key.table) else { continue }
+                try session.checkKeys(of: key.rule, shape, &found)
+            }
+            for key in maker.blocking {
+                guard let shape = schema.table(key.table) else { continue }
+                try session.check(key, shape, &found)
+            }
+        } catch {
+            guard error.kind == .timeout else { throw error }
+            dropSession()
+            found.advice.append(SQLFindings.searchTooLong)
         }
         return (found, found.problems.isEmpty ? plan : nil)
     }

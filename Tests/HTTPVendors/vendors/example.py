@@ -67,7 +67,8 @@ class Vendor(Base):
         if kind == "null":
             return Answer(200, {"data": None, "errors": [{"message": "internal error"}]})
         following = "B" if after == "A" else "A"
-        return Answer(200, {"data": [{"id": "d999", "owner": "nobody"}], "next": following,
+        owner = ["nobody", "ann"] if kind == "shared" else "nobody"
+        return Answer(200, {"data": [{"id": "d999", "owner": owner}], "next": following,
                             "next_url": f"{self.base}/broken/{kind}?after={following}"})
 
     @route("DELETE", "/documents/{}")

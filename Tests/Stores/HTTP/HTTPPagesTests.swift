@@ -66,7 +66,7 @@ struct HTTPPagesTests {
         let wrongField = Self.number.replacing("/owner", with: "/holder")
         for (kind, paging) in [
             ("null", Self.cursor), ("expired", Self.cursor), ("expired", Self.link),
-            ("expired", wrongField),
+            ("expired", wrongField), ("shared", Self.number),
         ] {
             let answer = try await verify(by: kind, paging).answer
             #expect(answer == .failure(.unusable), "\(kind) \(paging)")
