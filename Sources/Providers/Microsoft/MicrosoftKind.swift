@@ -25,7 +25,10 @@ extension MicrosoftKind: ProviderKind {
     package static let directoryWord: String? = "microsoft.com"
     package static let settings: [Setting] = [
         .provider("tenant", .text(.tenant), .defaultsTo(.text("common"))) {
-            "Accounts that sign in: one of these, or the GUID or domain of one directory."
+            """
+            Accounts that sign in: "common" (all), "organizations", "consumers" (personal ones), \
+            or the GUID or domain of one directory.
+            """
         },
         .provider(
             "client_secret_credential",

@@ -64,7 +64,10 @@ extension DynamoDBStore {
             "created_at_attributes",
             .map(.sentence, .sentence, 0...64),
             .defaultsTo(.map([:])),
-            "The attribute with the creation time of an item, by table. Not set: cutoff: none."
+            """
+            The attribute with the creation time of an item, by table: newer items stay. Not set: \
+            the receipt says cutoff: none.
+            """
         ),
         Setting(
             .target,

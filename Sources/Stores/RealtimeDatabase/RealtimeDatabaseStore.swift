@@ -30,8 +30,8 @@ package struct RealtimeDatabaseStore: DrillCopying {
                 .text(.identifier),
                 .optional(example: .text("created")),
                 """
-                Child of each path with its creation time in Unix milliseconds. Not set: cutoff: \
-                none.
+                Child of each path with its creation time in Unix milliseconds. Not set: the \
+                receipt says cutoff: none.
                 """
             ),
         ] + GoogleAccess.settings(.target)
