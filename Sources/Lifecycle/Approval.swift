@@ -162,6 +162,6 @@ package struct Approval: Hashable, Sendable, Codable, RequestWork {
         lastFailure = failure.code
         failingTarget = target
         guard failure != .misconfigured else { return }
-        retry.fail(after: failure.retryAfter, &context)
+        retry.fail(after: failure, &context)
     }
 }

@@ -25,8 +25,11 @@ package enum Limits {
     package static let rowSkewMax = Duration.seconds(60)
     /// First step of the retry delay: long enough for a restart of the other side's process.
     package static let backoffBase = Duration.milliseconds(500)
-    /// Longest retry delay: a provider that is back is noticed within a day, for years.
+    /// Longest retry delay of what somebody has to mend.
     package static let backoffMax = Duration.seconds(86_400)
+    /// Longest retry delay at a provider or store that is not well: as long as the longest pause of
+    /// a breaker, so that both notice its return alike.
+    package static let outageBackoffMax = breakerPauseMax
     /// `Retry-After` below this is not believed: it would turn a polite answer into a busy loop.
     package static let retryAfterMin = Duration.seconds(1)
     /// Longest pause between two tries of an authorization code: its whole life is five minutes.

@@ -33,7 +33,7 @@ extension LookupWork {
             attempts -= 1
             return [.pauseProvider(directory)]
         }
-        retry.fail(after: failure.retryAfter, &context)
+        retry.fail(after: failure, &context)
         return []
     }
 

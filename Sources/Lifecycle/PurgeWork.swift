@@ -157,7 +157,7 @@ extension PurgeWork {
             attempts -= 1
             return [.pauseTarget(target)]
         }
-        retry.fail(after: failure.retryAfter, &context)
+        retry.fail(after: failure, &context)
         if failure.obstacle?.kind == .future { judgedAt = judgedAt ?? context.now }
         // Each try finds it again: it is announced once.
         guard let found = failure.obstacle, found.text != before else { return [] }

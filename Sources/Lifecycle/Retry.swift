@@ -17,8 +17,11 @@ package struct RetryPolicy: Hashable, Sendable {
     /// The same delay after each failure.
     private init(every delay: Duration) { self.init(first: delay, cap: delay) }
 
-    /// Lookups, revocations, purges and plans: from the restart of a process to a day, for years.
+    /// Lookups, revocations, purges and plans that are refused, which somebody has to mend: from
+    /// the restart of a process to a day, for years.
     package static let effect = RetryPolicy(first: Limits.backoffBase, cap: Limits.backoffMax)
+    /// The same, where the other side is not well: once it is back, its users wait for minutes.
+    package static let outage = RetryPolicy(first: Limits.backoffBase, cap: Limits.outageBackoffMax)
     /// Exchanges of codes, which live for five minutes.
     package static let exchange = RetryPolicy(first: Limits.backoffBase, cap: Limits.codeBackoffMax)
     /// Refreshes that keep a token alive.
@@ -137,12 +140,14 @@ package struct Retry: Hashable, Sendable, Codable {
     /// The time until which the work has to wait; `nil` when it may be tried now.
     package func wait(at now: WallTime) -> WallTime? { nextAt.flatMap { $0 > now ? $0 : nil } }
 
-    /// Counts a failure and sets the next try, with jitter.
-    package mutating func fail(after hint: Duration? = nil, _ context: inout StepContext) {
+    /// Counts a failure and sets the next try, with jitter; without `failure` for an answer that
+    /// was none of these.
+    package mutating func fail(after failure: EffectFailure? = nil, _ context: inout StepContext) {
         failures += 1
-        let delay = RetryPolicy.effect.delay(
+        let policy: RetryPolicy = failure?.isOutage ?? false ? .outage : .effect
+        let delay = policy.delay(
             failures: failures,
-            retryAfter: hint,
+            retryAfter: failure?.retryAfter,
             random: &context.random
         )
         nextAt = context.now + delay
@@ -207,5 +212,17 @@ extension RequestWork {
 
 extension EffectFailure {
     /// What the other side asked for; `nil` when it did not.
-    var retryAfter: Duration? { if case .throttled(let hint) = self { hint } else { nil } }
+    fileprivate var retryAfter: Duration? {
+        if case .throttled(let hint) = self { hint } else { nil }
+    }
+
+    /// The other side cannot serve anybody now; nothing is wrong with this request.
+    fileprivate var isOutage: Bool {
+        switch self {
+        case .unreachable, .throttled, .lost, .unusable: true
+        case .rejected, .refused, .wrongEndpoint, .misconfigured, .sealBroken, .vaultSealed, .keys,
+            .blocked:
+            false
+        }
+    }
 }

@@ -442,7 +442,7 @@ extension Revocation {
             return note(Refusal(status: nil), at: index, mayRotate: false, &context)
         case .throttled, .unreachable, .lost, .unusable, .rejected, .wrongEndpoint, .keys,
             .blocked:
-            retry.fail(after: failure.retryAfter, &context)
+            retry.fail(after: failure, &context)
             return []
         }
     }

@@ -42,7 +42,7 @@ extension Simulator {
         faults.lateSignInPerMille = pick([0, 100])
         if chance(300) {
             faults.outages[pick([apple, other, rotating, directory])] =
-                now + .seconds(Int64(pick([60, 7200, 200_000])))
+                now + .seconds(Int64(pick([60, 7200, 20_000])))
         }
     }
 

@@ -164,11 +164,11 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             ends: [.completed]
         ),
         Scenario(
-            name: "two providers, one down for days",
+            name: "two providers, one down for hours",
             prepare: { sim in
                 sim.storeToken(user: 1, provider: apple)
                 sim.storeToken(user: 1, provider: other)
-                sim.faults.outages[other] = sim.now + .seconds(5 * 86_400)
+                sim.faults.outages[other] = sim.now + .seconds(2 * 3600)
                 sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
             },
             ends: [.completed]
@@ -202,11 +202,11 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             ends: [.completed]
         ),
         Scenario(
-            name: "a directory that is down for days holds the deletion up",
+            name: "a directory that is down for hours holds the deletion up",
             prepare: { sim in
                 sim.storeToken(user: 1, provider: apple)
                 sim.world.links[1] = [apple, password]
-                sim.faults.outages[directory] = sim.now + .seconds(3 * 86_400)
+                sim.faults.outages[directory] = sim.now + .seconds(2 * 3600)
                 sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
             },
             ends: [.completed]

@@ -263,7 +263,7 @@ extension Simulator {
         }
         if !chance(faults.failurePerMille / 4) { eraseDated(target, of: row.user, order.cutoff) }
         let count = world.rows[target]?[row.user] ?? 0
-        if chance(faults.failurePerMille) {
+        if chance(max(faults.failurePerMille, faults.storeFailurePerMille)) {
             // Half-way, or before anything was done.
             if count > 1, Bool.random(using: &random) {
                 world.rows[target]?[row.user] = count - 1

@@ -145,9 +145,9 @@ extension Scenario {
             name: "rows that come between approval and purge are asked about again",
             prepare: { sim in
                 sim.storeToken(user: 1, provider: apple)
-                sim.faults.outages[apple] = sim.now + .seconds(2 * 86_400)
+                sim.faults.outages[apple] = sim.now + .seconds(5 * 3600)
                 sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
-                sim.at(.seconds(86_400)) { $0.addRow(user: 1) }
+                sim.at(.seconds(4 * 3600)) { $0.addRow(user: 1) }
                 sim.approveAll(every: .seconds(7200), times: 99)
             },
             ends: [.completed],
@@ -157,9 +157,9 @@ extension Scenario {
             name: "an identity that becomes known after the approval",
             prepare: { sim in
                 sim.storeToken(user: 1, provider: apple)
-                sim.faults.outages[apple] = sim.now + .seconds(2 * 86_400)
+                sim.faults.outages[apple] = sim.now + .seconds(5 * 3600)
                 sim.at(.seconds(1)) { $0.submit(.deleteAccount, user: 1) }
-                sim.at(.seconds(86_400)) { $0.storeToken(user: 1, provider: other) }
+                sim.at(.seconds(4 * 3600)) { $0.storeToken(user: 1, provider: other) }
                 sim.approveAll(every: .seconds(7200), times: 99)
             },
             ends: [.completed],

@@ -87,6 +87,8 @@ struct Simulator {
     /// Chances out of 1,000, drawn per seed.
     struct Faults {
         var failurePerMille = 0
+        /// Of the purges alone, on top of the others.
+        var storeFailurePerMille = 0
         var lostAnswerPerMille = 0
         var crashPerMille = 0
         var commitLatencyMaxMs: Int64 = 5
