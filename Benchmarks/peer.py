@@ -39,12 +39,11 @@ def base64url(value: bytes) -> str:
 
 
 class ClientSecret:
-    """Apple's client secret: an ES256 JWT, signed per call or kept for minutes."""
+    """Apple's client secret: an ES256 JWT, kept for five minutes."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         with open(options.key, "rb") as file:
             self._key = load_pem_private_key(file.read(), password=None)
-        self._is_kept = options.client_secret == "kept"
         self._header = base64url(orjson.dumps({"alg": "ES256", "kid": options.key_id}))
         self._team = options.team_id
         self._algorithm = ec.ECDSA(hashes.SHA256())
@@ -53,7 +52,7 @@ class ClientSecret:
 
     def get(self) -> str:
         now = time.time()
-        if self._is_kept and now < self._kept_until:
+        if now < self._kept_until:
             return self._kept
         claims = {"iss": self._team, "iat": int(now) - 30, "exp": int(now) + 2 * SECRET_LIFETIME_S,
                   "aud": AUDIENCE, "sub": CLIENT_ID}
@@ -213,7 +212,6 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--concurrency", type=int, default=32, help="calls at once, per process")
     parser.add_argument("--batch", type=int, default=1000, help="users per commit")
-    parser.add_argument("--client-secret", choices=("per-call", "kept"), default="kept")
     options = parser.parse_args()
     gate = Gate()
     children = []

@@ -25,8 +25,26 @@ struct AppleClientSecretTests {
         #expect(claims["sub"]?.string == AppleHarness.clientID)
         #expect(claims["aud"]?.string == "https://appleid.apple.com")
         #expect(claims["iat"]?.number == 1_799_999_400)
-        #expect(claims["exp"]?.number == 1_800_000_600)
+        #expect(claims["exp"]?.number == 1_800_000_900)
         #expect(decoded[2] == [UInt8](repeating: 7, count: 64))
+    }
+
+    @Test("serves all calls of five minutes, and none before the time it was made")
+    func reuse() throws {
+        let settings = AppleHarness.settings("https://stand-in.example")
+        let secret = try AppleClientSecret(settings, signer: BlankSigner())
+        let start = WallTime(unixMilliseconds: 1_800_000_000_000)
+        func issuedAt(_ now: WallTime) throws -> Int64 {
+            let token = try #require(try secret.make(for: AppleHarness.clientID, now: now))
+            let claims = token.split(separator: UInt8(ascii: "."))[1]
+            let number = JSONValue(try #require(Base64URL.decode(claims)))?["iat"]?.number
+            return Int64(try #require(number)) + 600
+        }
+        #expect(try issuedAt(start) == 1_800_000_000)
+        #expect(try issuedAt(start + .milliseconds(299_999)) == 1_800_000_000)
+        #expect(try issuedAt(start + .seconds(300)) == 1_800_000_300)
+        // The clock was set back: a secret of the future is refused at once.
+        #expect(try issuedAt(start) == 1_800_000_000)
     }
 
     @Test("is not made for a client id that is not configured")
