@@ -128,7 +128,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             phase = .body(head, body)
         case (.end(nil), .body(let head, let body)):
             phase = .answering(keepsAlive: head.keepsAlive && !isDraining)
-            deadline = .now() + TimeAmount(limits.timeout(of: head.route))
+            setDeadline(after: limits.timeout(of: head.route), context)
             context.fireChannelRead(wrapInboundOut(ServerRequest(head: head, body: body)))
         case (.end(.some), .body):
             refuse(ControlProblem(.malformedHTTP, "trailers are not supported"), context)
