@@ -5,6 +5,7 @@
 # make lint         form of code, man pages, shell scripts       make tidy   holds the rules of docs/STYLE.md
 # make campaigns    runs everything that follows, which the gate leaves out (scripts/campaigns NAME: one of them)
 # make end-to-end   plays every scenario with the real daemon (SEED=1)
+# make bars         holds every bar of time, memory and rate of the tests, one test at a time
 # make model        explores every interleaving of the intake with spin
 # make fault-sweep  tries every fault at every provider, 1,000 seeds each (SWEEP_SEEDS=1...1000)
 # make fuzz         feeds every parser of outside bytes 10^8 grown inputs (EXECUTIONS=100000000)
@@ -25,7 +26,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo release-demo test campaigns end-to-end model fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed many-keys spellings integrations lint tidy system-test deb image
+.PHONY: help setup build demo release-demo test campaigns end-to-end bars model fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed many-keys spellings integrations lint tidy system-test deb image
 
 include systemd/install.mk
 include Benchmarks/bench.mk
@@ -58,6 +59,12 @@ end-to-end:
 	scripts/setup campaigns
 	Tests/EndToEnd/run
 
+bars:
+	scripts/setup campaigns
+	swift build --build-tests
+	BARS=1 swift test --skip-build --no-parallel
+	BARS=1 Tests/EndToEnd/run --bars --jobs 1
+
 model:
 	scripts/setup campaigns
 	Tests/Model/run
@@ -80,19 +87,19 @@ api-fuzz:
 
 KILLS ?= 1000
 kills:
-	Tests/EndToEnd/run --only kills --kills $(KILLS)
+	Tests/EndToEnd/run --only kills --set count=$(KILLS)
 
 POINTS ?= 10000
 power-cuts:
-	Tests/EndToEnd/run --only power-cuts --points $(POINTS)
+	Tests/EndToEnd/run --only power-cuts --set points=$(POINTS)
 
 USERS ?= 10000
 purge-speed: build
-	EXPUNGED_BIN=$(abspath $(RELEASE_DIR)) Tests/EndToEnd/run --only purge-speed --purged $(USERS)
+	BARS=1 EXPUNGED_BIN=$(abspath $(RELEASE_DIR)) Tests/EndToEnd/run --only purge-speed --set users=$(USERS)
 
 KEYS ?= 1000000
 many-keys: build
-	EXPUNGED_BIN=$(abspath $(RELEASE_DIR)) Tests/EndToEnd/run --only many-keys --keys $(KEYS)
+	BARS=1 EXPUNGED_BIN=$(abspath $(RELEASE_DIR)) Tests/EndToEnd/run --only many-keys --set count=$(KEYS)
 
 spellings:
 	swift build --build-tests
@@ -100,11 +107,11 @@ spellings:
 
 integrations:
 	scripts/setup campaigns
-	Tests/EndToEnd/run --only integrations --swift
+	Tests/EndToEnd/run --only integrations --set with_swift=true
 
 STEPS ?= 1000
 clock-steps:
-	Tests/EndToEnd/run --only clock-steps --steps $(STEPS)
+	Tests/EndToEnd/run --only clock-steps --set count=$(STEPS)
 
 lint:
 	scripts/setup lint
@@ -118,7 +125,7 @@ tidy:
 
 system-test:
 	scripts/setup system
-	Tests/System/run
+	BARS=1 Tests/System/run
 
 deb: $(if $(filter file,$(origin RELEASE_DIR)),build)
 	scripts/setup deb

@@ -9,8 +9,9 @@ Beside the vendors, for tests:
   POST /_reset/VENDOR         begins anew; the body may have {"user": the victim's id}; answers like _state
   GET  /_things/VENDOR        {"id of a thing": {"owner": ...}, ...}; with POST these are all that there is
   POST /_fault/VENDOR         {"at": n, "kind": "500" | "429" | "cut" | "lost" | "html" | ...}
+  POST /_hold/VENDOR          {"is_held": whether its jobs stay running}
 """
-import hashlib, http.server, importlib, json, os, pathlib, re, ssl, sys, threading, time, urllib.parse
+import hashlib, http.server, importlib, json, os, pathlib, ssl, sys, threading, time, urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from vendors.vendor import Answer
@@ -91,6 +92,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif first == "_fault":
             faults[name] = {data["at"]: data["kind"]}
             calls[name] = []
+        elif first == "_hold":
+            vendors[name].is_held = data["is_held"]
         elif first == "_things":
             if self.command == "POST":
                 vendors[name].things = data

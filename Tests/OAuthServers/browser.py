@@ -6,6 +6,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from checks import HANG_S
+
 PAGES_MAX = 8
 
 
@@ -56,7 +58,7 @@ class Browser:
         request = url
         try:
             for _ in range(PAGES_MAX):
-                with self.opener.open(request, timeout=20) as reply:
+                with self.opener.open(request, timeout=HANG_S) as reply:
                     request = self.submit(reply.url, reply.read().decode(), answers)
         except AtTheApplication as end:
             return end.parameters

@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 
 from browser import Browser
-from checks import comes_true
+from checks import HANG_S, comes_true
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -80,7 +80,7 @@ class OAuthServer:
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self.context))
         try:
-            with opener.open(request, timeout=20) as reply:
+            with opener.open(request, timeout=HANG_S) as reply:
                 return reply.status, reply.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()

@@ -4,7 +4,8 @@ import datetime
 import http.client
 import json
 import socket
-import time
+
+from checks import HANG_S, comes_true
 
 GONE = (OSError, http.client.HTTPException, ValueError)
 
@@ -15,9 +16,9 @@ class Control:
 
     def ask(self, method, path, body=None, key=None):
         """(status, decoded body); raises one of GONE without an answer."""
-        connection = http.client.HTTPConnection("localhost", timeout=20)
+        connection = http.client.HTTPConnection("localhost", timeout=HANG_S)
         connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(20)
+        connection.sock.settimeout(HANG_S)
         try:
             connection.sock.connect(self.path)
             headers = {"Content-Type": "application/json"}
@@ -51,12 +52,12 @@ class Control:
             if status != 202:
                 found[store] = f"{status} {shown.get('code')} {shown.get('detail')}"
                 continue
-            end = time.monotonic() + 60
-            while time.monotonic() < end:
+            def is_over():
+                nonlocal status, shown
                 status, shown = self.ask("GET", "/v1/replay")
-                if status == 200 and shown["state"] != "running":
-                    break
-                time.sleep(0.02)
+                return status == 200 and shown["state"] != "running"
+
+            comes_true(is_over)
             found[store] = shown["state"] if status == 200 else status
         return found
 

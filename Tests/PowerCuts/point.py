@@ -8,13 +8,13 @@ import sqlite3
 import subprocess
 import time
 
-from checks import comes_true, within
+from checks import HANG_S, comes_true, within
 from control import GONE, Control
 from disk import write_image
 from recording import ROWS_EACH, STORES
 
 # A request that takes longer is stuck.
-PATIENCE_S = 60
+PATIENCE_S = 600
 
 
 class Promises:
@@ -206,7 +206,7 @@ class Point:
                 self.problems.append(f"a request is not taken: {status} {body.get('code')}")
             self.requests[user] = body.get("id")
             return
-        database = sqlite3.connect(spool, timeout=20, isolation_level=None)
+        database = sqlite3.connect(spool, timeout=HANG_S, isolation_level=None)
         database.execute("BEGIN IMMEDIATE")
         same = database.execute("SELECT id FROM requests WHERE idempotency_key = ?", (f"key-{user}",)).fetchone()
         if same is None:
@@ -223,7 +223,7 @@ class Point:
         """Brings back what the old copy had, where that was not finished."""
         for name, store in STORES.items():
             if name not in self.promises.restored:
-                database = sqlite3.connect(self.path(f"app/{store}"), timeout=20)
+                database = sqlite3.connect(self.path(f"app/{store}"), timeout=HANG_S)
                 with database:
                     database.executemany("INSERT INTO posts (author_id, body) VALUES (?, ?)",
                                          [(user, f"post {row}") for user in self.environment.groups[0]
@@ -279,7 +279,7 @@ class Point:
 
 
 def query(path, statement):
-    database = sqlite3.connect(path, timeout=20)
+    database = sqlite3.connect(path, timeout=HANG_S)
     try:
         return database.execute(statement).fetchall()
     finally:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from checks import comes_true
+from checks import HANG_S, comes_true
 from control import Control
 from disk import records, snapshot
 from store_servers import make_certificate
@@ -25,7 +25,7 @@ STORES = {"app-db": "app.db", "old-db": "old.db"}
 ROWS_EACH = 4
 STAYING = 5
 GROUP = 8
-PATIENCE_S = 60
+PATIENCE_S = 600
 
 SCHEMA = """
 PRAGMA journal_mode = {mode};
@@ -34,7 +34,7 @@ CREATE INDEX posts_author ON posts (author_id);
 CREATE TABLE erased (user TEXT NOT NULL, at_unix_ms INTEGER NOT NULL);
 CREATE TRIGGER judge AFTER DELETE ON posts BEGIN
   INSERT INTO erased VALUES
-    (old.author_id, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER));
+    (old.author_id, CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER));
 END;
 """
 
@@ -52,8 +52,8 @@ check = "introspection"
 client_ids = ["app"]
 client_secret_credential = "sso-secret"
 ca_file = "{ca}"
-timeout_connect = "2s"
-timeout_total = "5s"
+timeout_connect = "20s"
+timeout_total = "60s"
 """
 TARGET = """
 [[target]]
@@ -182,7 +182,7 @@ class Recording:
         self._all_ended(3)
         self._order("close")
         self.application.stdin.close()
-        self.application.wait(20)
+        self.application.wait(HANG_S)
         self._stop()
         self.records = list(records(self.log, self.library.record_head_size()))
         os.remove(self.log)
@@ -197,7 +197,7 @@ class Recording:
 
     def _stop(self):
         self.daemon.terminate()
-        assert self.daemon.wait(20) == 0
+        assert self.daemon.wait(HANG_S) == 0
 
     def _start_application(self):
         process = subprocess.Popen([sys.executable, "-B", os.path.join(HERE, "application.py")], text=True,

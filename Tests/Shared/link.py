@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+
+from checks import comes_true
 
 
 class Link:
@@ -15,10 +16,7 @@ class Link:
 
     def __init__(self, place, server):
         self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), place, server])
-        end = time.monotonic() + 10
-        while not os.path.exists(place):
-            assert time.monotonic() < end, "the link does not listen"
-            time.sleep(0.01)
+        assert comes_true(lambda: listens(place)), "the link does not listen"
 
     def cut(self):
         self.process.send_signal(signal.SIGSTOP)
@@ -29,6 +27,11 @@ class Link:
     def close(self):
         self.process.kill()
         self.process.wait()
+
+
+def listens(place):
+    with socket.socket(socket.AF_UNIX) as peer:
+        return peer.connect_ex(place) == 0
 
 
 def forward(place, server):

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 
-from checks import TimedOut, wait_for
+from checks import HANG_S, TimedOut, wait_for
 
 PACKAGES = (
     "systemd,systemd-sysv,dbus,libjemalloc2,libpq5,libmariadb3,libsqlite3-0,libssl3,libsystemd0,libstdc++6,zlib1g,"
@@ -137,7 +137,7 @@ class Machine:
             words += ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--"]
         return words + list(arguments)
 
-    def run(self, *arguments, user=None, check=True, input=None, timeout=60):
+    def run(self, *arguments, user=None, check=True, input=None, timeout=HANG_S):
         """Runs a command inside, as root or as `user`, and answers its result with text output."""
         result = subprocess.run(
             self._enter(arguments, user), capture_output=True, text=True, input=input,

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from checks import wait_for
+from checks import HANG_S, wait_for
 from provider import Provider
 from service import RELEASE_DIR, SPOOL, UNIT, Service
 from static import unit_complaints
@@ -213,7 +213,7 @@ class PackageScenarios:
             self.install(self.packages.next["expunged"])
         finally:
             self.machine.write("/srv/app/stop", "")
-            answers, _ = asking.communicate(timeout=90)
+            answers, _ = asking.communicate(timeout=HANG_S)
         answers = answers.split()
         self.checks.check(f"each of {len(answers)} calls during the upgrade is answered",
                           answers and set(answers) == {"200"}, answers)
@@ -223,7 +223,7 @@ class PackageScenarios:
         self.checks.equal("dpkg has the new version", self.machine.run(
             "dpkg-query", "--show", "--showformat=${Version}", "expunged").stdout, NEXT_VERSION)
         self.service.provider.fail(rate=0)
-        self.checks.equal("the deletion that was under way completes", self.service.spool_end(row, 120)[0], "completed")
+        self.checks.equal("the deletion that was under way completes", self.service.spool_end(row)[0], "completed")
         self.checks.equal("no unit failed", self.machine.failed_units(), "")
 
     def removal(self):

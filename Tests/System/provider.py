@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import urllib.request
 
-from checks import wait_for
+from checks import HANG_S, wait_for
 
 
 class Provider:
@@ -41,7 +41,7 @@ class Provider:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
             f"{self.endpoint}/sandbox/{path}", data, {"Content-Type": "application/json"})
-        with self._opener.open(request, timeout=10) as answer:
+        with self._opener.open(request, timeout=HANG_S) as answer:
             return json.load(answer)
 
     def sign_in(self, user):

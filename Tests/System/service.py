@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 
-from checks import wait_for
+from checks import HANG_S, wait_for
 
 UNIT = "expunged.service"
 # Where the programs are, below the source.
@@ -119,7 +119,7 @@ class Service:
 
     def sql(self, database, text, user="app"):
         return self.machine.run(
-            "sqlite3", "-bail", "-cmd", ".timeout 5000", database, text, user=user).stdout.strip()
+            "sqlite3", "-bail", "-cmd", f".timeout {HANG_S * 1000}", database, text, user=user).stdout.strip()
 
     def add_user(self):
         """A user with rows in three tables of the application, signed in at the provider."""
@@ -158,14 +158,14 @@ class Service:
             SELECT state || '|' || coalesce(detail, '') || '|' || coalesce(request_id, '')
             FROM requests WHERE id = {row}""").split("|")
 
-    def spool_end(self, row, timeout=60):
+    def spool_end(self, row):
         """Waits until a row has a state that lasts."""
         def settled():
             found = self.spool_row(row)
             return found if found[0] in SETTLED else None
-        return wait_for(f"row {row} to settle", settled, timeout, 0.1)
+        return wait_for(f"row {row} to settle", settled, pause=0.1)
 
-    def http(self, method, path, body=None, user="app", socket="submit", key=None, timeout=30):
+    def http(self, method, path, body=None, user="app", socket="submit", key=None, timeout=HANG_S):
         """(status, body) of one call with curl over a socket; status 0 when it got no answer."""
         words = ["curl", "-sS", "--max-time", str(timeout), "-X", method, "-w", "\n%{http_code}",
                  "--unix-socket", f"/run/expunged/{socket}.sock"]
@@ -191,16 +191,16 @@ class Service:
         return self.http(
             "POST", "/v1/requests", {"kind": "delete_account", "user_id": user}, key=key)
 
-    def http_end(self, request, timeout=60):
+    def http_end(self, request):
         """Waits until a request has a state that lasts."""
         def settled():
             status, body = self.http("GET", f"/v1/requests/{request}")
             return body if status == 200 and body["state"] in SETTLED else None
-        return wait_for(f"request {request} to settle", settled, timeout, 0.1)
+        return wait_for(f"request {request} to settle", settled, pause=0.1)
 
     # The operator
 
-    def expungectl(self, *arguments, user="opal", timeout=60):
+    def expungectl(self, *arguments, user="opal", timeout=HANG_S):
         return self.machine.run("expungectl", *arguments, user=user, check=False, timeout=timeout)
 
     @property

@@ -31,4 +31,4 @@ class Vendor(Base):
         return Answer(200, {"id": name, "object": "customer", "email": "x@example.com", "livemode": True})
 
     def no_route(self, method, path):
-        return Answer(404, {"error": {"type": "invalid_request_error", "message": f"Unrecognized request URL"}})
+        return Answer(404, {"error": {"type": "invalid_request_error", "message": "Unrecognized request URL"}})

@@ -27,6 +27,8 @@ class Base:
     authorization = ("Authorization", "Bearer canary-http-9c1d")
     #: Path, query and body of the present call, as they came.
     raw = ("", "", b"")
+    #: Whether jobs stay running.
+    is_held = False
     #: Things of one kind, by id; each has "owner".
     def __init__(self, user):
         self.user = user
