@@ -1,18 +1,22 @@
 # make bench        builds and measures against the peer; 45 minutes, exit 1 when a bar is missed
 # make bench-quick  the same with small numbers: does the benchmark itself work?
+# make costs        holds what a deletion and a build cost against limits.toml, with the debug build; a minute
 # Needs nginx-light, openssl, python3-venv (Debian packages) and, the first time, PyPI for the peer.
 BENCH_PYTHON ?= python3
 BENCH_OPTIONS ?=
 BENCH_BUILD ?= swift build $(RELEASE_FLAGS) --product expunged
 BENCH_VENV = Benchmarks/.venv
 
-.PHONY: bench bench-quick bench-build bench-environment bench-clean
+.PHONY: bench costs bench-quick bench-build bench-environment bench-clean
 
 bench: bench-build bench-environment
 	Benchmarks/run $(BENCH_OPTIONS)
 
 bench-quick: bench-build bench-environment
 	Benchmarks/run --quick $(BENCH_OPTIONS)
+
+costs: bench-environment
+	Benchmarks/costs
 
 bench-build:
 	$(BENCH_BUILD)

@@ -4,10 +4,13 @@ import dataclasses
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import sqlite3
+import signal
 import statistics
+import subprocess
 import time
 
 import data
@@ -15,6 +18,8 @@ from contenders import Daemon, Failure, Peer, SpoolWatch
 from provider import Provider
 
 SETTLE_S = 1.5
+# A hang ends.
+SYNCS_S = 120
 # Between two inserts at an idle daemon.
 PAUSES_S = (0.2, 2.0)
 
@@ -292,6 +297,53 @@ def quiet(bench: Bench, insert_count: int, idle_s: float, settle_s: float) -> Qu
     finally:
         daemon.stop()
         bench.drop(daemon)
+
+
+def syncs(bench: Bench, request_count: int) -> dict[str, float]:
+    """How often each file is synced for a deletion, when the next one comes after its end.
+
+    strace counts: what the service believes of itself does not matter.
+    """
+    template = bench.directory / "app-syncs.db"
+    data.make_app(template, request_count)
+    daemon = Daemon(bench.binary, bench.fresh("syncs"), bench.provider, template)
+    trace = bench.fresh("strace").with_suffix(".log")
+    strace = None
+    try:
+        daemon.prepare(request_count)
+        pid = daemon.process.pid
+        strace = subprocess.Popen(
+            ["strace", "-f", "-qq", "-yy", "-e", "trace=fsync,fdatasync", "-o", str(trace),
+             "-p", str(pid)]
+        )
+        wait_for_tracer(pid, strace)
+        spool, watch = data.open_spool(daemon.spool), SpoolWatch(daemon.spool)
+        for number in range(request_count):
+            timed_insert(spool, number)
+            watch.wait("requests", ("completed",), SYNCS_S, daemon.check_alive)
+        spool.close()
+        watch.close()
+    finally:
+        if strace is not None:
+            strace.send_signal(signal.SIGINT)
+            strace.wait(SYNCS_S)
+        daemon.stop()
+    counts: dict[str, float] = {}
+    for path in re.findall(r"sync\(\d+<([^>]*)>", trace.read_text()):
+        name = pathlib.Path(path).name
+        counts[name] = counts.get(name, 0) + 1 / request_count
+    bench.drop(daemon)
+    return counts
+
+
+def wait_for_tracer(pid: int, strace: subprocess.Popen) -> None:
+    """Until every thread is traced."""
+    deadline = time.monotonic() + SYNCS_S
+    while any("\nTracerPid:\t0\n" in (task / "status").read_text()
+              for task in pathlib.Path(f"/proc/{pid}/task").iterdir()):
+        if strace.poll() is not None or time.monotonic() > deadline:
+            raise Failure("strace does not trace expunged; it needs root, or ptrace_scope 0")
+        time.sleep(0.01)
 
 
 def timed_insert(spool: sqlite3.Connection, number: int) -> tuple[float, float]:
