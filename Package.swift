@@ -71,7 +71,7 @@ let withoutMonitor: [LinkerSetting] = [
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
         name: "\(name)Tests",
-        dependencies: dependencies,
+        dependencies: dependencies + ["TestSupport"],
         path: "Tests/\(name)",
         swiftSettings: settings(of: "\(name)Tests")
     )
@@ -182,6 +182,12 @@ let shims: [Target] = [
     .target(name: "CTOML"),
 ]
 
+let support: Target = .target(
+    name: "TestSupport",
+    path: "Tests/Support",
+    swiftSettings: settings
+)
+
 let suites: [Target] = [
     tests("Lifecycle", ["Lifecycle"]),
     tests("Engine", ["Engine", "Lifecycle"]),
@@ -264,6 +270,6 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
-    targets: libraries + programs + shims + chosenSuites,
+    targets: libraries + programs + shims + [support] + chosenSuites,
     cxxLanguageStandard: .cxx17
 )

@@ -13,7 +13,8 @@ extension ControlSuite {
             let (id, identity) = (Samples.requestID, Samples.identityID)
             let user = try #require(UserID("ü/%2F x"))
             try await TestServer.run(backend) { server in
-                try await ControlClient.with(socketPath: server.controlPath) { client in
+                try await ControlClient.with(socketPath: server.controlPath, limits: .forTests) {
+                    client in
                     try await Self.callRequests(client, user)
                     var signIn = ReauthorizeInput(provider: ProviderName("apple"))
                     signIn.idToken = Secret("token")
@@ -129,7 +130,8 @@ extension ControlSuite {
         @Test func `a problem arrives with its code`() async throws {
             let backend = FakeBackend(expecting: [.showRequest], problem: .init(.requestNotFound))
             try await TestServer.run(backend) { server in
-                try await ControlClient.with(socketPath: server.submitPath) { client in
+                try await ControlClient.with(socketPath: server.submitPath, limits: .forTests) {
+                    client in
                     let error = await #expect(throws: ControlClientError.self) {
                         try await client.call(.show(Samples.requestID))
                     }
@@ -141,7 +143,7 @@ extension ControlSuite {
 
         @Test func `nobody at the socket is unreachable`() async throws {
             try await TestServer.inDirectory { directory in
-                var limits = ClientLimits()
+                var limits = ClientLimits.forTests
                 limits.reconnectTimeout = .zero
                 try await ControlClient.with(
                     socketPath: directory + "/none.sock",
@@ -168,9 +170,9 @@ extension ControlSuite {
                     if isFirst { for await _ in never {} }
                 }
             )
-            var limits = ClientLimits()
+            // Also the next calls are made again until one is answered in time.
+            var limits = ClientLimits.forTests
             limits.callTimeout = .milliseconds(300)
-            limits.reconnectTimeout = .seconds(60)
             try await TestServer.run(backend) { server in
                 defer { release.finish() }
                 try await ControlClient.with(socketPath: server.controlPath, limits: limits) {
@@ -194,6 +196,7 @@ extension ControlSuite {
                 )
                 async let ended = ControlClient.with(
                     socketPath: directory + "/control.sock",
+                    limits: .forTests,
                     { client in
                         defer { finish.finish() }
                         var seen: [String] = []
@@ -206,13 +209,15 @@ extension ControlSuite {
                 try await TestServer.run(first, in: directory) { _ in
                     for await _ in subscribed { break }
                 }
+                // A signal of its own: the first may have had another subscriber as it ended.
+                let (followed, signalFollowed) = AsyncStream.makeStream(of: Void.self)
                 let second = FakeBackend(
                     expecting: [.watchRequest, .showRequest],
                     shown: [Samples.request(.purging), Samples.request(.completed)],
-                    onSubscribe: { signal.yield() }
+                    onSubscribe: { signalFollowed.yield() }
                 )
                 try await TestServer.run(second, in: directory) { _ in
-                    for await _ in subscribed { break }
+                    for await _ in followed { break }
                     second.send(Samples.event(1, state: .completed))
                     for await _ in finished {}
                 }
@@ -226,7 +231,10 @@ extension ControlSuite {
             let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
             let backend = FakeBackend(expecting: [.watchAll], onSubscribe: { signal.yield() })
             try await TestServer.run(backend) { server in
-                async let received = ControlClient.with(socketPath: server.controlPath) { client in
+                async let received = ControlClient.with(
+                    socketPath: server.controlPath,
+                    limits: .forTests
+                ) { client in
                     var events: [WireEvent] = []
                     try await client.follow(nil) { event in
                         events.append(event)
@@ -242,5 +250,15 @@ extension ControlSuite {
                 #expect(events == sent)
             }
         }
+    }
+}
+
+extension ClientLimits {
+    /// As in the programs, but a slow machine ends no call.
+    static var forTests: ClientLimits {
+        var limits = ClientLimits()
+        limits.callTimeout = .seconds(300)
+        limits.reconnectTimeout = .seconds(300)
+        return limits
     }
 }

@@ -73,16 +73,8 @@ extension ControlSuite {
             }
         }
 
-        /// Short waits, so that a test sees them end.
-        private static var impatient: ServerLimits {
-            var limits = ServerLimits()
-            limits.headTimeout = .milliseconds(150)
-            limits.bodyTimeout = .milliseconds(150)
-            limits.idleTimeout = .milliseconds(150)
-            limits.writeTimeout = .milliseconds(150)
-            limits.lingerTimeout = .milliseconds(100)
-            return limits
-        }
+        /// A short wait, so that a test sees it end; nothing else runs into the one it is set for.
+        private static let moment = Duration.milliseconds(150)
 
         @Test(arguments: [
             ("GET /v1/st", "HTTP/1.1 408 "), (post + "Content-Length: 9\r\n\r\n{", "HTTP/1.1 408 "),
@@ -90,7 +82,13 @@ extension ControlSuite {
         ])
         func `a peer that stops sending is let go`(text: String, start: String) async throws {
             let backend = FakeBackend(expecting: [])
-            try await TestServer.run(backend, limits: Self.impatient) { server in
+            var limits = ServerLimits.forTests
+            switch text.last {
+            case nil: limits.idleTimeout = Self.moment
+            case "{"?: limits.bodyTimeout = Self.moment
+            case _?: limits.headTimeout = Self.moment
+            }
+            try await TestServer.run(backend, limits: limits) { server in
                 let answer = try await RawConnection.with(server.submitPath) { connection in
                     try await connection.send(text)
                     return try await connection.readToEnd()
@@ -103,7 +101,9 @@ extension ControlSuite {
 
         @Test func `a peer that never reads is let go`() async throws {
             let backend = FakeBackend(expecting: [.status])
-            try await TestServer.run(backend, limits: Self.impatient) { server in
+            var limits = ServerLimits.forTests
+            limits.writeTimeout = Self.moment
+            try await TestServer.run(backend, limits: limits) { server in
                 try await RawConnection.with(server.controlPath) { connection in
                     let flood = String(repeating: Self.get + "\r\n", count: 20_000)
                     // The server cuts the line in the middle of this, which ends the sending.
@@ -121,8 +121,8 @@ extension ControlSuite {
                 expecting: [.submitRequest],
                 onSubmit: { for await _ in leave {} }
             )
-            var limits = Self.impatient
-            limits.answerTimeout = .milliseconds(100)
+            var limits = ServerLimits.forTests
+            limits.answerTimeout = Self.moment
             try await TestServer.run(backend, limits: limits) { server in
                 defer { signalLeave.finish() }
                 let answer = try await RawConnection.ask(
@@ -143,9 +143,9 @@ extension ControlSuite {
                 expecting: [.makePlan],
                 onSubmit: { for await _ in leave {} }
             )
-            var limits = Self.impatient
-            #expect(limits.planTimeout > limits.answerTimeout)
-            limits.planTimeout = .milliseconds(100)
+            #expect(ServerLimits().planTimeout > ServerLimits().answerTimeout)
+            var limits = ServerLimits.forTests
+            limits.planTimeout = Self.moment
             try await TestServer.run(backend, limits: limits) { server in
                 defer { signalLeave.finish() }
                 let answer = try await RawConnection.ask(
@@ -191,7 +191,7 @@ extension ControlSuite {
         }
 
         @Test func `connections of one uid are bounded on each socket by itself`() async throws {
-            var limits = ServerLimits()
+            var limits = ServerLimits.forTests
             limits.connectionsMax = 4
             let backend = FakeBackend(expecting: [.status])
             try await TestServer.run(backend, limits: limits) { server in
@@ -214,7 +214,7 @@ extension ControlSuite {
         }
 
         @Test func `refused connections that stay are cut without an answer`() async throws {
-            var limits = ServerLimits()
+            var limits = ServerLimits.forTests
             limits.connectionsMax = 4
             limits.refusedMax = 0
             let backend = FakeBackend(expecting: [.status])
@@ -231,7 +231,7 @@ extension ControlSuite {
         }
 
         @Test func `one uid has so many streams of all events`() async throws {
-            var limits = ServerLimits()
+            var limits = ServerLimits.forTests
             limits.streamsPerUIDMax = 1
             limits.streamsMax = 1
             let backend = FakeBackend(expecting: [.watchAll])
@@ -252,13 +252,23 @@ extension ControlSuite {
 
         @Test func `a request that is on its way when the server stops is answered`() async throws {
             let backend = FakeBackend(expecting: [.status])
-            try await TestServer.run(backend, limits: ServerLimits()) { server in
+            // It waits for both, however long the machine is held up before they have asked.
+            var limits = ServerLimits.forTests
+            (limits.graceTimeout, limits.firstGraceTimeout) = (.seconds(300), .seconds(300))
+            try await TestServer.runOnOneLoop(backend, limits: limits) { server in
                 // One has asked before, the other one has only connected.
                 try await RawConnection.with(server.submitPath) { kept in
                     try await kept.send(Self.get + "\r\n")
                     #expect(try await kept.read(until: "}").hasPrefix("HTTP/1.1 200 "))
                     try await RawConnection.with(server.submitPath) { fresh in
-                        while server.server.connectionCount < 2 { await Task.yield() }
+                        // Who connected later was answered, so this one was accepted.
+                        let later = try await RawConnection.ask(
+                            server.submitPath,
+                            "GET",
+                            "/v1/status"
+                        )
+                        #expect(later.status == 200)
+                        #expect(server.server.connectionCount >= 2)
                         server.server.shutDown()
                         for connection in [kept, fresh] {
                             try await connection.send(Self.get + "\r\n")

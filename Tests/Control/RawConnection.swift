@@ -6,7 +6,7 @@ struct RawConnection: Sendable {
     let descriptor: Int32
 
     /// Longer than any bound that a test sets; a read that takes this long fails the test.
-    private static let timeoutSeconds = 8
+    private static let timeoutSeconds = 300
 
     /// Connects, runs `body`, closes.
     static func with<R: Sendable>(

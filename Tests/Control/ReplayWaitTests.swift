@@ -19,7 +19,7 @@ extension ControlSuite {
         }
 
         private static var limits: ClientLimits {
-            var limits = ClientLimits()
+            var limits = ClientLimits.forTests
             limits.replayPause = .zero
             limits.replayStartsMax = 3
             return limits

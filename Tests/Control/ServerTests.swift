@@ -187,7 +187,7 @@ extension ControlSuite {
         }
 
         @Test func `a stream without news stays alive, and goes on after an event`() async throws {
-            var limits = ServerLimits()
+            var limits = ServerLimits.forTests
             limits.heartbeatInterval = .milliseconds(20)
             let backend = FakeBackend(expecting: [.watchAll])
             try await TestServer.run(backend, limits: limits) { server in

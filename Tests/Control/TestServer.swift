@@ -2,6 +2,8 @@ import Control
 import ControlServer
 import Glibc
 import Logging
+import NIOCore
+import NIOPosix
 
 /// A running server on two real sockets in a directory of its own.
 struct TestServer: Sendable {
@@ -53,21 +55,9 @@ struct TestServer: Sendable {
                 try await run(backend, limits: limits, in: directory, early: early, body)
             }
         }
-        let sockets = [
-            try ListeningSocket(binding: given + "/submit.sock", role: .submit),
-            try ListeningSocket(binding: given + "/viewer.sock", role: .viewer),
-            try ListeningSocket(binding: given + "/control.sock", role: .operator),
-        ]
+        let sockets = try sockets(in: given)
         try await early(given)
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        let server = try await ControlServer(
-            sockets: sockets,
-            backend: backend,
-            limits: limits,
-            logger: logger,
-            now: { Samples.time }
-        )
+        let server = try await make(backend, limits, sockets, MultiThreadedEventLoopGroup.singleton)
         async let running: Void = server.run()
         let result: Result<R, any Error>
         do {
@@ -78,6 +68,46 @@ struct TestServer: Sendable {
         server.shutDown()
         try await running
         return try result.get()
+    }
+
+    /// Serves `backend` on one event loop, which accepts connections in their order, and is cut
+    /// after `body`: no grace is waited for.
+    static func runOnOneLoop<R: Sendable>(
+        _ backend: FakeBackend,
+        limits: ServerLimits,
+        _ body: (TestServer) async throws -> R
+    ) async throws -> R {
+        try await inDirectory { directory in
+            let loop = MultiThreadedEventLoopGroup.singleton.next()
+            let server = try await make(backend, limits, try sockets(in: directory), loop)
+            // Cancelled at the end, which cuts every connection.
+            async let _: Void = server.run()
+            return try await body(TestServer(server: server, directory: directory))
+        }
+    }
+
+    private static func sockets(in directory: String) throws -> [ListeningSocket] {
+        try [ControlRole.submit, .viewer, .operator].map { role in
+            try ListeningSocket(binding: path(role, in: directory), role: role)
+        }
+    }
+
+    private static func make(
+        _ backend: FakeBackend,
+        _ limits: ServerLimits,
+        _ sockets: [ListeningSocket],
+        _ group: any EventLoopGroup
+    ) async throws -> ControlServer {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return try await ControlServer(
+            sockets: sockets,
+            backend: backend,
+            limits: limits,
+            logger: logger,
+            now: { Samples.time },
+            group: group
+        )
     }
 }
 
@@ -95,6 +125,7 @@ extension ServerLimits {
         limits.idleTimeout = .seconds(300)
         limits.writeTimeout = .seconds(300)
         limits.lingerTimeout = .seconds(120)
+        limits.drainTimeout = .seconds(300)
         return limits
     }
 }

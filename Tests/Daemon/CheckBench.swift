@@ -19,6 +19,8 @@ final class CheckBench: Sendable {
         private_key_credential = "apple-key.p8"
         base_url = "{url}"
         ca_file = "{here}/ca.pem"
+        timeout_connect = "60s"
+        timeout_total = "300s"
 
         [[target]]
         name = "app-db"

@@ -119,12 +119,12 @@ struct CheckTests {
         Wrong("apple-key.p8\"", "../key\"", ":7", "private_key_credential", "value"),
         Wrong("{url}", "http://id.example", ":8", "base_url", "value"),
         Wrong("base_url", "concurrency = 0\nbase_url", ":8", "concurrency", "value"),
-        Wrong("kind = \"sqlite\"", "kind = \"sqlight\"", ":13", "sqlight", "value"),
-        Wrong("path = \"{here}/app.db\"\n", "", ":11", "missing_key", "add the key"),
-        Wrong("{here}/app.db", "app.db", ":14", "path", "value"),
-        Wrong("action = \"delete\"", "action = \"remove\"", ":18", "remove", "value"),
-        Wrong("name = \"uploads\"", "name = \"app-db\"", ":21", "duplicate", "rename"),
-        Wrong("[\"{user_id}\"]", "[\"all\"]", ":24", "paths", "value"),
+        Wrong("kind = \"sqlite\"", "kind = \"sqlight\"", ":15", "sqlight", "value"),
+        Wrong("path = \"{here}/app.db\"\n", "", ":13", "missing_key", "add the key"),
+        Wrong("{here}/app.db", "app.db", ":16", "path", "value"),
+        Wrong("action = \"delete\"", "action = \"remove\"", ":20", "remove", "value"),
+        Wrong("name = \"uploads\"", "name = \"app-db\"", ":23", "duplicate", "rename"),
+        Wrong("[\"{user_id}\"]", "[\"all\"]", ":26", "paths", "value"),
         Wrong("ca_file = \"{here}/ca.pem\"", "ca_file = \"ca.pem\"", ":9", "ca_file", "value"),
     ]
 
@@ -387,6 +387,7 @@ struct CheckTests {
             secret_credential = "crm-messages"
             ca_file = "{here}/ca.pem"
             allow_private_addresses = true
+            timeout = "60s"
 
             """
         let place = "subscriber.crm.url"
@@ -414,6 +415,7 @@ struct CheckTests {
             preset = "amplitude"
             base_url = "https://{address}"
             ca_file = "{here}/ca.pem"
+            timeout = "300s"
             key_credential = "api-key"
             values = { api_key = "a" }
 

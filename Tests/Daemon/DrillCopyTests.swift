@@ -288,7 +288,10 @@ struct DrillCopyTests {
         try await LocalServer.with(bench.directory) { _ in
             LocalServer.Reply(status: 403, body: "{}")
         } body: { server in
-            let trust = "ca_file = \"\(server.authorityFile)\""
+            let limits =
+                kind == "s3"
+                ? "timeout = \"300s\"" : "timeout_connect = \"60s\"\ntimeout_total = \"300s\""
+            let trust = "ca_file = \"\(server.authorityFile)\"\n" + limits
             let target =
                 switch kind {
                 case "s3": Self.s3(server.url, trust)

@@ -22,13 +22,18 @@ import Testing
 
     private static func settled(_ count: Int, _ changes: AsyncStream<WireEvent>) async -> [String] {
         var ends: [RequestID: String] = [:]
+        var told: [String] = []
         for await change in changes {
+            told.append("\(change)")
             guard let id = change.requestID, let state = change.state else { continue }
             let isEnd =
                 state == RequestState.completed.rawValue || state == RequestState.parked.rawValue
             if isEnd { ends[id] = change.detail ?? state }
             if ends.count == count { break }
         }
+        // The first one always passes or has an override; what was told shows why it did not.
+        let isNonePassed = count > 1 && ends.values.allSatisfy { $0 == stopped }
+        #expect(!isNonePassed, "\(told)")
         return ends.values.sorted()
     }
 

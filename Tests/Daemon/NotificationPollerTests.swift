@@ -124,6 +124,8 @@ import Vault
         let reported = Mutex<[String]>([])
         var http = RemoteSettings(name: ProviderName("apple"), concurrency: 1)
         http.caFile = server.authorityFile
+        http.timeoutConnect = .seconds(120)
+        http.timeoutTotal = .seconds(120)
         let group = MultiThreadedEventLoopGroup.singleton
         let logger = setup.bench.log.logger
         let receiver = SecurityEventReceiver(

@@ -120,6 +120,8 @@ struct SignInBench {
         name = "\(name)"
         client_ids = ["\(family.client)"]
         ca_file = "\(server.authorityFile)"
+        timeout_connect = "60s"
+        timeout_total = "300s"
         \(family.section(server.url))
 
         """

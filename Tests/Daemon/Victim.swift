@@ -66,10 +66,10 @@ final class Victim: Sendable {
         while unsafe waitpid(pid, &status, 0) == -1, errno == EINTR {}
     }
 
-    /// - Returns: `nil` at the end, or after ten seconds of silence.
+    /// - Returns: `nil` at the end, or after five minutes of silence.
     func readByte() -> UInt8? {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&waiting, 1, 10_000) == 1 else { return nil }
+        guard unsafe poll(&waiting, 1, 300_000) == 1 else { return nil }
         var byte: UInt8 = 0
         return unsafe read(descriptor, &byte, 1) == 1 ? byte : nil
     }

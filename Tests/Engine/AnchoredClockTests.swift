@@ -10,10 +10,17 @@ struct AnchoredClockTests {
     private final class Machine: Sendable {
         private let wallTime = Mutex(Sample.start)
         private let upTime = Mutex(Duration.seconds(100))
+        /// Each reading of the wall clock, or the last two.
+        let (readings, reading) = AsyncStream<Void>.makeStream(
+            bufferingPolicy: .bufferingNewest(2)
+        )
 
         var clocks: MachineClocks {
             MachineClocks(
-                wall: { self.wallTime.withLock { $0 } },
+                wall: {
+                    defer { self.reading.yield() }
+                    return self.wallTime.withLock { $0 }
+                },
                 uptime: { self.upTime.withLock { $0 } }
             )
         }
@@ -171,15 +178,15 @@ struct AnchoredClockTests {
         let clock = AnchoredClock(clocks: machine.clocks)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await clock.sleep(until: Sample.start + Sample.day * 3650) }
-            group.addTask {
-                while !Task.isCancelled {
-                    machine.set(by: .seconds(-3600))
-                    _ = clock.now()
-                    await Task.yield()
-                }
+            // The first is that of the clock's start; by the second the sleep has begun.
+            var count = 0
+            for await _ in machine.readings {
+                count += 1
+                if count == 2 { break }
             }
-            try await group.next()
-            group.cancelAll()
+            machine.set(by: .seconds(-3600))
+            _ = clock.now()
+            try await group.waitForAll()
         }
     }
 

@@ -22,7 +22,8 @@ struct CloudBench: Sendable {
         let sandbox = try await SandboxServer.start(configuration: configuration)
         var settings = RemoteSettings(owner: .target(TargetName("accounts")))
         settings.caFile = sandbox.authorityFile
-        settings.timeoutTotal = .seconds(5)
+        settings.timeoutConnect = .seconds(120)
+        settings.timeoutTotal = .seconds(120)
         let client = try RemoteClient(
             settings,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,

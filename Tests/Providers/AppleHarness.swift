@@ -30,7 +30,7 @@ final class ManualTime: Sendable {
     func advance(by duration: Duration) { milliseconds.withLock { $0 += duration.milliseconds } }
 }
 
-/// Runs a provider against an address, with short deadlines, and shuts it down.
+/// Runs a provider against an address, with deadlines that nothing runs into, and shuts it down.
 enum AppleHarness {
     static let clientID = "com.example.app"
 
@@ -43,8 +43,8 @@ enum AppleHarness {
             baseURL: baseURL
         )
         settings.http.allowsPlainLoopback = true
-        settings.http.timeoutConnect = .seconds(5)
-        settings.http.timeoutTotal = .seconds(5)
+        settings.http.timeoutConnect = .seconds(120)
+        settings.http.timeoutTotal = .seconds(120)
         return settings
     }
 

@@ -37,8 +37,9 @@ enum SandboxHarness {
             baseURL: sandbox.baseURL,
             caFile: sandbox.authorityFile
         )
-        settings.http.timeoutTotal = .seconds(5)
         change(&settings)
+        settings.http.timeoutConnect = .seconds(120)
+        settings.http.timeoutTotal = .seconds(120)
         let signer = try SigningKey(
             pem: Secret(keyPEM ?? sandbox.appleKeyPEM),
             credential: "apple-key.p8",
@@ -181,26 +182,15 @@ struct AppleSandboxTests {
         }
     }
 
-    @Test(
-        "a fault is failure and never an answer, and the next call is fine",
-        arguments: [
-            [(FaultKind.timeout, EffectFailure.lost)],
-            [
-                (.reset, .lost), (.responseLost, .lost),
-                (.throttled, .throttled(retryAfter: .seconds(1))),
-                (.unavailable, .throttled(retryAfter: .seconds(1))), (.serverError, .unusable),
-                (.html, .unusable), (.truncated, .lost), (.wrongContentType, .unusable),
-            ],
+    @Test("a fault is failure and never an answer, and the next call is fine")
+    func faults() async throws {
+        let cases: [(FaultKind, EffectFailure)] = [
+            (.reset, .lost), (.responseLost, .lost),
+            (.throttled, .throttled(retryAfter: .seconds(1))),
+            (.unavailable, .throttled(retryAfter: .seconds(1))), (.serverError, .unusable),
+            (.html, .unusable), (.truncated, .lost), (.wrongContentType, .unusable),
         ]
-    )
-    func faults(_ cases: [(kind: FaultKind, failure: EffectFailure)]) async throws {
-        let change: (inout AppleSettings) -> Void = { settings in
-            // Only the silent one has to run into the deadline.
-            if cases[0].kind == .timeout { settings.http.timeoutTotal = .milliseconds(500) }
-        }
-        try await SandboxHarness.with(SandboxHarness.unlimited, change: change) {
-            provider,
-            sandbox in
+        try await SandboxHarness.with(SandboxHarness.unlimited) { provider, sandbox in
             let token = try #require(
                 try sandbox.issueRefreshTokens(count: 1, clientID: AppleHarness.clientID).first
             )
@@ -216,6 +206,44 @@ struct AppleSandboxTests {
                 let isSpent = await provider.exchange(code).summary == "refused"
                 #expect(isSpent == kind.acts)
             }
+        }
+    }
+
+    @Test("a call that is heard and not answered is failure, and the next call is fine")
+    func silence() async throws {
+        try await SandboxHarness.with(SandboxHarness.unlimited) { provider, sandbox in
+            let token = try #require(
+                try sandbox.issueRefreshTokens(count: 1, clientID: AppleHarness.clientID).first
+            )
+            let refresh = AppleHarness.credential(.refreshToken, token.refreshToken)
+            let check: @Sendable () async -> String = { "\(await provider.check(refresh))" }
+            #expect(try await Self.givenUp(sandbox, check) == "\(CheckAnswer.failure(.lost))")
+            #expect(await provider.check(refresh) == .live)
+            let signIn = try sandbox.signIn(user: "code", clientID: AppleHarness.clientID)
+            let code = AppleHarness.credential(.authorizationCode, signIn.code)
+            let exchange: @Sendable () async -> String = { await provider.exchange(code).summary }
+            #expect(try await Self.givenUp(sandbox, exchange) == "failure \(EffectFailure.lost)")
+            #expect(await provider.exchange(code).summary.hasPrefix("exchanged"))
+        }
+    }
+
+    /// What a call answers that is cancelled once the stand-in has heard it and stays silent.
+    private static func givenUp(
+        _ sandbox: RunningSandbox,
+        _ call: @escaping @Sendable () async -> String
+    ) async throws -> String? {
+        let count = sandbox.log().count
+        sandbox.inject(.timeout, at: .token)
+        return try await withThrowingTaskGroup(of: String.self) { group in
+            group.addTask { await call() }
+            let clock = ContinuousClock()
+            let end = clock.now + .seconds(120)
+            while sandbox.log().count == count {
+                try #require(clock.now < end, "the stand-in has heard no call")
+                try await clock.sleep(for: .milliseconds(10))
+            }
+            group.cancelAll()
+            return try await group.next()
         }
     }
 

@@ -20,8 +20,7 @@ enum OAuth2Harness {
             profile: profile,
             clients: [OAuth2Client(id: clientID, authentication: authentication)]
         )
-        settings.http.allowsPlainLoopback = true
-        settings.http.timeoutTotal = .seconds(5)
+        FamilyHarness.relax(&settings.http)
         return settings
     }
 
@@ -81,7 +80,8 @@ enum OAuth2Harness {
         do {
             var settings = try make(sandbox)
             settings.http.caFile = sandbox.authorityFile
-            settings.http.timeoutTotal = .seconds(5)
+            settings.http.timeoutConnect = .seconds(120)
+            settings.http.timeoutTotal = .seconds(120)
             try await with(settings, now: MachineClock.now) { provider in
                 try await body(provider, sandbox)
             }

@@ -160,7 +160,7 @@ struct OwnClientTests {
                 clientIDs: [AppleHarness.clientID, "com.example.web"],
                 baseURL: "http://127.0.0.1:\(server.port)"
             )
-            settings.http.allowsPlainLoopback = true
+            FamilyHarness.relax(&settings.http)
             try await AppleHarness.with(settings) { provider in
                 let answer = await provider.revoke(AppleHarness.credential(.refreshToken))
                 let refusal = Refusal(status: 400, error: "invalid_request")

@@ -17,7 +17,7 @@ struct RemoteRequestTests {
     ) async throws -> [Substring] {
         try await RawServer.with(answering: .http(200)) { server in
             var settings = RemoteSettings(name: ProviderName("p"))
-            settings.allowsPlainLoopback = true
+            FamilyHarness.relax(&settings)
             let base = try RemoteBaseURL("http://127.0.0.1:\(server.port)/v1/", settings)
             let endpoint = try RemoteEndpoint(base, path: path, method: method)
             let prepared = try request(endpoint)

@@ -15,7 +15,7 @@ struct AppleClientTests {
                 { claims in claims.aud = "https://example.com" },
                 { claims in claims.exp = claims.iat - 1 },
                 { claims in claims.exp += 15_777_100 },
-                { claims in claims.iat += 60 },
+                { claims in claims.iat += 600 },
             ]
             for change in wrong {
                 let secret = try fixture.secret(changing: change)

@@ -64,12 +64,12 @@ struct SandboxFixture: Sendable {
         let sandbox = try await SandboxServer.start(configuration: configuration)
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .file(sandbox.authorityFile)
-        let client = HTTPClient(
-            configuration: HTTPClient.Configuration(
-                tlsConfiguration: tls,
-                redirectConfiguration: .disallow
-            )
+        var settings = HTTPClient.Configuration(
+            tlsConfiguration: tls,
+            redirectConfiguration: .disallow
         )
+        settings.timeout.connect = .seconds(120)
+        let client = HTTPClient(configuration: settings)
         let fixture = SandboxFixture(sandbox: sandbox, client: client)
         do {
             try await body(fixture)
@@ -88,7 +88,7 @@ struct SandboxFixture: Sendable {
         body: String? = nil,
         type: String = "application/x-www-form-urlencoded",
         headers: [String: String] = [:],
-        timeout: TimeAmount = .seconds(10)
+        timeout: TimeAmount = .seconds(120)
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: sandbox.baseURL + path)
         request.method = method
@@ -114,7 +114,7 @@ struct SandboxFixture: Sendable {
         _ fields: [String: String],
         clientID: String = clientID,
         secret: String? = nil,
-        timeout: TimeAmount = .seconds(10)
+        timeout: TimeAmount = .seconds(120)
     ) async throws -> Answer {
         var form = fields
         form["client_id"] = clientID

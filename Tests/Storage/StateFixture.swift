@@ -39,9 +39,17 @@ final class StateFixture: Sendable {
         }
     }
 
-    private static func makeState() throws -> PostgreSQLStatePlan {
+    /// Over a state in PostgreSQL of its own.
+    init(_ plan: PostgreSQLStatePlan) throws {
+        directory = ""
+        database = try StateDatabase.open(plan, now: { Self.start })
+    }
+
+    static func makeState(
+        uptime: (@Sendable () -> Duration)? = nil
+    ) throws -> PostgreSQLStatePlan {
         let server = try StateServer.shared.get()
-        let plan = server.plan()
+        let plan = server.plan(uptime: uptime)
         try server.create(plan)
         return plan
     }

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Lifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Stores
@@ -50,14 +51,19 @@ import Testing
         let (longest, count) = try await writer.stop()
         #expect(answers.map(\.text) == ["p delete, cutoff: none 100000"])
         #expect(await target.verify([order("a")]) == [.clean])
-        #expect(longest < .seconds(1), "the longest of \(count) writes took \(longest)")
-        // One write can come before the purge and one after it; a third came between two batches.
-        #expect(count >= 3)
+        if Bars.areHeld {
+            #expect(longest < .seconds(1), "the longest of \(count) writes took \(longest)")
+            // One can come before the purge and one after it; a third came between two batches.
+            #expect(count >= 3)
+        }
         #expect(try app.texts(checksum) == others)
         #expect(try app.integer("SELECT count(*) FROM log") == count)
     }
 
-    @Test("a million rows of one user go in bounded memory, and nobody waits long")
+    @Test(
+        "a million rows of one user go in bounded memory, and nobody waits long",
+        .enabled(if: Bars.areHeld, "a bar: make bars")
+    )
     func millionRows() async throws {
         let app = try AppDatabase(
             """
@@ -74,12 +80,12 @@ import Testing
             clock: .real()
         )
         let writer = Writer(app)
-        let memory = try PeakMemory()
+        let memory = try PeakMemory.whereHeld()
         writer.start()
         var answers: [PurgeAnswer] = []
         let took = await ContinuousClock().measure { answers = await target.purge([order("a")]) }
         let waits = try await writer.waits()
-        let grown = try memory.grownMebibytes()
+        let grown = try memory?.grownMebibytes() ?? 0
         let late = waits.filter { $0 > .milliseconds(100) }.count
         Swift.print(
             "bench: 1,000,000 rows in \(took), \(grown) MiB more resident, \(waits.count) writes,"
@@ -89,7 +95,7 @@ import Testing
         #expect(await target.verify([order("a")]) == [.clean])
         // What the other suites left in this process is not the purge's; it has half of the bar.
         #expect(grown <= 48)
-        // On a machine that does nothing else none is late; others may hold the processors here.
+        // On a machine that does nothing else none is late.
         #expect(late * 100 <= waits.count)
         #expect(
             try app.texts("SELECT count(*), sum(id * 31 + n) FROM p WHERE u = 'b'") == others
@@ -99,8 +105,8 @@ import Testing
     @Test(
         "a plan of many rows keeps no writer waiting, whatever index there is",
         arguments: [
-            ("CREATE INDEX pu ON p(u)", 1_000_000), ("CREATE INDEX pu ON p(u, n)", 300_000),
-            ("", 300_000),
+            ("CREATE INDEX pu ON p(u)", Bars.areHeld ? 1_000_000 : 300_000),
+            ("CREATE INDEX pu ON p(u, n)", 300_000), ("", 300_000),
         ]
     )
     func manyRowsPlanned(index: String, count: Int) async throws {
@@ -134,9 +140,7 @@ import Testing
                     PlanItem(name: "p", action: .delete, count: count, hasNoTimestamps: true)
                 ])
         )
-        // Others may hold the processors here while a piece is counted; the end-to-end test
-        // large-user judges by the clock of a machine that does nothing else.
-        #expect(late <= max(1, waits.count / 5))
+        if Bars.areHeld { #expect(late <= max(1, waits.count / 5)) }
     }
 
     @Test("free pages go back to the file system where the database allows it")

@@ -146,14 +146,18 @@ import Testing
         _ = await target.diagnose()
         try app.queue.close()
         let shm = app.path + "-shm"
+        let (purges, purge) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for index in 0..<40 { _ = await target.purge([order("u\(index)")]) }
+                for index in 0..<40 {
+                    purge.yield(index)
+                    _ = await target.purge([order("u\(index)")])
+                }
+                purge.finish()
             }
             var generator = SeededGenerator(seed: seed)
-            for _ in 0..<20 {
+            for await index in purges where index.isMultiple(of: 2) {
                 unsafe truncate(shm, off_t(Int.random(in: 0...2, using: &generator) * 4096))
-                await Task.yield()
             }
             try await group.waitForAll()
         }

@@ -1,14 +1,17 @@
 import Engine
 import Lifecycle
+import TestSupport
 import Testing
 
 @testable import Stores
 
 @Suite("A SQLite target and long values", .serialized) struct LongValueTests {
-    /// 120 rows of 2 MiB, and one of another user.
+    /// So many are more than memory may hold at once; without a bar a few chunks are enough.
+    static let count = Bars.areHeld ? 120 : 12
+    /// Rows of 2 MiB, and one of another user.
     static let rows = """
         CREATE INDEX pu ON p(u);
-        WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 121)
+        WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i <= \(count))
         INSERT INTO p(id, u, t) SELECT i, iif(i = 7, 'b', 'a'), hex(zeroblob(1048576)) FROM c;
         """
     static let mask = TableRule(
@@ -36,13 +39,14 @@ import Testing
         let other = try app.texts("SELECT id, length(t), substr(t, 1, 9) FROM p WHERE u = 'b'")
         let target = app.target(rule, clock: .real())
         #expect(await target.diagnose() == [])
-        let memory = try PeakMemory()
+        let memory = try PeakMemory.whereHeld()
         let answers = await target.purge([order("a")])
-        let grown = try memory.grownMebibytes()
-        Swift.print("bench: 120 rows of 2 MiB, \(grown) MiB more resident")
-        #expect(answers.map(\.text).first?.hasSuffix(" 120") ?? false, "\(answers)")
-        // The page cache has 16 MiB.
-        #expect(grown <= 48)
+        if let grown = try memory?.grownMebibytes() {
+            Swift.print("bench: \(Self.count) rows of 2 MiB, \(grown) MiB more resident")
+            // The page cache has 16 MiB.
+            #expect(grown <= 48)
+        }
+        #expect(answers.map(\.text).first?.hasSuffix(" \(Self.count)") ?? false, "\(answers)")
         #expect(await target.verify([order("a")]) == [.clean])
         #expect(
             try app.texts("SELECT id, length(t), substr(t, 1, 9) FROM p WHERE u = 'b'") == other

@@ -55,7 +55,7 @@ import Testing
         func elsewhere(_ sql: String) throws -> String {
             let program = Process()
             program.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
-            program.arguments = ["-cmd", ".timeout 5000", path, sql]
+            program.arguments = ["-cmd", ".timeout 300000", path, sql]
             let output = Pipe()
             program.standardOutput = output
             program.standardError = output

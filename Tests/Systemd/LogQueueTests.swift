@@ -14,7 +14,7 @@ struct LogQueueTests {
         let queue = try LogQueue(output: output.write)
         defer { queue.close() }
         for number in 0..<100 { queue.submit(entry("\(number)")) }
-        #expect(queue.flush(timeout: .seconds(30)))
+        #expect(queue.flush(timeout: .seconds(300)))
         #expect(output.messages == (0..<100).map { "\($0)" })
     }
 
@@ -29,9 +29,9 @@ struct LogQueueTests {
         for number in 0..<50 { queue.submit(entry("\(number)", level: .notice)) }
         #expect(!queue.flush(timeout: .zero))
         output.unblock()
-        #expect(queue.flush(timeout: .seconds(30)))
+        #expect(queue.flush(timeout: .seconds(300)))
         queue.submit(entry("last"))
-        #expect(queue.flush(timeout: .seconds(30)))
+        #expect(queue.flush(timeout: .seconds(300)))
         let expected = ["first"] + (0..<10).map { "\($0)" } + ["last"]
         #expect(output.messages.filter { $0 != "journal entries dropped: 40" } == expected)
         #expect(output.counts == ["40"])
@@ -48,7 +48,7 @@ struct LogQueueTests {
         for number in 0..<10 { queue.submit(entry("info \(number)")) }
         for number in 0..<10 { queue.submit(entry("error \(number)", level: .error)) }
         output.unblock()
-        #expect(queue.flush(timeout: .seconds(30)))
+        #expect(queue.flush(timeout: .seconds(300)))
         #expect(output.messages.filter { $0.hasPrefix("info") }.count == 5)
         #expect(output.messages.filter { $0.hasPrefix("error") }.count == 5)
     }
@@ -60,11 +60,11 @@ struct LogQueueTests {
         defer { queue.close() }
         output.refuse("bad")
         queue.submit(entry("bad"))
-        #expect(queue.flush(timeout: .seconds(30)))
+        #expect(queue.flush(timeout: .seconds(300)))
         queue.submit(entry("good"))
-        #expect(queue.flush(timeout: .seconds(30)))
+        #expect(queue.flush(timeout: .seconds(300)))
         queue.submit(entry("again"))
-        #expect(queue.flush(timeout: .seconds(30)))
+        #expect(queue.flush(timeout: .seconds(300)))
         #expect(output.counts == ["1"])
     }
 
@@ -81,7 +81,7 @@ struct LogQueueTests {
         let logger = Logger(label: "test") { _ in handler }
         logger.error("cannot revoke", error: Failure(), metadata: ["step": "call"])
         logger.debug("not at this level")
-        #expect(queue.flush(timeout: .seconds(30)))
+        #expect(queue.flush(timeout: .seconds(300)))
         let written = try #require(output.entries.first)
         #expect(output.entries.count == 1)
         #expect(
@@ -150,7 +150,7 @@ private final class RecordingOutput: Sendable {
             }
             if mustWait {
                 clinux_event_signal(self.blocked)
-                clinux_event_wait(self.released, 30_000)
+                clinux_event_wait(self.released, 300_000)
             }
             guard !isRefused else { return false }
             self.state.withLock { $0.entries.append(entry) }
@@ -159,7 +159,7 @@ private final class RecordingOutput: Sendable {
     }
 
     func block() { state.withLock { $0.isBlocking = true } }
-    func awaitBlocked() { clinux_event_wait(blocked, 30_000) }
+    func awaitBlocked() { clinux_event_wait(blocked, 300_000) }
     func unblock() { clinux_event_signal(released) }
     func refuse(_ message: String) { state.withLock { $0.refused = message } }
 }

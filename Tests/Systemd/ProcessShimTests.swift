@@ -107,7 +107,7 @@ struct ProcessShimTests {
             // A shell of ours plays the watchdog of systemd.
             unsafe system("kill -ABRT \(getpid())")
             // Another thread may take it: wait for the end, which comes at once.
-            clinux_event_wait(clinux_event_make(), 30_000)
+            clinux_event_wait(clinux_event_make(), 300_000)
             exit(1)
         }
         #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)

@@ -7,7 +7,7 @@ enum ImportTable {
     /// own.
     static func anywhere(isTest: Bool) -> Set<String> {
         let system: Set = ["FoundationEssentials", "Glibc", "Synchronization"]
-        return isTest ? system.union(["Testing"]) : system
+        return isTest ? system.union(["Testing", "TestSupport"]) : system
     }
 
     private static let network: Set = ["NIOCore", "NIOPosix", "NIOHTTP1"]
@@ -91,6 +91,7 @@ enum ImportTable {
             "Sandbox": ["AsyncHTTPClient"],
             "Settings": ["Daemon", "HTTP", "PostgreSQL", "Providers", "Stores"],
             "Simulation": ["Engine", "Lifecycle"],
+            "Support": [],
             "Fuzz": ["Crypto", "Dispatch", "GRDB", "NIOCore", "NIOHTTP1"],
             "Tidy": [],
         ]

@@ -36,7 +36,8 @@ struct FirebaseDirectoryTests {
         let sandbox = try await SandboxServer.start()
         var settings = RemoteSettings(owner: .directory(ProviderName("firebase")))
         settings.caFile = sandbox.authorityFile
-        settings.timeoutTotal = .seconds(5)
+        settings.timeoutConnect = .seconds(120)
+        settings.timeoutTotal = .seconds(120)
         let client = try RemoteClient(
             settings,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,

@@ -11,7 +11,7 @@ struct ProviderPlace: Sendable {
     let base: @Sendable (SandboxProvider) -> String
     let caFile: String?
     let appleKey: String
-    var timeout = Duration.seconds(5)
+    var timeout = Duration.seconds(120)
     var endpointHosts: [String] = []
 
     /// A whole stand-in.
@@ -99,6 +99,8 @@ enum SweptProvider: String, CaseIterable, Sendable {
         now: @escaping @Sendable () -> WallTime
     ) throws -> any ConnectedProvider {
         var http = RemoteSettings(name: Self.name, caFile: place.caFile)
+        // Of both the shorter one ends a call.
+        http.timeoutConnect = .seconds(120)
         http.timeoutTotal = place.timeout
         switch self {
         case .apple: return try makeApple(place, http, now)

@@ -91,10 +91,10 @@ final class ChildProcess: Sendable {
 
     func readByte() -> UInt8? { readBytes(1)?.first }
 
-    /// - Returns: `nil` at the end, or after ten seconds of silence.
+    /// - Returns: `nil` at the end, or after five minutes of silence.
     private func readBytes(_ count: Int) -> [UInt8]? {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&waiting, 1, 10_000) == 1 else { return nil }
+        guard unsafe poll(&waiting, 1, 300_000) == 1 else { return nil }
         var bytes = [UInt8](repeating: 0, count: count)
         let received = unsafe bytes.withUnsafeMutableBytes {
             unsafe read(descriptor, $0.baseAddress, count)

@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 import Lifecycle
 import Synchronization
 import Testing
@@ -25,6 +26,18 @@ final class CommitGate: Sendable {
     }
 }
 
+/// Counts those who have come.
+private final class Arrivals: Sendable {
+    private let count = Mutex(0)
+
+    func add() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}
+
 @Suite(.onEachDatabase)
 struct StateWriterTests {
     private struct Refusal: Error {}
@@ -36,12 +49,34 @@ struct StateWriterTests {
         let fixture = try StateFixture(willCommit: { try gate.pass() })
         let writer = fixture.database.writer
         let before = gate.commitCount
+        let mustStay = StateKind.current == .postgresql
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe pipe(&ends) == 0)
+        let (readEnd, writeEnd) = (ends[0], ends[1])
+        let (entered, enter) = AsyncStream<Void>.makeStream()
+        let arrivals = Arrivals()
         try await withThrowingTaskGroup(of: Void.self) { group in
+            // The writer is busy until all have come.
+            group.addTask {
+                try await writer.perform { database in
+                    if mustStay {
+                        try database.run("SET LOCAL idle_in_transaction_session_timeout = 0")
+                    }
+                    enter.finish()
+                    var byte: UInt8 = 0
+                    _ = unsafe read(readEnd, &byte, 1)
+                }
+            }
+            for await _ in entered {}
             for _ in 0..<2000 {
-                group.addTask { try await writer.run(Self.insert) }
+                group.addTask {
+                    if arrivals.add() == 2000 { close(writeEnd) }
+                    try await writer.run(Self.insert)
+                }
             }
             try await group.waitForAll()
         }
+        close(readEnd)
         #expect(try await fixture.int("SELECT count(*) FROM sign_ins") == 2000)
         #expect(gate.commitCount - before < 1000)
     }

@@ -120,6 +120,8 @@ struct PartitionTests {
         let first = PartitionSet(Partition.all.prefix(1))
         let held = try await bench.take(first, for: a)
         try await a.state.writer.perform(under: held) { [server = bench.server] connection in
+            // The server is not to end the transaction, however long the rest takes.
+            try connection.run("SET LOCAL idle_in_transaction_session_timeout = 0")
             let other = PostgreSQLConnection(server.plan(schema: bench.schema))
             try other.connect()
             #expect(try PartitionTable(connection: other, host: "a").renew(held) == held)
@@ -162,7 +164,7 @@ struct PartitionTests {
         #expect(try await bench.renew(own, for: b).leases.hostCount == 1, "c is not counted")
         // Once b has lost its leases to c, it is c's turn.
         try bench.expire()
-        let taken = try await c.acquire(.all)
+        let taken = try await bench.take(.all, for: c)
         #expect(taken.count == Partition.count)
         await #expect(throws: StorageError.self) { try await b.renew(own, rulesSeen: 1) }
     }
@@ -194,13 +196,16 @@ struct PartitionTests {
         let bench = try SharedBench("b")
         let own = try await bench.take(.all, for: bench.hosts[0])
         _ = try await bench.renew(own, for: bench.hosts[0])
+        // Renewals never look old, however slowly one follows the other.
+        let renewal = "UPDATE hosts SET renewed_at = clock_timestamp() + interval '1 h'"
+        try bench.server.run(renewal, in: bench.schema)
         // Not a task: the start of a host holds a thread of theirs meanwhile.
         let isOver = Flag()
         let renewing = PostgreSQLLane("renewing", ())
         renewing.enqueue { _ in
             while !isOver.value.load(ordering: .relaxed) {
                 do {
-                    try bench.server.run("UPDATE hosts SET renewed_at = now()", in: bench.schema)
+                    try bench.server.run(renewal, in: bench.schema)
                 } catch {
                     Issue.record(error)
                 }
@@ -213,7 +218,11 @@ struct PartitionTests {
         // Its last renewal may still be under way.
         try renewing.run { _ in }
         #expect(refused?.kind == .inUse && refused?.cause?.contains("'b'") == true)
-        // A process that died renews no more.
+        // A process that died renews no more, and its last lease has ended.
+        try bench.server.run(
+            "UPDATE hosts SET renewed_at = now() - interval '1 min'",
+            in: bench.schema
+        )
         let next = try bench.restart("b", isOwnCrash: true)
         #expect(try await next.acquire(.all).count == Partition.count)
     }

@@ -259,7 +259,7 @@ struct PostgreSQLFaultTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a server that is killed and started again loses nothing that was acknowledged`()
         async throws
     {

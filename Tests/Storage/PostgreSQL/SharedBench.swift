@@ -73,6 +73,19 @@ final class SharedBench: Sendable {
         )
     }
 
+    /// As if a host had lived for the last time long ago.
+    func forget(_ name: String) throws {
+        try server.run(
+            "UPDATE partitions SET lease_until = now() - interval '1 s' WHERE owner = '\(name)'",
+            in: schema
+        )
+        try server.run(
+            "UPDATE hosts SET renewed_at = now() - interval '1 min', "
+                + "live_until = now() - interval '1 s' WHERE name = '\(name)'",
+            in: schema
+        )
+    }
+
     /// Leases that outlast the slowest test.
     func prolong() throws {
         try server.run(

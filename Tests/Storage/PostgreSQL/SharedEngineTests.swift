@@ -105,7 +105,7 @@ private struct PlainHasher: KeyedHasher {
 
 @Suite("Engines of several hosts on one server")
 struct SharedEngineTests {
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(10)))
     func `a host goes on where one died, and where one was stopped, and answers for all`()
         async throws
     {
@@ -138,6 +138,8 @@ struct SharedEngineTests {
             // It may end with the cancellation of what was under way.
             _ = await group.nextResult()
         }
+        // What a renewed last has ended, however slowly it did.
+        try bench.forget("a")
         // b has given all back: c need not wait for the end of a lease.
         let view = try await bench.hosts[2].renew([], rulesSeen: 1).leases
         #expect(view.free == .all && view.share == Partition.count)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A queue in service", .timeLimit(.minutes(5))) struct QueueServiceTests {
+@Suite("A queue in service", .timeLimit(.minutes(20))) struct QueueServiceTests {
     private func service(
         _ queue: HeldQueue,
         _ intake: any SpoolIntake,

@@ -26,6 +26,7 @@ struct SpoolBarrierTests {
     func bounded() async throws {
         let spool = try SpoolFixture()
         let count = Mutex(0)
+        let countMax = 20_000
         @Sendable func flood(_ rows: Int) throws {
             try spool.execute(
                 """
@@ -40,7 +41,7 @@ struct SpoolBarrierTests {
                 count += 1
                 return count
             }
-            guard number % 50 == 1, number < 20_000 else { return .sealed }
+            guard number % 50 == 1, number < countMax else { return .sealed }
             do {
                 try flood(60)
             } catch {
@@ -50,11 +51,18 @@ struct SpoolBarrierTests {
         })
         try flood(200)
         try spool.store("last", secret: "before the question")
-        let service = spool.service(taker, SpoolMirrorBox(), SpoolHealthLog())
+        let (asked, ask) = AsyncStream<Void>.makeStream()
+        let intake = LateIntake(inner: taker, asked: asked)
+        let service = spool.service(intake, SpoolMirrorBox(), SpoolHealthLog())
         try await running(service) {
-            #expect(await service.readToEnd() == .read)
+            // As `readToEnd()`; the flood begins once the question is noted.
+            let outcome = await service.barrier.wait {
+                service.poke()
+                ask.finish()
+            }
+            #expect(outcome == .read)
+            #expect(count.withLock { $0 } < countMax, "the flood goes on")
             #expect(taker.secrets.contains("before the question"))
-            #expect(count.withLock { $0 } < 5000, "the flood goes on")
         }
     }
 
@@ -62,7 +70,8 @@ struct SpoolBarrierTests {
     func waitsForLock() async throws {
         let spool = try SpoolFixture()
         let taker = SpoolTaker()
-        let service = spool.service(taker, SpoolMirrorBox(), SpoolHealthLog())
+        let (clock, rests) = SpoolClock.telling()
+        let service = spool.service(taker, SpoolMirrorBox(), SpoolHealthLog(), clock: clock)
         try await running(service) {
             #expect(await service.readToEnd() == .read)
             try spool.execute("BEGIN EXCLUSIVE")
@@ -73,7 +82,8 @@ struct SpoolBarrierTests {
                 """
             )
             async let outcome = service.readToEnd()
-            try await SpoolClock.system().rest(.milliseconds(50))
+            // Each rest follows a try.
+            await rests.wait(for: 20)
             #expect(taker.secrets.isEmpty)
             try spool.execute("COMMIT")
             #expect(await outcome == .read)
@@ -171,5 +181,16 @@ struct SpoolBarrierTests {
             }
         }
         #expect(tries.withLock { $0 } == 3)
+    }
+}
+
+/// Takes nothing before somebody has asked.
+private struct LateIntake: SpoolIntake {
+    let inner: SpoolTaker
+    let asked: AsyncStream<Void>
+
+    func take(_ batch: SpoolBatch) async throws -> SpoolReceipts {
+        for await _ in asked {}
+        return try await inner.take(batch)
     }
 }

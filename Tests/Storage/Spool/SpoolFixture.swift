@@ -23,10 +23,10 @@ final class SpoolFixture: Sendable {
 
     deinit { Self.remove(directory) }
 
-    /// As the guide tells applications to open it.
+    /// As the guide tells applications to open it, but no slow machine ends a wait for a lock.
     static func open(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(300)
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = EXTRA") }
         return try DatabaseQueue(path: path, configuration: configuration)
@@ -129,12 +129,14 @@ final class SpoolFixture: Sendable {
         return SpoolDatabase(path: path, hasher: SpoolHasher(), clock: clock)
     }
 
+    /// A lock is told after an hour: a test's thread that is held up keeps one for long.
     func service(
         _ intake: any SpoolIntake,
         _ source: any SpoolMirrorSource,
         _ health: SpoolHealthLog,
+        clock: SpoolClock = .system(),
         sweepInterval: Duration = .milliseconds(40),
-        lockedAfter: Duration = SpoolLimits.lockedAfter
+        lockedAfter: Duration = .seconds(3600)
     ) -> SpoolService {
         SpoolService(
             path: path,
@@ -142,12 +144,39 @@ final class SpoolFixture: Sendable {
                 intake: intake,
                 source: source,
                 hasher: SpoolHasher(),
-                clock: .system(),
+                clock: clock,
                 report: { health.add($0) }
             ),
             sweepInterval: sweepInterval,
             lockedAfter: lockedAfter
         )
+    }
+}
+
+extension SpoolClock {
+    /// The machine's clock, and what tells of each rest as it begins.
+    static func telling() -> (clock: SpoolClock, rests: AsyncStream<Void>) {
+        let (rests, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .unbounded)
+        let system = SpoolClock.system()
+        let clock = SpoolClock(
+            uptime: system.uptime,
+            rest: { pause in
+                signal.yield()
+                try await system.rest(pause)
+            }
+        )
+        return (clock, rests)
+    }
+}
+
+extension AsyncStream where Element == Void {
+    /// Waits for so many signals.
+    func wait(for count: Int) async {
+        var left = count
+        for await _ in self {
+            left -= 1
+            if left == 0 { return }
+        }
     }
 }
 

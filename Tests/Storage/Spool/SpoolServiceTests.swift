@@ -4,6 +4,7 @@ import GRDB
 import Glibc
 import Lifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Storage
@@ -151,8 +152,8 @@ import Testing
         service.setPaused(true)
         try spool.submit("u1")
         try await running(service) {
-            try await SpoolClock.system().rest(.milliseconds(100))
-            #expect(taker.batches.isEmpty)
+            #expect(await service.readToEnd() == .read)
+            #expect(taker.users.isEmpty)
             service.setPaused(false)
             await taker.wait(for: 1)
         }
@@ -188,7 +189,10 @@ import Testing
         #expect(taker.users == ["u1", "u2", "u3"], "each is taken once")
     }
 
-    @Test("from the application's commit to the intake it takes a millisecond or two")
+    @Test(
+        "from the application's commit to the intake it takes a millisecond or two",
+        .enabled(if: Bars.areHeld, "a bar: make bars")
+    )
     func latency() async throws {
         let spool = try SpoolFixture()
         let taker = SpoolTaker()
@@ -218,12 +222,11 @@ import Testing
         let state = try StateFixture()
         let intake = SpoolCountingIntake(SpoolStateIntake(state: state.database))
         let source = SpoolCountingSource(state.database)
-        let service = spool.service(intake, source, SpoolHealthLog(), sweepInterval: .seconds(30))
-        var start = ContinuousClock.now
+        let service = spool.service(intake, source, SpoolHealthLog(), sweepInterval: .seconds(3600))
+        let start = ContinuousClock.now
         try await running(service) {
             try spool.submit("u1")
             await source.waitForConfirmed(1)
-            start = .now
             for index in 0..<4 {
                 try await state.execute(
                     "UPDATE requests SET revision = revision + 1, updated_at = updated_at + 1"
@@ -232,8 +235,8 @@ import Testing
                 await source.waitForConfirmed(2 + index)
             }
         }
-        // Three intervals lie between the first and the last of the four.
-        #expect(start.duration(to: .now) >= .milliseconds(750))
+        // The fifth commit comes a second after the first one.
+        #expect(start.duration(to: .now) >= .seconds(1))
         // The schema, the row, and five states; a state that changes nothing would not even be
         // written.
         #expect(try spool.commitCount() == 7)
@@ -253,10 +256,11 @@ import Testing
             INSERT INTO requests (kind, user_id) SELECT 'delete_account', 'u' || i FROM c
             """
         )
+        let accepted = "SELECT count(*) FROM requests WHERE state = 'accepted'"
         var longest = Duration.zero
         var writes = 0
         try await running(spool.service(intake, source, SpoolHealthLog())) {
-            while source.confirmedCount < 5000 {
+            while try source.confirmedCount < 5000 || spool.int(accepted) < 5000 {
                 let start = ContinuousClock.now
                 try spool.store("w\(writes)", secret: "s\(writes)", kind: "refresh_token")
                 longest = max(longest, start.duration(to: .now))
@@ -265,8 +269,8 @@ import Testing
             }
         }
         print("spool writer: \(writes) writes, longest \(longest)")
-        #expect(longest < .milliseconds(250))
-        #expect(try spool.int("SELECT count(*) FROM requests WHERE state = 'accepted'") == 5000)
+        if Bars.areHeld { #expect(longest < .milliseconds(250)) }
+        #expect(try spool.int(accepted) == 5000)
     }
 }
 

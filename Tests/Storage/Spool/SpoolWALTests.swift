@@ -49,13 +49,32 @@ import Testing
     {
         let spool = try SpoolFixture()
         let (taker, health) = (SpoolTaker(), SpoolHealthLog())
-        let service = spool.service(taker, SpoolMirrorBox(), health, lockedAfter: .milliseconds(50))
+        let isHeld = Mutex(false)
+        let (released, release) = AsyncStream<Void>.makeStream()
+        // It rests before it opens the file again: here until the application has written into the
+        // WAL, before which it could be switched back. So only tries count, and no time.
+        let clock = SpoolClock(
+            uptime: { .zero },
+            rest: { _ in
+                if isHeld.withLock({ $0 }) { for await _ in released {} }
+                try Task.checkCancellation()
+            }
+        )
+        let service = spool.service(
+            taker,
+            SpoolMirrorBox(),
+            health,
+            clock: clock,
+            lockedAfter: .seconds(1)
+        )
+        try spool.submit("u1")
         try await running(service) {
-            try spool.submit("u1")
             await taker.wait(for: 1)
+            isHeld.withLock { $0 = true }
             try Self.enterWAL(spool)
             try spool.submit("u2")
             try spool.store("u2", secret: "s")
+            release.finish()
             await health.wait(for: .quarantined(.inWAL))
             #expect(service.health.isWAL)
             #expect(taker.users == ["u1"])
@@ -144,12 +163,12 @@ import Testing
             defer { unsafe sqlite3_close(connection) }
             let flags = SQLITE_OPEN_READWRITE
             #expect(unsafe sqlite3_open_v2(spool.path, &connection, flags, "unix") == SQLITE_OK)
-            unsafe sqlite3_busy_timeout(connection, 5000)
+            unsafe sqlite3_busy_timeout(connection, 300_000)
             // SQLite calls no busy handler here, and the sweep opens the file every 50 ms.
             let pragma = "PRAGMA journal_mode = DELETE"
             var status = unsafe sqlite3_exec(connection, pragma, nil, nil, nil)
             while status == SQLITE_BUSY, !Task.isCancelled {
-                await Task.yield()
+                try await SpoolClock.system().rest(.milliseconds(5))
                 status = unsafe sqlite3_exec(connection, pragma, nil, nil, nil)
             }
             #expect(status == SQLITE_OK)

@@ -42,7 +42,7 @@ final class CloudStorageServer: Sendable {
                 "../../../../.build/cloud-storage-server/bin/gcp-storage-emulator"
             )
             .standardized
-        port = UInt16.random(in: 20_000...22_999)
+        port = try LoopbackPort.take()
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.script, "server", "\(port)", server.path]
@@ -105,10 +105,12 @@ struct CloudStorageFixture {
         server = try CloudStorageServer.shared.get()
         bucket = "b\(UInt32.random(in: 0...UInt32.max))"
         try server.curl("POST", "storage/v1/b", "{\"name\":\"\(bucket)\"}")
-        let settings = RemoteSettings(
+        var settings = RemoteSettings(
             owner: .target(TargetName("objects")),
             allowsPlainLoopback: true
         )
+        settings.timeoutConnect = .seconds(120)
+        settings.timeoutTotal = .seconds(120)
         client = GoogleClient(
             client: try RemoteClient(
                 settings,

@@ -64,7 +64,7 @@ struct CommandTargetTests {
         let runner = ProgramRunner(
             program: program,
             arguments: arguments,
-            timeout: .seconds(60),
+            timeout: .seconds(300),
             memoryMax: memoryMax,
             clock: StillClock()
         )

@@ -70,7 +70,7 @@ final class WebhookServer: Sendable {
         _ path: String = "",
         secret: String = WebhookServer.secret,
         allowsPrivate: Bool = true,
-        timeout: Duration = .seconds(10),
+        timeout: Duration = .seconds(120),
         trusts: Bool = true,
         body: (DelegatedTarget) async throws -> Result
     ) async throws -> Result {
@@ -82,6 +82,7 @@ final class WebhookServer: Sendable {
             caFile: trusts ? folder + "/cert.pem" : nil
         )
         settings.allowsPrivateAddresses = allowsPrivate
+        settings.timeoutConnect = .seconds(120)
         settings.timeoutTotal = timeout
         let target = DelegatedTarget(
             name: TargetName("crm"),

@@ -50,7 +50,7 @@ final class DynamoDBServer: Sendable {
         let tree = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..")
         let python = tree.appendingPathComponent(".build/s3-server/bin/python3").standardized.path
         let serve = tree.appendingPathComponent("Tests/DynamoDBServer/serve.py").standardized.path
-        port = UInt16.random(in: 20_000...22_999)
+        port = try LoopbackPort.take()
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.script, "server", folder, "\(port)", python, serve]
@@ -203,6 +203,8 @@ struct DynamoDBFixture {
         )
         plan.prefix = prefix
         plan.remote.caFile = trusts ? server.folder + "/cert.pem" : nil
+        plan.remote.timeoutConnect = .seconds(120)
+        plan.remote.timeoutTotal = .seconds(120)
         change(&plan)
         let clock = ContinuousClock()
         let start = clock.now

@@ -195,7 +195,7 @@ struct FilesTargetTests {
         try fixture.make("data/uploads/alice/old/x")
         let now = FilesFixture.now()
         let target = try fixture.target("{user_id}")
-        let before = try FilesFixture.order("alice", cutoff: now - .seconds(60))
+        let before = try FilesFixture.order("alice", cutoff: now - .seconds(3600))
         let counts = try await purge(target, before)
         #expect(counts.entries.map(\.rowCount) == [0])
         #expect(counts.entries.map(\.newerCount) == [1])

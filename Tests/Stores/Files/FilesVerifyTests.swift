@@ -87,7 +87,8 @@ import Testing
         // Two files a level, the first one, and the last folder, which is empty.
         let order = try FilesFixture.order("alice")
         #expect(await target.verify([order]) == [.remaining(2 * depth + 2)])
-        let before = try FilesFixture.order("alice", cutoff: FilesFixture.now() - .seconds(60))
+        let early = FilesFixture.now() - .seconds(3600)
+        let before = try FilesFixture.order("alice", cutoff: early)
         #expect(await target.verify([before]) == [.remaining(1)])
     }
 

@@ -26,7 +26,8 @@ struct GoogleBench: Sendable {
         let sandbox = try await SandboxServer.start(configuration: configuration)
         var settings = RemoteSettings(owner: .target(TargetName("cloud")))
         settings.caFile = sandbox.authorityFile
-        settings.timeoutTotal = .seconds(5)
+        settings.timeoutConnect = .seconds(120)
+        settings.timeoutTotal = .seconds(120)
         settings.answerMax = 1 << 20
         let remote = try RemoteClient(
             settings,

@@ -112,6 +112,7 @@ final class HTTPServer: Sendable {
             base_url = "https://localhost:\(port)/\(vendor)"
             ca_file = "\(folder)/cert.pem"
             allow_private_addresses = true
+            timeout = "300s"
 
             """
         let place = "https://localhost:\(port)/\(vendor)"

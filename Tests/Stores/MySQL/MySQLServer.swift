@@ -64,7 +64,7 @@ final class MySQLServer: Sendable {
     init(_ options: String...) throws {
         folder = "/tmp/expunged-my-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        port = UInt16.random(in: 20_000...29_000)
+        port = try LoopbackPort.take()
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.script, "server", folder, "\(port)"] + options
@@ -119,7 +119,7 @@ struct MySQLFixture {
         _ rules: [TableRule],
         user: String = "root",
         place: MySQLTargetPlan.Place? = nil,
-        timeout: Duration = .seconds(20)
+        timeout: Duration = .seconds(300)
     ) -> MySQLTargetPlan {
         var plan = MySQLTargetPlan(
             name: TargetName("app-my"),
@@ -129,31 +129,37 @@ struct MySQLFixture {
             rules: rules
         )
         plan.statementTimeout = timeout
+        plan.lockTimeout = .seconds(300)
         return plan
     }
 
     func target(
         _ rules: TableRule...,
+        clock: TargetClock = .patient(),
         beforeStatement: (@Sendable (String) -> Bool)? = nil
     ) -> MySQLTarget {
-        target(plan(rules), beforeStatement: beforeStatement)
+        target(plan(rules), clock: clock, beforeStatement: beforeStatement)
     }
 
     func target(
         _ plan: MySQLTargetPlan,
+        clock: TargetClock = .patient(),
         beforeStatement: (@Sendable (String) -> Bool)? = nil
     ) -> MySQLTarget {
         MySQLTarget(
             plan: plan,
             hasher: StandInHasher(),
-            clock: .system(wall: { present }),
+            clock: clock,
             beforeStatement: beforeStatement
         )
     }
 
     /// A session of the application's own.
     func session() throws -> MySQLSession {
-        let clock = TargetClock.system(wall: { present })
-        return try MySQLSession.open(plan([]), signal: nil, uptime: clock.uptime)
+        let uptime = TargetClock.patient().uptime
+        let session = try MySQLSession.open(plan([]), signal: nil, uptime: uptime)
+        // It may be in a transaction for as long as a test takes.
+        try session.run("SET SESSION idle_transaction_timeout = 0, wait_timeout = 28800")
+        return session
     }
 }

@@ -1,6 +1,7 @@
 import Engine
 import Lifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Stores
@@ -309,10 +310,10 @@ import Testing
         )
         let masks = ["a", "b"].map { ColumnMask(column: $0, strategy: strategy) }
         let target = app.target(TableRule(table: "t", column: "u", action: .anonymize(masks)))
-        let memory = try PeakMemory()
+        let memory = try PeakMemory.whereHeld()
         #expect(await target.purge([erase("x")]).map(\.text) == ["t anonymize, cutoff: none 560"])
         // All at once are 120 MiB, and twice that with the copy that is masked.
-        #expect(try memory.grownMebibytes() <= 128)
+        if let grown = try memory?.grownMebibytes() { #expect(grown <= 128) }
         #expect(await target.verify([erase("x")]) == [.clean])
         let distinct = "SELECT count(a), count(DISTINCT a), count(DISTINCT b) FROM t"
         #expect(try app.sql(distinct) == ["60|60|\(strategy == .hash ? 1 : 560)"])
@@ -394,9 +395,7 @@ import Testing
         let holder = try app.session()
         try holder.run("LOCK TABLES likes WRITE")
         let (started, begin) = AsyncStream<Void>.makeStream()
-        var plan = app.plan([likes], timeout: .seconds(60))
-        plan.lockTimeout = .seconds(60)
-        let target = app.target(plan) { sql in
+        let target = app.target(likes) { sql in
             if sql.contains("`likes`") { begin.yield() }
             return true
         }
@@ -406,7 +405,7 @@ import Testing
         let took = await ContinuousClock().measure {
             #expect(await purge.value == [.failure(.lost)])
         }
-        #expect(took < .seconds(10))
+        if Bars.areHeld { #expect(took < .seconds(10)) }
         let waiting = """
             SELECT count(*) FROM information_schema.PROCESSLIST
             WHERE DB = '\(app.database)' AND INFO LIKE '%FROM `\(app.database)`.`likes`%'
@@ -416,7 +415,7 @@ import Testing
         try app.sql(
             """
             DELIMITER $$
-            BEGIN NOT ATOMIC FOR i IN 1..100 DO
+            BEGIN NOT ATOMIC FOR i IN 1..2400 DO
                 IF (\(waiting)) > 0 THEN DO SLEEP(0.05); END IF;
             END FOR; END $$
             """
@@ -430,9 +429,12 @@ import Testing
         let app = try MySQLFixture(Self.schema)
         let holder = try app.session()
         try holder.run("LOCK TABLES likes WRITE")
-        let target = app.target(likes)
-        #expect(await target.purge([erase("u7")]) == [.failure(.throttled(retryAfter: nil))])
+        var plan = app.plan([likes])
+        plan.lockTimeout = .seconds(1)
+        let hasty = app.target(plan)
+        #expect(await hasty.purge([erase("u7")]) == [.failure(.throttled(retryAfter: nil))])
         try holder.run("UNLOCK TABLES")
+        let target = app.target(likes)
         #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 5"])
     }
 }

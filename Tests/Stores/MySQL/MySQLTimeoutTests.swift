@@ -1,5 +1,6 @@
 import Engine
 import Lifecycle
+import TestSupport
 import Testing
 
 @testable import Stores
@@ -13,7 +14,7 @@ import Testing
             FROM seq_0_to_5999;
         DELIMITER $$
         CREATE TRIGGER slow_delete BEFORE DELETE ON posts FOR EACH ROW
-            IF OLD.u = 'u1' AND OLD.body = 'row 4000' THEN DO SLEEP(60); END IF $$
+            IF OLD.u = 'u1' AND OLD.body = 'row 4000' THEN DO SLEEP(300); END IF $$
         """
     private let others = """
         SELECT u, count(*), sum(crc32(concat(id, body))) FROM posts
@@ -21,9 +22,17 @@ import Testing
         """
     private let rule = TableRule(table: "posts", column: "u", action: .delete)
 
-    private func target(_ app: MySQLFixture, _ rule: TableRule) -> MySQLTarget {
-        var plan = app.plan([rule], timeout: .milliseconds(900))
-        plan.lockTimeout = .seconds(60)
+    /// Seconds for a statement, the first of which only the sleep takes longer than: on a machine
+    /// that is held up it may be a later one.
+    private static let limits = [2, 16, 128]
+
+    private func target(
+        _ app: MySQLFixture,
+        _ rule: TableRule,
+        limit: Duration = .milliseconds(900)
+    ) -> MySQLTarget {
+        var plan = app.plan([rule], timeout: limit)
+        plan.lockTimeout = .seconds(300)
         return app.target(plan)
     }
 
@@ -31,24 +40,31 @@ import Testing
         "a slow trigger: the statement is rolled back whole, its neighbours go on, a retry ends it"
     )
     func trigger() async throws {
-        let app = try MySQLFixture(Self.schema)
+        var app = try MySQLFixture(Self.schema)
         let before = try app.sql(others)
-        let target = target(app, rule)
-        let took = await ContinuousClock().measure {
-            let answers = await target.purge([order("u0"), order("u1"), order("nobody")])
-            #expect(
-                answers.map(\.text) == [
-                    "posts delete, cutoff: none 2000", "unusable_answer",
-                    "posts delete, cutoff: none 0",
-                ]
-            )
+        let users = ["u0", "u1", "nobody"].map { order($0) }
+        let expected = [
+            "posts delete, cutoff: none 2000", "unusable_answer", "posts delete, cutoff: none 0",
+        ]
+        var answers: [String] = []
+        let took = try await ContinuousClock().measure {
+            for limit in Self.limits where answers != expected {
+                app = try MySQLFixture(Self.schema)
+                answers = await self.target(app, rule, limit: .seconds(limit)).purge(users)
+                    .map(\.text)
+            }
         }
-        #expect(took < .seconds(20), "the server's limit ended it, not the trigger")
+        #expect(answers == expected)
+        if Bars.areHeld {
+            #expect(took < .seconds(20), "the server's limit ended it, not the trigger")
+        }
         let left = try #require(Int(app.sql("SELECT count(*) FROM posts WHERE u = 'u1'")[0]))
         #expect(left > 0 && left < 2000, "chunks before it are committed, its own is not: \(left)")
         #expect(try app.sql("SELECT count(*) FROM posts WHERE body = 'row 4000'") == ["1"])
+        let target = app.target(rule)
         #expect(await target.verify([order("u1")]) == [.remaining(left)])
-        #expect(await target.purge([order("u1")]).map(\.text) == ["unusable_answer"])
+        let hasty = self.target(app, rule)
+        #expect(await hasty.purge([order("u1")]).map(\.text) == ["unusable_answer"])
         try app.sql("DROP TRIGGER slow_delete")
         guard case .done = await target.purge([order("u1")]).first else {
             Issue.record("it does not end")
@@ -68,8 +84,9 @@ import Testing
             action: .anonymize([ColumnMask(column: "body", strategy: .random)]),
             reason: "tax"
         )
-        let target = target(app, rule)
-        #expect(await target.purge([order("u1")]).map(\.text) == ["unusable_answer"])
+        let target = app.target(rule)
+        let hasty = self.target(app, rule)
+        #expect(await hasty.purge([order("u1")]).map(\.text) == ["unusable_answer"])
         #expect(await target.verify([order("u1")]) != [.clean])
         try app.sql("DROP TRIGGER slow_delete")
         guard case .done = await target.purge([order("u1")]).first else {
@@ -87,9 +104,10 @@ import Testing
         let app = try MySQLFixture(Self.schema)
         let holder = try app.session()
         try holder.run("LOCK TABLES posts WRITE")
-        let target = target(app, rule)
-        #expect(await target.purge([order("u0")]).map(\.text) == ["unusable_answer"])
-        #expect(await target.verify([order("u0")]) == [.failure(.unusable)])
+        let target = app.target(rule)
+        let hasty = self.target(app, rule)
+        #expect(await hasty.purge([order("u0")]).map(\.text) == ["unusable_answer"])
+        #expect(await hasty.verify([order("u0")]) == [.failure(.unusable)])
         try holder.run("UNLOCK TABLES")
         #expect(
             await target.purge([order("u0")]).map(\.text) == ["posts delete, cutoff: none 2000"]
@@ -97,20 +115,39 @@ import Testing
         #expect(await target.verify([order("u0")]) == [.clean])
     }
 
+    /// A session that gives a statement two seconds, and the server minutes to end it then.
+    private static func sessionWithoutLimit(_ app: MySQLFixture) throws -> MySQLSession {
+        let real = TargetClock.real().uptime
+        let slow = TargetClock.patient(slowedBy: 60).uptime
+        let plan = app.plan([], timeout: .seconds(2))
+        var tries = 0
+        while true {
+            do throws(SQLError) {
+                let session = try MySQLSession.open(plan, signal: nil) {
+                    min(real(), .seconds(4)) + slow()
+                }
+                session.endsStatements = false
+                try session.run("SET max_statement_time = 0")
+                return session
+            } catch {
+                // Until now the server has its limit.
+                tries += 1
+                guard error.kind == .timeout, tries < 100 else { throw error }
+            }
+        }
+    }
+
     @Test("a server without a limit of its own is asked to end the statement")
     func killed() async throws {
         let app = try MySQLFixture("CREATE TABLE t(u varchar(9))")
-        let clock = TargetClock.system(wall: { present })
-        let plan = app.plan([], timeout: .milliseconds(300))
-        let session = try MySQLSession.open(plan, signal: nil, uptime: clock.uptime)
-        session.endsStatements = false
-        try session.run("SET max_statement_time = 0")
+        let session = try Self.sessionWithoutLimit(app)
         let took = ContinuousClock().measure {
-            let error = #expect(throws: SQLError.self) { try session.query("SELECT SLEEP(20)") }
+            let error = #expect(throws: SQLError.self) { try session.query("SELECT SLEEP(300)") }
             #expect(error.map { $0.kind == .timeout } ?? true)
         }
-        #expect(took < .seconds(6))
-        // The session is as good as before.
+        if Bars.areHeld { #expect(took < .seconds(6)) }
+        // The session is as good as before; now it has more time.
+        session.endsStatements = true
         #expect(try session.query("SELECT 7").text(0) == "7")
     }
 }

@@ -54,7 +54,7 @@ final class PostgreSQLServer: Sendable {
     private init() throws {
         folder = "/tmp/expunged-pg-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        port = UInt16.random(in: 20_000...29_000)
+        port = try LoopbackPort.take()
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.script, "server", folder, "\(port)"]
@@ -133,7 +133,7 @@ struct PostgreSQLFixture {
         conninfo: String? = nil,
         tls: PostgreSQLTargetPlan.TLS = .verifyFull,
         caFile: String? = nil,
-        timeouts: (statement: Duration, lock: Duration) = (.seconds(20), .seconds(1))
+        timeouts: (statement: Duration, lock: Duration) = (.seconds(300), .seconds(300))
     ) -> PostgreSQLTargetPlan {
         PostgreSQLTargetPlan(
             name: TargetName("app-pg"),
@@ -148,26 +148,31 @@ struct PostgreSQLFixture {
 
     func target(
         _ rules: TableRule...,
+        clock: TargetClock = .patient(),
         beforeStatement: (@Sendable (String) -> Bool)? = nil
     ) -> PostgreSQLTarget {
-        target(plan(rules), beforeStatement: beforeStatement)
+        target(plan(rules), clock: clock, beforeStatement: beforeStatement)
     }
 
     func target(
         _ plan: PostgreSQLTargetPlan,
+        clock: TargetClock = .patient(),
         beforeStatement: (@Sendable (String) -> Bool)? = nil
     ) -> PostgreSQLTarget {
         PostgreSQLTarget(
             plan: plan,
             hasher: StandInHasher(),
-            clock: .system(wall: { present }),
+            clock: clock,
             beforeStatement: beforeStatement
         )
     }
 
     /// A session of the application's own.
     func session() throws -> PostgreSQLSession {
-        let clock = TargetClock.system(wall: { present })
-        return try PostgreSQLSession.open(plan([]), signal: nil, uptime: clock.uptime)
+        let uptime = TargetClock.patient().uptime
+        let session = try PostgreSQLSession.open(plan([]), signal: nil, uptime: uptime)
+        // It may be in a transaction for as long as a test takes.
+        _ = try session.query("SET idle_in_transaction_session_timeout = 0")
+        return session
     }
 }

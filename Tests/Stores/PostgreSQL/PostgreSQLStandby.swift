@@ -1,10 +1,12 @@
 import Foundation
 import Glibc
+import Testing
 
 /// A replica of the test server, made by pg_basebackup, that replays the log as it comes.
 ///
 /// It ends with ``close()``, or when its standard input does.
 final class PostgreSQLStandby {
+    private let primary: PostgreSQLServer
     private let folder: String
     private let port: UInt16
     private let process: Process
@@ -35,7 +37,9 @@ final class PostgreSQLStandby {
         cd / && rm -rf -- "$dir"
         """
 
+    /// Answers when the primary sends it the log, and nothing else of it is left there.
     init(of primary: PostgreSQLServer) throws {
+        self.primary = primary
         folder = "/tmp/expunged-pg-standby-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         port = UInt16.random(in: 20_000...29_000)
@@ -51,11 +55,20 @@ final class PostgreSQLStandby {
         try process.run()
         let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         guard said == "ready\n" else { throw ServerFailure(text: said) }
+        let states = "(SELECT string_agg(state, ',') FROM pg_stat_replication)"
+        try primary.psql(PostgreSQLServer.waiting(for: "\(states) = 'streaming'"))
     }
 
+    /// Answers when the primary has none any more.
     func close() {
         input.fileHandleForWriting.closeFile()
         process.waitUntilExit()
+        let isAlone = "NOT EXISTS (SELECT FROM pg_stat_replication)"
+        do {
+            try primary.psql(PostgreSQLServer.waiting(for: isAlone))
+        } catch {
+            Issue.record(error, "the primary still has a replica")
+        }
     }
 
     @discardableResult
@@ -79,12 +92,12 @@ final class PostgreSQLStandby {
 }
 
 extension PostgreSQLServer {
-    /// A statement that lets the server wait until a condition holds, half a minute at most.
+    /// A statement that lets the server wait until a condition holds, two minutes at most.
     static func waiting(for condition: String) -> String {
         """
-        DO $$ BEGIN FOR i IN 1..600 LOOP
+        DO $$ BEGIN FOR i IN 1..2400 LOOP
             IF \(condition) THEN RETURN; END IF;
-            PERFORM pg_sleep(0.05);
+            PERFORM pg_sleep(0.05), pg_stat_clear_snapshot();
         END LOOP; RAISE 'waited in vain'; END $$
         """
     }

@@ -1,6 +1,7 @@
 import Engine
 import Lifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Stores
@@ -254,9 +255,9 @@ import Testing
         )
         let masks = ["a", "b"].map { ColumnMask(column: $0, strategy: strategy) }
         let target = app.target(TableRule(table: "t", column: "u", action: .anonymize(masks)))
-        let memory = try PeakMemory()
+        let memory = try PeakMemory.whereHeld()
         #expect(await target.purge([erase("x")]).map(\.text) == ["t anonymize, cutoff: none 560"])
-        #expect(try memory.grownMebibytes() <= 96)
+        if let grown = try memory?.grownMebibytes() { #expect(grown <= 96) }
         #expect(await target.verify([erase("x")]) == [.clean])
         let distinct = "SELECT count(a), count(DISTINCT a), count(DISTINCT b) FROM t"
         #expect(try app.sql(distinct) == ["60|60|\(strategy == .hash ? 1 : 560)"])
@@ -333,15 +334,15 @@ import Testing
     func locked() async throws {
         let app = try PostgreSQLFixture(Self.schema)
         let holder = try app.session()
-        _ = try holder.query("BEGIN", within: .seconds(5))
+        _ = try holder.query("BEGIN", within: .seconds(120))
         _ = try holder.query(
             "SELECT 1 FROM \(app.schema).likes WHERE u = 'u7' LIMIT 1 FOR UPDATE",
-            within: .seconds(5)
+            within: .seconds(120)
         )
         let target = app.target(likes)
         #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 4"])
         #expect(await target.verify([erase("u7")]) == [.remaining(1)])
-        _ = try holder.query("ROLLBACK", within: .seconds(5))
+        _ = try holder.query("ROLLBACK", within: .seconds(120))
         #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 1"])
         #expect(await target.verify([erase("u7")]) == [.clean])
     }
@@ -415,12 +416,10 @@ import Testing
     func cancellation() async throws {
         let app = try PostgreSQLFixture(Self.schema)
         let holder = try app.session()
-        _ = try holder.query("BEGIN", within: .seconds(5))
-        _ = try holder.query("LOCK TABLE \(app.schema).likes", within: .seconds(5))
+        _ = try holder.query("BEGIN", within: .seconds(120))
+        _ = try holder.query("LOCK TABLE \(app.schema).likes", within: .seconds(120))
         let (started, begin) = AsyncStream<Void>.makeStream()
-        let target = app.target(
-            app.plan([likes], timeouts: (.seconds(60), .seconds(60)))
-        ) { sql in
+        let target = app.target(likes) { sql in
             if sql.contains("likes") { begin.yield() }
             return true
         }
@@ -430,35 +429,36 @@ import Testing
         let took = await ContinuousClock().measure {
             #expect(await purge.value == [.failure(.lost)])
         }
-        #expect(took < .seconds(10))
-        // The server deals with the cancelling in its own time: it is asked for five seconds.
+        if Bars.areHeld { #expect(took < .seconds(10)) }
+        // The server deals with the cancelling in its own time: it is asked for two minutes.
         let waiting = """
             SELECT count(*) FROM pg_stat_activity WHERE application_name = 'expunged'
                 AND wait_event_type = 'Lock' AND query LIKE '%\(app.schema)%'
             """
         try app.sql(
             """
-            DO $$ BEGIN FOR i IN 1..100 LOOP
+            DO $$ BEGIN FOR i IN 1..2400 LOOP
                 EXIT WHEN (\(waiting)) = 0;
                 PERFORM pg_sleep(0.05), pg_stat_clear_snapshot();
             END LOOP; END $$
             """
         )
         #expect(try app.sql(waiting) == ["0"])
-        _ = try holder.query("ROLLBACK", within: .seconds(5))
+        _ = try holder.query("ROLLBACK", within: .seconds(120))
     }
 
     @Test("a lock that is held is back-pressure")
     func busy() async throws {
         let app = try PostgreSQLFixture(Self.schema)
         let holder = try app.session()
-        _ = try holder.query("BEGIN", within: .seconds(5))
-        _ = try holder.query("LOCK TABLE \(app.schema).likes", within: .seconds(5))
-        let target = app.target(
-            app.plan([likes], timeouts: (.seconds(20), .milliseconds(100)))
+        _ = try holder.query("BEGIN", within: .seconds(120))
+        _ = try holder.query("LOCK TABLE \(app.schema).likes", within: .seconds(120))
+        let hasty = app.target(
+            app.plan([likes], timeouts: (.seconds(300), .milliseconds(100)))
         )
-        #expect(await target.purge([erase("u7")]) == [.failure(.throttled(retryAfter: nil))])
-        _ = try holder.query("ROLLBACK", within: .seconds(5))
+        #expect(await hasty.purge([erase("u7")]) == [.failure(.throttled(retryAfter: nil))])
+        _ = try holder.query("ROLLBACK", within: .seconds(120))
+        let target = app.target(likes)
         #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 5"])
     }
 }

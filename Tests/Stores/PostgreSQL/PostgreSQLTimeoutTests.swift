@@ -1,5 +1,6 @@
 import Engine
 import Lifecycle
+import TestSupport
 import Testing
 
 @testable import Stores
@@ -13,7 +14,7 @@ struct PostgreSQLTimeoutTests {
         INSERT INTO posts(u, body) SELECT 'u' || (i % 3), 'row ' || i
             FROM generate_series(0, 5999) i;
         CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-            IF OLD.u = 'u1' AND OLD.body = 'row 4000' THEN PERFORM pg_catalog.pg_sleep(60); END IF;
+            IF OLD.u = 'u1' AND OLD.body = 'row 4000' THEN PERFORM pg_catalog.pg_sleep(300); END IF;
             IF TG_OP = 'DELETE' THEN RETURN OLD; END IF;
             RETURN NEW;
         END $$;
@@ -24,33 +25,48 @@ struct PostgreSQLTimeoutTests {
         WHERE u NOT IN ('u0', 'u1') GROUP BY u
         """
 
-    private func plan(_ app: PostgreSQLFixture, _ rule: TableRule) -> PostgreSQLTargetPlan {
-        app.plan([rule], timeouts: (.milliseconds(700), .seconds(60)))
+    /// Seconds for a statement, the first of which only the sleep takes longer than: on a machine
+    /// that is held up it may be a later one.
+    private static let limits = [2, 16, 128]
+
+    private func target(
+        _ app: PostgreSQLFixture,
+        _ rule: TableRule,
+        limit: Duration = .milliseconds(700)
+    ) -> PostgreSQLTarget {
+        app.target(app.plan([rule], timeouts: (limit, .seconds(300))))
     }
 
     @Test(
         "a slow trigger: the statement is rolled back whole, its neighbours go on, a retry ends it"
     )
     func trigger() async throws {
-        let app = try PostgreSQLFixture(Self.schema)
+        var app = try PostgreSQLFixture(Self.schema)
         let before = try app.sql(others)
         let rule = TableRule(table: "posts", column: "u", action: .delete)
-        let target = app.target(plan(app, rule))
-        let took = await ContinuousClock().measure {
-            let answers = await target.purge([order("u0"), order("u1"), order("nobody")])
-            #expect(
-                answers.map(\.text) == [
-                    "posts delete, cutoff: none 2000", "unusable_answer",
-                    "posts delete, cutoff: none 0",
-                ]
-            )
+        let users = ["u0", "u1", "nobody"].map { order($0) }
+        let expected = [
+            "posts delete, cutoff: none 2000", "unusable_answer", "posts delete, cutoff: none 0",
+        ]
+        var answers: [String] = []
+        let took = try await ContinuousClock().measure {
+            for limit in Self.limits where answers != expected {
+                app = try PostgreSQLFixture(Self.schema)
+                answers = await self.target(app, rule, limit: .seconds(limit)).purge(users)
+                    .map(\.text)
+            }
         }
-        #expect(took < .seconds(20), "the server's limit ended it, not the trigger")
+        #expect(answers == expected)
+        if Bars.areHeld {
+            #expect(took < .seconds(20), "the server's limit ended it, not the trigger")
+        }
         let left = try #require(Int(app.sql("SELECT count(*) FROM posts WHERE u = 'u1'")[0]))
         #expect(left > 0 && left < 2000, "chunks before it are committed, its own is not: \(left)")
         #expect(try app.sql("SELECT count(*) FROM posts WHERE body = 'row 4000'") == ["1"])
+        let target = app.target(rule)
         #expect(await target.verify([order("u1")]) == [.remaining(left)])
-        #expect(await target.purge([order("u1")]).map(\.text) == ["unusable_answer"])
+        let hasty = self.target(app, rule)
+        #expect(await hasty.purge([order("u1")]).map(\.text) == ["unusable_answer"])
         #expect(await target.verify([order("u1")]) != [.clean])
         try app.sql("DROP TRIGGER slow ON posts")
         guard case .done = await target.purge([order("u1")]).first else {
@@ -71,8 +87,9 @@ struct PostgreSQLTimeoutTests {
             action: .anonymize([ColumnMask(column: "body", strategy: .random)]),
             reason: "tax"
         )
-        let target = app.target(plan(app, rule))
-        #expect(await target.purge([order("u1")]).map(\.text) == ["unusable_answer"])
+        let target = app.target(rule)
+        let hasty = self.target(app, rule)
+        #expect(await hasty.purge([order("u1")]).map(\.text) == ["unusable_answer"])
         #expect(await target.verify([order("u1")]) != [.clean])
         try app.sql("DROP TRIGGER slow ON posts")
         guard case .done = await target.purge([order("u1")]).first else {
@@ -88,13 +105,14 @@ struct PostgreSQLTimeoutTests {
     func lock() async throws {
         let app = try PostgreSQLFixture(Self.schema)
         let holder = try app.session()
-        _ = try holder.query("BEGIN", within: .seconds(5))
-        _ = try holder.query("LOCK TABLE \(app.schema).posts", within: .seconds(5))
+        _ = try holder.query("BEGIN", within: .seconds(120))
+        _ = try holder.query("LOCK TABLE \(app.schema).posts", within: .seconds(120))
         let rule = TableRule(table: "posts", column: "u", action: .delete)
-        let target = app.target(plan(app, rule))
-        #expect(await target.purge([order("u0")]).map(\.text) == ["unusable_answer"])
-        #expect(await target.verify([order("u0")]) == [.failure(.unusable)])
-        _ = try holder.query("ROLLBACK", within: .seconds(5))
+        let target = app.target(rule)
+        let hasty = self.target(app, rule)
+        #expect(await hasty.purge([order("u0")]).map(\.text) == ["unusable_answer"])
+        #expect(await hasty.verify([order("u0")]) == [.failure(.unusable)])
+        _ = try holder.query("ROLLBACK", within: .seconds(120))
         #expect(
             await target.purge([order("u0")]).map(\.text) == ["posts delete, cutoff: none 2000"]
         )

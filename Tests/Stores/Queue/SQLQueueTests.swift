@@ -49,14 +49,15 @@ struct PostgreSQLQueueFixture: QueueFixture {
             .filter { !$0.hasPrefix("\\set") }.joined(separator: "\n")
             .replacing(":\"app\"", with: "eraser").replacing(":\"queue\"", with: "queue")
         _ = try postgres.psql(text)
-        server = SQLQueue<PostgreSQLSession>(name: "app", clock: .system(wall: { .distantPast })) {
+        server = SQLQueue<PostgreSQLSession>(name: "app", clock: .patient(wall: .distantPast)) {
             PostgreSQLTargetPlan(
                 name: TargetName("app"),
                 conninfo: Secret(
                     "host=\(postgres.folder) port=\(postgres.port) user=queue dbname=postgres"
                 ),
                 schemas: [],
-                rules: []
+                rules: [],
+                timeouts: (.seconds(300), .seconds(300))
             )
         }
     }
@@ -70,7 +71,8 @@ struct PostgreSQLQueueFixture: QueueFixture {
 
     func disturb() throws {
         _ = try sql(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'queue'"
+            "SELECT pg_terminate_backend(pid, 120000) FROM pg_stat_activity"
+                + " WHERE usename = 'queue'"
         )
     }
 }
@@ -93,14 +95,17 @@ struct MySQLQueueFixture: QueueFixture {
         let grants = text.split(separator: "\n").filter { $0.contains("   GRANT") }
             .map { $0.dropFirst(2).replacing("DATABASE", with: "queued") }
         _ = try mysql.client(text + "\n" + grants.joined(separator: "\n"), in: "queued")
-        server = SQLQueue<MySQLSession>(name: "app", clock: .system(wall: { .distantPast })) {
-            MySQLTargetPlan(
+        server = SQLQueue<MySQLSession>(name: "app", clock: .patient(wall: .distantPast)) {
+            var plan = MySQLTargetPlan(
                 name: TargetName("app"),
                 place: .socket(mysql.folder + "/socket"),
                 username: "expunged_queue",
                 database: "queued",
                 rules: []
             )
+            plan.statementTimeout = .seconds(300)
+            plan.lockTimeout = .seconds(300)
+            return plan
         }
     }
 
@@ -113,14 +118,12 @@ struct MySQLQueueFixture: QueueFixture {
     }
 
     func disturb() throws {
-        let ids = try mysql.client(
-            "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'expunged_queue'"
-        )
-        for id in ids { _ = try mysql.client("KILL \(id)") }
+        // One of them may end by itself meanwhile.
+        _ = try mysql.client("KILL USER expunged_queue@localhost")
     }
 }
 
-@Suite("A queue at a server", .serialized, .timeLimit(.minutes(2))) struct SQLQueueTests {
+@Suite("A queue at a server", .serialized, .timeLimit(.minutes(10))) struct SQLQueueTests {
     static let kinds: [@Sendable () throws -> any QueueFixture] = [
         { try PostgreSQLQueueFixture() }, { try MySQLQueueFixture() },
     ]
@@ -214,7 +217,7 @@ struct MySQLQueueFixture: QueueFixture {
     @Test("a commit of an application wakes who waits", arguments: 0..<2)
     func notification(_ kind: Int) async throws {
         let fixture = try Self.kinds[kind]()
-        let wait = Duration.milliseconds(kind == 0 ? 20_000 : 50)
+        let wait = Duration.milliseconds(kind == 0 ? 100_000 : 50)
         #expect(await fixture.server.awaitChange(within: wait) == .changed)
         try fixture.submit("u1")
         #expect(await fixture.server.awaitChange(within: wait) == .changed)

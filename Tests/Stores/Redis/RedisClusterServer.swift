@@ -32,7 +32,7 @@ final class RedisClusterServer: Sendable {
             for number in 0 1 2 3; do
                 mkdir -p $number && rm -f $number/nodes.conf
                 "$program" --port $((port + number)) --bind 127.0.0.1 --cluster-enabled yes \\
-                    --cluster-config-file nodes.conf --cluster-node-timeout 1000 \\
+                    --cluster-config-file nodes.conf --cluster-node-timeout 60000 \\
                     --dir "$dir/$number" --save '' --appendonly no \\
                     --pidfile "$dir/$number/pid" </dev/null >>log 2>&1 &
                 pids="$pids $!"
@@ -122,7 +122,10 @@ final class RedisClusterServer: Sendable {
     /// Makes the replica a master, and waits until all know.
     func failOver() throws {
         let script = """
-            redis-cli -p $(($1 + 3)) cluster failover force
+            offset() { redis-cli -p $1 info replication | grep -o 'master_repl_offset:[0-9]*'; }
+            # What the replica has not got would be lost, and a vote may come to nothing.
+            until [ "$(offset $1)" = "$(offset $(($1 + 3)))" ]; do sleep 0.05; done
+            redis-cli -p $(($1 + 3)) cluster failover takeover
             for number in 0 1 2 3; do
                 until redis-cli -p $(($1 + number)) cluster nodes | grep ":$(($1 + 3))@" |
                     grep -q 'master.*connected .*-'; do sleep 0.05; done
@@ -132,11 +135,14 @@ final class RedisClusterServer: Sendable {
             """
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-        shell.arguments = ["30", "/bin/bash", "-c", script, "failover", "\(port)"]
+        shell.arguments = ["300", "/bin/bash", "-c", script, "failover", "\(port)"]
         shell.standardOutput = Pipe()
         try shell.run()
         shell.waitUntilExit()
-        guard shell.terminationStatus == 0 else { throw ServerFailure(text: "no failover") }
+        guard shell.terminationStatus == 0 else {
+            let nodes = try cli(at: 3, "CLUSTER", "NODES").joined(separator: "; ")
+            throw ServerFailure(text: "not all know of the failover in 300 s: \(nodes)")
+        }
     }
 
     func clear() throws {
@@ -153,6 +159,7 @@ final class RedisClusterServer: Sendable {
             name: TargetName("cache"),
             address: .host("127.0.0.1", port: port, isPlain: true)
         )
+        plan.timeout = .seconds(120)
         plan.keys = try keys.map { try UserPattern($0) }
         plan.members = try members.map { key, member in
             RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))

@@ -94,7 +94,7 @@ struct RedisClusterTests {
             "\(server.port + to)",
             key,
             "0",
-            "1000"
+            "120000"
         )
         let exact = server.target(try server.plan(["user:{user_id}"]))
         #expect(await exact.verify([order]) == [.remaining(1)])

@@ -77,7 +77,7 @@ final class RedisServer: Sendable {
     private init(_ kind: RedisKind) throws {
         folder = "/tmp/expunged-redis-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        port = UInt16.random(in: 29_001...32_000)
+        port = try LoopbackPort.take()
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = [
@@ -140,6 +140,7 @@ struct RedisFixture {
     ) throws -> RedisTargetPlan {
         var plan = RedisTargetPlan(name: TargetName("cache"), address: address ?? socket)
         plan.database = database
+        plan.timeout = .seconds(120)
         plan.keys = try keys.map { try UserPattern($0) }
         plan.members = try members.map { key, member in
             RedisTargetPlan.MemberRule(key: key, member: try UserPattern(member))

@@ -45,7 +45,7 @@ final class S3Server: Sendable {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let server = URL(fileURLWithPath: #filePath)
             .appendingPathComponent("../../../../.build/s3-server/bin/moto_server").standardized
-        port = UInt16.random(in: 17_000...19_999)
+        port = try LoopbackPort.take()
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.script, "server", folder, "\(port)", server.path]
@@ -151,6 +151,8 @@ struct S3Fixture {
                 + keys.map { try KeyTemplate($0, isPrefix: false) }
         )
         plan.remote.caFile = trusts ? server.folder + "/cert.pem" : nil
+        plan.remote.timeoutConnect = .seconds(120)
+        plan.remote.timeoutTotal = .seconds(120)
         plan.pageSize = pageSize
         let clock = ContinuousClock()
         let start = clock.now

@@ -90,7 +90,7 @@ struct S3TargetTests {
         #expect(await target.verify([order]) == [.clean])
         #expect(try fixture.versions == ["u/ann/x"])
         // A service whose clock is behind that of the store.
-        let late = try fixture.target(prefixes: ["u/{user_id}/"], behind: .seconds(60))
+        let late = try fixture.target(prefixes: ["u/{user_id}/"], behind: .seconds(1800))
         let ahead = EffectFailure.blocked(Obstacle(.future, at: "u/{user_id}/"))
         #expect(await late.verify([order]) == [.failure(ahead)])
         await late.shutdown()
