@@ -71,7 +71,7 @@ let withoutMonitor: [LinkerSetting] = [
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
         name: "\(name)Tests",
-        dependencies: dependencies + ["TestSupport"],
+        dependencies: dependencies,
         path: "Tests/\(name)",
         swiftSettings: settings(of: "\(name)Tests")
     )
@@ -196,7 +196,7 @@ let suites: [Target] = [
         "Storage",
         [
             "Encoding", "Storage", "Engine", "Ledger", "Lifecycle", "PostgreSQL", "CSQLiteGuard",
-            .grdb, .grdbSQLite,
+            .grdb, .grdbSQLite, "TestSupport",
         ]
     ),
     tests("Vault", ["Encoding", "Vault", "Engine", "Lifecycle", "COpenSSL"]),
@@ -219,7 +219,7 @@ let suites: [Target] = [
         [
             "Encoding", "Stores", "Daemon", "Settings", "HTTP", "Programs", "Sandbox", "Engine",
             "Lifecycle", "PostgreSQL", "CSQLiteGuard", .grdb,
-            .grdbSQLite, .nioCore, .nioPosix, .logging,
+            .grdbSQLite, .nioCore, .nioPosix, .logging, "TestSupport",
         ]
     ),
     tests(

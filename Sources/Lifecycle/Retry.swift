@@ -98,6 +98,9 @@ package struct RetryPolicy: Hashable, Sendable {
         return overflow ? cap : min(cap, .milliseconds(product))
     }
 
+    /// So many failures make the longest delay.
+    fileprivate var failuresMax: Int { (1...41).first { delay(failures: $0) == cap } ?? 41 }
+
     /// The delay with jitter: between 1 ms and the one without.
     ///
     /// `retryAfter`, what the other side asked for, is clamped to 1 s … 24 h and never undercut;
@@ -143,8 +146,11 @@ package struct Retry: Hashable, Sendable, Codable {
     /// Counts a failure and sets the next try, with jitter; without `failure` for an answer that
     /// was none of these.
     package mutating func fail(after failure: EffectFailure? = nil, _ context: inout StepContext) {
+        let isOutage = failure?.isOutage ?? false
+        let policy: RetryPolicy = isOutage ? .outage : .effect
         failures += 1
-        let policy: RetryPolicy = failure?.isOutage ?? false ? .outage : .effect
+        // However long an outage was, what fails after it waits for minutes, too.
+        if isOutage { failures = min(failures, policy.failuresMax) }
         let delay = policy.delay(
             failures: failures,
             retryAfter: failure?.retryAfter,

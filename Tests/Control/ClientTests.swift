@@ -185,7 +185,8 @@ extension ControlSuite {
             #expect(tries.withLock { $0 } > 1)
         }
 
-        @Test func `waiting survives a restart of the daemon`() async throws {
+        @Test(.timeLimit(.minutes(15)))
+        func `waiting survives a restart of the daemon`() async throws {
             try await TestServer.inDirectory { directory in
                 let (subscribed, signal) = AsyncStream.makeStream(of: Void.self)
                 let (finished, finish) = AsyncStream.makeStream(of: Void.self)

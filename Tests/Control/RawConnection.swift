@@ -5,8 +5,8 @@ import NIOPosix
 struct RawConnection: Sendable {
     let descriptor: Int32
 
-    /// Longer than any bound that a test sets; a read that takes this long fails the test.
-    private static let timeoutSeconds = 300
+    /// A read that takes this long fails the test.
+    private static let timeoutSeconds = 120
 
     /// Connects, runs `body`, closes.
     static func with<R: Sendable>(

@@ -60,9 +60,45 @@ struct RetryPolicyTests {
         #expect(delays.allSatisfy { $0 <= .seconds(120) })
     }
 
+    /// What the other side may get over by itself, and what somebody has to mend.
+    static let failures: [(EffectFailure, Duration)] =
+        [.unreachable, .throttled(retryAfter: nil), .lost, .unusable].map { ($0, .seconds(300)) }
+        + [
+            .rejected, .refused(Refusal(status: 400)), .wrongEndpoint(Refusal(status: 404)),
+            .misconfigured, .sealBroken, .vaultSealed, .blocked(Obstacle(.trigger)),
+        ].map { ($0, .seconds(86_400)) }
+
+    private static func wait(
+        after failures: [EffectFailure],
+        seed: UInt64
+    ) throws -> Duration {
+        let now = WallTime(unixMilliseconds: 1_800_000_000_000)
+        var context = StepContext(now: now, random: SeededGenerator(seed: seed))
+        var retry = Retry()
+        for failure in failures { retry.fail(after: failure, &context) }
+        return try #require(retry.nextAt).since(now)
+    }
+
+    @Test("an outage is retried within minutes, a refusal within a day", arguments: failures)
+    func longest(_ failure: EffectFailure, _ longest: Duration) throws {
+        let many = Array(repeating: failure, count: 100)
+        let waits = try (0..<200).map { try Self.wait(after: many, seed: $0) }
+        #expect(waits.allSatisfy { $0 <= longest })
+        #expect(try #require(waits.max()) > longest * 0.9)
+    }
+
+    @Test("what fails after an outage of months waits for minutes")
+    func afterOutage() throws {
+        let outage = Array(repeating: EffectFailure.unreachable, count: 10_000)
+        for seed in 0..<20 as Range<UInt64> {
+            #expect(try Self.wait(after: outage + [.rejected], seed: seed) <= .seconds(1024))
+        }
+    }
+
     /// A policy with its first and its longest delay.
     static let policies: [(RetryPolicy, Duration, Duration)] = [
         (.effect, .milliseconds(500), .seconds(86_400)),
+        (.outage, .milliseconds(500), .seconds(300)),
         (.exchange, .milliseconds(500), .seconds(5)),
         (.renewal, .seconds(3600), .seconds(86_400)),
         (.breaker, .seconds(1), .seconds(300)),

@@ -137,7 +137,7 @@ struct TransportTests {
         return answer
     }
 
-    @Test("a call that gets no connection in time was not sent")
+    @Test("a call that gets no connection in time was not sent", .timeLimit(.minutes(10)))
     func poolTimeout() async throws {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
         let react: @Sendable (String) -> RawServer.Reaction = { _ in

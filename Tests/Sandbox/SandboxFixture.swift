@@ -87,8 +87,7 @@ struct SandboxFixture: Sendable {
         _ path: String,
         body: String? = nil,
         type: String = "application/x-www-form-urlencoded",
-        headers: [String: String] = [:],
-        timeout: TimeAmount = .seconds(120)
+        headers: [String: String] = [:]
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: sandbox.baseURL + path)
         request.method = method
@@ -99,7 +98,7 @@ struct SandboxFixture: Sendable {
             request.headers.add(name: "content-type", value: type)
             request.body = .bytes(Array(body.utf8))
         }
-        let response = try await client.execute(request, timeout: timeout)
+        let response = try await client.execute(request, timeout: .seconds(120))
         let bytes = try await response.body.collect(upTo: 1 << 26)
         return Answer(
             status: response.status.code,
@@ -113,13 +112,12 @@ struct SandboxFixture: Sendable {
         _ path: String,
         _ fields: [String: String],
         clientID: String = clientID,
-        secret: String? = nil,
-        timeout: TimeAmount = .seconds(120)
+        secret: String? = nil
     ) async throws -> Answer {
         var form = fields
         form["client_id"] = clientID
         form["client_secret"] = try secret ?? self.secret(clientID)
-        return try await send(.POST, path, body: Self.encoded(form), timeout: timeout)
+        return try await send(.POST, path, body: Self.encoded(form))
     }
 
     func exchange(

@@ -29,6 +29,7 @@ struct AfterOutageTests {
         sim.faults.storeFailurePerMille = 0
         sim.run(for: Self.patience)
         #expect(Self.open(sim) == [])
+        #expect(sim.world.violations.isEmpty)
     }
 
     @Test("a crash at any action, where nothing else fails, adds seconds")
@@ -41,6 +42,7 @@ struct AfterOutageTests {
             sim.crashAtAction = point
             sim.run(for: .seconds(30))
             #expect(Self.open(sim) == [], "crash at action \(point)")
+            #expect(sim.world.violations.isEmpty)
         }
     }
 

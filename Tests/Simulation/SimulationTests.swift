@@ -99,7 +99,7 @@ struct SimulationTests {
         #expect(sim.acknowledged.count { sim.state($0) == .completed } == 9)
     }
 
-    @Test("three months of outage end no request, and it ends minutes after them")
+    @Test("no request ends by an outage of three months, and each ends minutes after it")
     func monthsOfOutage() {
         var sim = Simulator(seed: 5, configuration: Scenario.configuration())
         sim.faults.outages[apple] = sim.now + .seconds(90 * 86_400)

@@ -71,6 +71,10 @@ extension Simulator {
         checkTiming(request)
     }
 
+    private static let outages = Set(
+        [EffectFailure.unreachable, .throttled(retryAfter: nil), .lost, .unusable].map(\.code)
+    )
+
     /// I-10: an open request is due within a day, or parked with a reason, or waits for the lane.
     private mutating func checkTiming(_ request: Request) {
         // Until the commit that takes over a jump of the clock.
@@ -86,6 +90,11 @@ extension Simulator {
         }
         if request.dueAt == nil, request.phase.parkReason == nil, !waitsForLane {
             world.violations.append("I-10: open, not parked, and never due")
+        }
+        let works = request.revocations.map(\.retry) + request.purges.map(\.retry)
+        for case (.some(let failure), .some(let next)) in works.map({ ($0.lastFailure, $0.nextAt) })
+        where Self.outages.contains(failure) && next.since(clock) > .seconds(360) {
+            world.violations.append("an outage is not retried within minutes: \(request)")
         }
     }
 

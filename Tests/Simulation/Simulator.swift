@@ -87,7 +87,7 @@ struct Simulator {
     /// Chances out of 1,000, drawn per seed.
     struct Faults {
         var failurePerMille = 0
-        /// Of the purges alone, on top of the others.
+        /// Of the purges alone; the higher of both counts.
         var storeFailurePerMille = 0
         var lostAnswerPerMille = 0
         var crashPerMille = 0

@@ -80,12 +80,12 @@ import Testing
             clock: .real()
         )
         let writer = Writer(app)
-        let memory = try PeakMemory.whereHeld()
+        let memory = try PeakMemory()
         writer.start()
         var answers: [PurgeAnswer] = []
         let took = await ContinuousClock().measure { answers = await target.purge([order("a")]) }
         let waits = try await writer.waits()
-        let grown = try memory?.grownMebibytes() ?? 0
+        let grown = try memory.grownMebibytes()
         let late = waits.filter { $0 > .milliseconds(100) }.count
         Swift.print(
             "bench: 1,000,000 rows in \(took), \(grown) MiB more resident, \(waits.count) writes,"

@@ -5,10 +5,10 @@ import TestSupport
 struct PeakMemory {
     private let before: Int
 
-    /// None where no bar is held: other suites need memory of the same process.
+    /// None where no bar is held: what earlier tests left in the process would count.
     static func whereHeld() throws -> PeakMemory? { try Bars.areHeld ? PeakMemory() : nil }
 
-    private init() throws {
+    init() throws {
         try Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         before = try Self.peakKibibytes()
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Systemd
 
-@Suite("Log queue", .timeLimit(.minutes(5)))
+@Suite("Log queue", .timeLimit(.minutes(10)))
 struct LogQueueTests {
     @Test("entries come out in the order in which they went in")
     func order() throws {
@@ -14,7 +14,7 @@ struct LogQueueTests {
         let queue = try LogQueue(output: output.write)
         defer { queue.close() }
         for number in 0..<100 { queue.submit(entry("\(number)")) }
-        #expect(queue.flush(timeout: .seconds(300)))
+        #expect(queue.flush(timeout: .seconds(120)))
         #expect(output.messages == (0..<100).map { "\($0)" })
     }
 
@@ -29,9 +29,9 @@ struct LogQueueTests {
         for number in 0..<50 { queue.submit(entry("\(number)", level: .notice)) }
         #expect(!queue.flush(timeout: .zero))
         output.unblock()
-        #expect(queue.flush(timeout: .seconds(300)))
+        #expect(queue.flush(timeout: .seconds(120)))
         queue.submit(entry("last"))
-        #expect(queue.flush(timeout: .seconds(300)))
+        #expect(queue.flush(timeout: .seconds(120)))
         let expected = ["first"] + (0..<10).map { "\($0)" } + ["last"]
         #expect(output.messages.filter { $0 != "journal entries dropped: 40" } == expected)
         #expect(output.counts == ["40"])
@@ -48,7 +48,7 @@ struct LogQueueTests {
         for number in 0..<10 { queue.submit(entry("info \(number)")) }
         for number in 0..<10 { queue.submit(entry("error \(number)", level: .error)) }
         output.unblock()
-        #expect(queue.flush(timeout: .seconds(300)))
+        #expect(queue.flush(timeout: .seconds(120)))
         #expect(output.messages.filter { $0.hasPrefix("info") }.count == 5)
         #expect(output.messages.filter { $0.hasPrefix("error") }.count == 5)
     }
@@ -60,11 +60,11 @@ struct LogQueueTests {
         defer { queue.close() }
         output.refuse("bad")
         queue.submit(entry("bad"))
-        #expect(queue.flush(timeout: .seconds(300)))
+        #expect(queue.flush(timeout: .seconds(120)))
         queue.submit(entry("good"))
-        #expect(queue.flush(timeout: .seconds(300)))
+        #expect(queue.flush(timeout: .seconds(120)))
         queue.submit(entry("again"))
-        #expect(queue.flush(timeout: .seconds(300)))
+        #expect(queue.flush(timeout: .seconds(120)))
         #expect(output.counts == ["1"])
     }
 
@@ -81,7 +81,7 @@ struct LogQueueTests {
         let logger = Logger(label: "test") { _ in handler }
         logger.error("cannot revoke", error: Failure(), metadata: ["step": "call"])
         logger.debug("not at this level")
-        #expect(queue.flush(timeout: .seconds(300)))
+        #expect(queue.flush(timeout: .seconds(120)))
         let written = try #require(output.entries.first)
         #expect(output.entries.count == 1)
         #expect(

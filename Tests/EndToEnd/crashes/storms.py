@@ -115,6 +115,7 @@ def storm(checks, seed, library, kind, one_in):
                  (set(stage.rows_left()), stage.checksum(but=users)), (set(stays), others))
     judge_order(checks, stage, users, tokens)
     judge_ends(checks, manager, begun, over, kind)
+    checks.check("     calls failed", bool(met) or kind == "sigbus", met)
     print(f"     {sum(met.values())} failed: {dict(met.most_common(6))};"
           f" ends: {dict(collections.Counter(status for _, status in manager.ends))}")
     manager.stop()

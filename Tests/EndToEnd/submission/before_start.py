@@ -457,7 +457,7 @@ def cut(path):
 def leave_in_wal(path, statement):
     """A process switches the file to WAL, commits and is gone, without closing anything."""
     program = ("import os, sqlite3, sys\n"
-               "database = sqlite3.connect(sys.argv[1], timeout=HANG_S, isolation_level=None)\n"
+               f"database = sqlite3.connect(sys.argv[1], timeout={HANG_S}, isolation_level=None)\n"
                "database.execute('PRAGMA journal_mode = WAL')\n"
                "database.execute(sys.argv[2])\n"
                "os._exit(0)\n")

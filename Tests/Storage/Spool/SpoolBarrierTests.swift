@@ -82,7 +82,7 @@ struct SpoolBarrierTests {
                 """
             )
             async let outcome = service.readToEnd()
-            // Each rest follows a try.
+            // Most rests follow a try.
             await rests.wait(for: 20)
             #expect(taker.secrets.isEmpty)
             try spool.execute("COMMIT")

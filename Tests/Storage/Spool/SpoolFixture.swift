@@ -154,9 +154,9 @@ final class SpoolFixture: Sendable {
 }
 
 extension SpoolClock {
-    /// The machine's clock, and what tells of each rest as it begins.
+    /// The machine's clock, and what tells of each rest as it begins; none is remembered.
     static func telling() -> (clock: SpoolClock, rests: AsyncStream<Void>) {
-        let (rests, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .unbounded)
+        let (rests, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(0))
         let system = SpoolClock.system()
         let clock = SpoolClock(
             uptime: system.uptime,
@@ -170,7 +170,7 @@ extension SpoolClock {
 }
 
 extension AsyncStream where Element == Void {
-    /// Waits for so many signals.
+    /// Waits for so many signals from now on.
     func wait(for count: Int) async {
         var left = count
         for await _ in self {

@@ -282,7 +282,7 @@ import Testing
                     + "INSERT INTO requests (kind, user_id) VALUES ('delete_account', 'u2')"
             )
             service.poke()
-            // Each rest follows a try; nothing is told, because the lock ends in time.
+            // Most rests follow a try; nothing is told, because the lock ends in time.
             await rests.wait(for: 30)
             #expect(taker.users == ["u1"])
             try spool.execute("COMMIT")

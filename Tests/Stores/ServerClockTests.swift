@@ -1,0 +1,70 @@
+import Engine
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import Stores
+
+/// What a target at a server does for so long and no longer.
+@Suite("The clock of a target at a server") struct ServerClockTests {
+    private static let schema = """
+        CREATE TABLE posts (id integer PRIMARY KEY, u varchar(20));
+        INSERT INTO posts VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd');
+        """
+    private static let kinds = [ShapeKind.postgresql, .mysql]
+    private static let rule = TableRule(table: "posts", column: "u", action: .delete)
+
+    private static func target(
+        _ kind: ShapeKind,
+        _ clock: TargetClock,
+        _ seen: @escaping @Sendable (String) -> Void
+    ) throws -> any PurgeTarget {
+        let note = { @Sendable (statement: String) in
+            seen(statement)
+            return true
+        }
+        let app = try kind.open(schema)
+        if let app = app as? PostgreSQLFixture {
+            return app.target(app.plan([rule]), clock: clock, beforeStatement: note)
+        }
+        let mysql = try #require(app as? MySQLFixture)
+        return mysql.target(mysql.plan([rule]), clock: clock, beforeStatement: note)
+    }
+
+    @Test("users share a transaction only while it is short", arguments: kinds)
+    func groups(kind: ShapeKind) async throws {
+        for (clock, least) in [(TargetClock.still(), 1), (.hasty(), 4)] {
+            let commits = Mutex(0)
+            let target = try Self.target(kind, clock) { statement in
+                if statement == "COMMIT" { commits.withLock { $0 += 1 } }
+            }
+            let answers = await target.purge(["a", "b", "c", "d"].map { order($0) })
+            #expect(answers.map(\.text) == Array(repeating: "posts delete, cutoff: none 1", count: 4))
+            #expect(commits.withLock { $0 } == least)
+        }
+    }
+
+    @Test("a plan and a session that are old are made again", arguments: kinds)
+    func ages(kind: ShapeKind) async throws {
+        let statements = Mutex(0)
+        let hours = Mutex(0)
+        let real = TargetClock.patient()
+        let clock = TargetClock(
+            wall: real.wall,
+            uptime: { real.uptime() + .seconds(3600 * hours.withLock { $0 }) },
+            rest: real.rest,
+            entropy: real.entropy
+        )
+        let target = try Self.target(kind, clock) { _ in statements.withLock { $0 += 1 } }
+        func count(_ user: String) async -> Int {
+            let before = statements.withLock { $0 }
+            #expect(await target.purge([order(user)]).map(\.text) == ["posts delete, cutoff: none 1"])
+            return statements.withLock { $0 } - before
+        }
+        let first = await count("a")
+        let kept = await count("b")
+        hours.withLock { $0 += 1 }
+        let old = await count("c")
+        #expect(kept < first && old > kept, "\(first), \(kept), \(old)")
+    }
+}
