@@ -111,7 +111,7 @@ integrations:
 
 STEPS ?= 1000
 clock-steps:
-	Tests/EndToEnd/run --only clock-steps --set count=$(STEPS)
+	BARS=1 Tests/EndToEnd/run --only clock-steps --set count=$(STEPS)
 
 lint:
 	scripts/setup lint

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The failures in outputs of `swift test`, each with its lines and how to repeat it; the place of the last lines of a red run.
+"""Prints the failures in outputs of `swift test`, each with its lines and the command that repeats it.
+
+Of an output with no failure and no success, such as that of a crash, it prints the last lines.
 
 usage: explain.py FILE ...
 """

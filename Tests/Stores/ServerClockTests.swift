@@ -11,6 +11,7 @@ import Testing
         CREATE TABLE posts (id integer PRIMARY KEY, u varchar(20));
         INSERT INTO posts VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd');
         """
+    private static let oneRow = "posts delete, cutoff: none 1"
     private static let kinds = [ShapeKind.postgresql, .mysql]
     private static let rule = TableRule(table: "posts", column: "u", action: .delete)
 
@@ -39,7 +40,7 @@ import Testing
                 if statement == "COMMIT" { commits.withLock { $0 += 1 } }
             }
             let answers = await target.purge(["a", "b", "c", "d"].map { order($0) })
-            #expect(answers.map(\.text) == Array(repeating: "posts delete, cutoff: none 1", count: 4))
+            #expect(answers.map(\.text) == Array(repeating: Self.oneRow, count: 4))
             #expect(commits.withLock { $0 } == least)
         }
     }
@@ -58,7 +59,7 @@ import Testing
         let target = try Self.target(kind, clock) { _ in statements.withLock { $0 += 1 } }
         func count(_ user: String) async -> Int {
             let before = statements.withLock { $0 }
-            #expect(await target.purge([order(user)]).map(\.text) == ["posts delete, cutoff: none 1"])
+            #expect(await target.purge([order(user)]).map(\.text) == [Self.oneRow])
             return statements.withLock { $0 } - before
         }
         let first = await count("a")

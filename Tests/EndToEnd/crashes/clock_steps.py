@@ -20,7 +20,7 @@ ALTER TABLE posts ADD COLUMN created_at INTEGER NOT NULL DEFAULT 0;
 CUTOFF = 'created_at_column = "created_at"\ncreated_at_unit = "unix_s"\n'
 
 
-@scenario()
+@scenario(bars=True)
 def clock_steps(checks, seed, count=40):
     steps(checks, seed)
     new_installations(checks, seed)

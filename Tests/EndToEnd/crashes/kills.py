@@ -131,7 +131,7 @@ def judge_mixed(checks, stage, mixed, revoked, erased):
                  and all(user in erased for user in mixed.users), (still, early))
 
 
-@scenario(long=True)
+@scenario(long=True, bars=True)
 def kills(checks, seed, count=200):
     faults = ["--fault-kinds", FAULTS, "--seed", str(seed), "--retry-after", "1s"]
     sandbox = Sandbox(BINARIES, *faults, "--fault-rate", str(RATE), "--refresh-limit", "off")

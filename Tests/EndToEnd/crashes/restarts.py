@@ -26,7 +26,7 @@ CLOSED = "the connection is closed"
 ASKS = b"GET /v1/status HTTP/1.1\r\nHost: expunged\r\nConnection: %s\r\n\r\n"
 
 
-@scenario(gate={})
+@scenario(gate={}, bars=True)
 def restarts(checks, seed):
     stage = Stage(checks, seed)
     sockets = [listening(stage, role) for role in ROLES]

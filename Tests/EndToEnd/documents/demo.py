@@ -13,7 +13,7 @@ from scenario import scenario
 from stage import ROOT
 
 SCRIPT = os.path.join(ROOT, "scripts/demo")
-# Well inside of the second of its five parts, with the daemon at work.
+# Ctrl-C comes when so many expectations held: in the second of the demo's five parts, while the daemon works.
 CUT_AFTER = 9
 
 
@@ -35,11 +35,11 @@ def plays(checks):
 
 def is_cut(checks):
     with tempfile.TemporaryDirectory() as place:
-        # A terminal sends Ctrl-C to all processes of the group; one that a shell put into the background
-        # ignores it, and so would all that come of it.
-        # Room for one line: it goes no further than is read here.
+        # The pipe has room for one write (O_DIRECT in pipe(2)): the demo gets no further than is read here.
         out, into = os.pipe2(os.O_CLOEXEC | os.O_DIRECT)
         fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, 4096)
+        # The signal below goes to the whole process group, as Ctrl-C at a terminal does. A shell lets its background
+        # processes ignore it, and children inherit that: so the default is set again.
         demo = subprocess.Popen([SCRIPT], env={**os.environ, "TMPDIR": place}, stdout=into, stderr=subprocess.STDOUT,
                                 start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         os.close(into)

@@ -19,7 +19,7 @@ USERS = 60
 GOES_ON_S = 20 if HOLDS_BARS else HANG_S
 
 
-@scenario()
+@scenario(bars=True)
 def failover(checks, seed):
     # What is repeated after a failover would be throttled for a day.
     sandbox = Sandbox(BINARIES, "--refresh-limit", "off")

@@ -22,7 +22,7 @@ USERS = 40
 TAKEOVER_S = 7
 
 
-@scenario()
+@scenario(bars=True)
 def standby(checks, seed):
     # A host that takes over repeats the checks that were under way.
     sandbox = Sandbox(BINARIES, "--refresh-limit", "off")

@@ -27,7 +27,7 @@ WAIT_MAX_S = 2.5
 HIDDEN = ".expunged-copy-"
 
 
-@scenario()
+@scenario(bars=True)
 def backup(checks, seed):
     # A check whose answer was late would wait for a day otherwise.
     stage = Stage(checks, seed, Sandbox(BINARIES, "--refresh-limit", "off"))

@@ -134,7 +134,7 @@ def shows(checks, stage):
     by_state = states(stage)
     scheduled = stage.run("expungectl", "show", by_state["scheduled"]).stdout
     checks.check("show says when a scheduled request begins", re.search(
-        r"begins: \d{4}-.*\(in (\d+h|\d+m)\)", scheduled), scheduled)
+        r"begins: \d{4}-.*\(in (1h|2h|\d{1,2}m)\)", scheduled), scheduled)
     parked = stage.run("expungectl", "show", by_state["parked"]).stdout
     why = ("waits for: the end of a hold", "waits since: ", "expungectl release --user")
     checks.check("show says why a request waits, since when, and what to do", all(

@@ -216,7 +216,7 @@ def mistakes(checks, seed):
 class Endless(http.server.BaseHTTPRequestHandler):
     """A list whose pages come slowly, each with another cursor for the next."""
 
-    # Ten of these are more than what the start waits for.
+    # Six pages take longer than the start waits for a check (Limits.startCheckMax, 20 s).
     PAGE_S = 4
     is_over = threading.Event()
 

@@ -16,7 +16,7 @@ WAKES_PER_S_MAX = 6
 REST_S, IDLE_S = 4, 10
 
 
-@scenario()
+@scenario(bars=True)
 def executor(checks, seed):
     for choice in ("pool", "stock"):
         stage = Stage(checks, seed)

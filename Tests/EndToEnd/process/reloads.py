@@ -17,7 +17,7 @@ RETIREMENT_S = 60
 GROWTH_MAX = 8 * 1024
 
 
-@scenario()
+@scenario(bars=True)
 def reloads(checks, seed):
     stage = Stage(checks, seed)
     stage.starts()

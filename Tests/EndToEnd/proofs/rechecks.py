@@ -214,7 +214,8 @@ def look(stage, request=None, end=None):
         # What the row had before must be in no file, as with the service's own writes.
         state.execute("PRAGMA secure_delete = ON")
         with state:
-            state.execute("UPDATE rechecks SET due_at = ?1 WHERE coalesce(request_id = ?2, 1)", (moved, case))
+            count = state.execute("UPDATE rechecks SET due_at = ?1 WHERE coalesce(request_id = ?2, 1)", (moved, case)).rowcount
+            assert count == 1 if request else count > 0, f"{count} cases wait for a look: {request or 'all'}"
     stage.starts()
     # One commit records what it found and when the next one is due.
     stage.checks.check("the look is made", comes_true(

@@ -3,13 +3,13 @@
 import os
 import socket
 import ssl
-import subprocess
 import threading
 
 from checks import HANG_S, HOLDS_BARS, comes_true
 from neighbors import resident_kib
 from scenario import scenario
 from stage import Stage
+from store_servers import make_certificate
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 HINT = b"HTTP/1.1 103 Early Hints\r\nLink: </style>; rel=preload\r\n\r\n"
@@ -67,14 +67,10 @@ class Provider(threading.Thread):
         self.listener.close()
 
 
-@scenario()
+@scenario(bars=True)
 def hostile_provider(checks, seed):
     stage = Stage(checks, seed)
-    certificate, key = stage.path("provider.pem"), stage.path("provider.key")
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-         "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    certificate, key = make_certificate(stage.directory)
     stage.hasten()
     with open(stage.path("expunged.toml")) as file:
         text = file.read()

@@ -20,7 +20,7 @@ CODE_S_MAX = 1.0
 ALONE_S_MIN = 1.0
 
 
-@scenario()
+@scenario(bars=True)
 def unserviceable(checks, seed):
     stage = Stage(checks, seed)
     try:

@@ -8,9 +8,7 @@ import http.server
 import json
 import os
 import sqlite3
-import ssl
 import subprocess
-import threading
 import time
 
 from canaries import canary
@@ -18,7 +16,7 @@ from checks import HANG_S, comes_true
 from sandbox import CLIENT, Sandbox
 from scenario import scenario
 from stage import BINARIES, ROOT, Stage
-from store_servers import make_certificate
+from store_servers import make_certificate, serve_over_tls
 
 PROVIDERS = """
 [[provider]]
@@ -79,11 +77,12 @@ ca_file = "{ca}"
 timeout_connect = "20s"
 timeout_total = "60s"
 """
-# As long as this, and at least until it was revoked twice: a slow machine may not come to that in this time.
+# A revoked token works on for so long here, and at least until it is revoked a second time: a slow machine may take
+# longer than this for that.
 LAG_S = 10
-# With pauses whose upper bounds double from half a second; every half a second it would be twenty.
+# The upper bounds of the pauses between revocations double from half a second. Without that there would be twenty.
 REVOCATIONS_MAX = 10
-# One pause in a thousand that is drawn after 10 s takes longer than a minute, and none these.
+# A pause that is drawn after LAG_S is longer than a minute once in a thousand times, and never as long as this.
 LAG_WAIT_S = 300
 # More than an identity could hold before, and more than one page of anything.
 SIGN_INS = 40
@@ -144,13 +143,8 @@ class SlowProvider:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.certificate, key)
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.server = serve_over_tls(Handler, self.certificate, key)
         self.url = f"https://localhost:{self.server.server_port}"
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
 
     def answer(self, path):
         self.calls.append(path)
@@ -205,13 +199,16 @@ def live_tokens(stage, user, provider="oauth2"):
     return sum(grant.get("live_tokens", 0) for grant in answer["grants"])
 
 
-def settled(stage, user, count):
-    """Until the service has used up so many codes."""
+def settled(stage, user):
+    """Waits until the service has exchanged every code of a user, or has lost it."""
+    def identities():
+        return stage.http("GET", f"/v1/users/{user}/identities")[1]["items"]
+
     def is_settled():
-        return not any(identity["state"] == "pending" for identity in stage.http(
-            "GET", f"/v1/users/{user}/identities")[1]["items"])
+        states = [identity["state"] for identity in identities()]
+        return states and "pending" not in states
     if not comes_true(is_settled):
-        stage.checks.check(f"code {count} is used up", False, stage.http("GET", f"/v1/users/{user}/identities")[1])
+        stage.checks.check("no code of the user waits any longer", False, identities())
 
 
 def lost_code(checks, stage):
@@ -219,11 +216,11 @@ def lost_code(checks, stage):
     stage.sandbox.ask("fault", "--fault-rate", "1", "--fault-kinds", "response_lost", "--fault-endpoints", "token",
                       "--fault-providers", "oauth2", "--fault-limit", "1")
     sign_in(stage, user)
-    settled(stage, user, 1)
+    settled(stage, user)
     stage.sandbox.fault(0)
     before = live_tokens(stage, user)
     sign_in(stage, user)
-    settled(stage, user, 2)
+    settled(stage, user)
     receipt = receipt_of(stage, user)
     link, left = link_of(receipt, "plain"), live_tokens(stage, user)
     checks.check("the provider has issued a token for a code whose answer was lost, and it lives on",
@@ -241,7 +238,7 @@ def many_sign_ins(checks, stage):
     taken = collections.Counter()
     for _ in range(SIGN_INS):
         taken[sign_in(stage, user)] += 1
-        settled(stage, user, 1)
+        settled(stage, user)
     live = live_tokens(stage, user)
     checks.check(f"{SIGN_INS} sign-ins of one user are all taken, {live} tokens live",
                  list(taken) == [202] and live >= SIGN_INS, (taken, live))
@@ -257,7 +254,7 @@ def many_sign_ins_at_apple(checks, stage):
     taken = collections.Counter()
     for _ in range(SIGN_INS):
         taken[put(stage, user, "apple", "authorization_code", stage.sandbox.sign_in(user)["code"])] += 1
-        settled(stage, user, 1)
+        settled(stage, user)
     held = stage.http("GET", f"/v1/users/{user}/identities")[1]["items"][0]["credential_count"]
     checks.check(f"{SIGN_INS} sign-ins at Apple are all taken, and {held} tokens are kept",
                  list(taken) == [202] and 0 < held < SIGN_INS, (taken, held))
@@ -323,7 +320,7 @@ def wrong_url(checks, stage):
 def made_up_beside_a_real_one(checks, stage):
     user, = stage.new_users(1)
     sign_in(stage, user)
-    settled(stage, user, 1)
+    settled(stage, user)
     put(stage, user, "plain", "access_token", canary(stage.random))
     link = link_of(receipt_of(stage, user), "plain")
     checks.equal("a made-up token where each stands alone does not hide behind one that was revoked",
@@ -347,13 +344,13 @@ def cut_then_lost(checks, stage):
     """A sign-in after a reported cut opens a new grant, also when the answer to its code is lost."""
     user, = stage.new_users(1)
     put(stage, user, "apple", "authorization_code", stage.sandbox.sign_in(user)["code"])
-    settled(stage, user, 1)
+    settled(stage, user)
     notification = stage.sandbox.ask("withdraw-consent", "--user", user)
     stage.http("POST", "/v1/notifications/apple", {"payload": notification["payload"]})
     stage.sandbox.ask("fault", "--fault-rate", "1", "--fault-kinds", "response_lost", "--fault-endpoints", "token",
                       "--fault-providers", "apple", "--fault-limit", "1")
     put(stage, user, "apple", "authorization_code", stage.sandbox.sign_in(user)["code"])
-    settled(stage, user, 2)
+    settled(stage, user)
     stage.sandbox.fault(0)
     link = link_of(receipt_of(stage, user), "apple")
     grants = stage.sandbox.ask("grants", "--user", user)["grants"]

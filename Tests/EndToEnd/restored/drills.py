@@ -3,6 +3,7 @@
 What is in a store and in its copy is reported by the store's own client, never by what the drill reports.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -137,6 +138,18 @@ def others(held, users):
     return {item: content for item, content in held.items() if not any(user in item for user in users)}
 
 
+@contextlib.contextmanager
+def at(store, **place):
+    """A store as it is elsewhere: `place` names the attribute that says where it is, and what that is meanwhile."""
+    (name, value), = place.items()
+    usual = getattr(store, name)
+    setattr(store, name, value)
+    try:
+        yield
+    finally:
+        setattr(store, name, usual)
+
+
 class DrilledDatabase(Database):
     LEFT_AS = "undated"
 
@@ -175,20 +188,16 @@ class DrilledPostgreSQL(PostgreSQL):
         return super()._client()[:-1] + [self.database]
 
     def items(self, place="postgres"):
-        self.database = place
-        try:
+        with at(self, database=place):
             return super().items()
-        finally:
-            self.database = "postgres"
 
     def back_up(self):
         """Before the daemon has a session: no database is copied while others use it."""
         for name in (self.COPY, "stubborn", "empty"):
             self.sql(f"CREATE DATABASE {name} TEMPLATE {'template0' if name == 'empty' else 'postgres'}")
-        self.database = "stubborn"
-        self.sql("CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
-                 "CREATE TRIGGER keep BEFORE DELETE ON posts FOR EACH ROW EXECUTE FUNCTION keep()")
-        self.database = "postgres"
+        with at(self, database="stubborn"):
+            self.sql("CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+                     "CREATE TRIGGER keep BEFORE DELETE ON posts FOR EACH ROW EXECUTE FUNCTION keep()")
 
     def restore(self, users):
         pass
@@ -205,11 +214,8 @@ class DrilledMySQL(MySQL):
     LEFT_AS, COPY = "undated", "restored"
 
     def items(self, place="app"):
-        self.database = place
-        try:
+        with at(self, database=place):
             return super().items()
-        finally:
-            self.database = "app"
 
     def back_up(self):
         dump = subprocess.run(["mariadb-dump", "--no-defaults", "-S", self.socket, "-u", "root", "app"],
@@ -235,11 +241,8 @@ class DrilledRedis(Redis):
         return super().cli("-n", self.database, *words, text=text)
 
     def items(self, place="0"):
-        self.database = place
-        try:
+        with at(self, database=place):
             return super().items()
-        finally:
-            self.database = "0"
 
     def back_up(self):
         self.cli(text="".join(f'COPY "{key}" "{key}" DB {self.COPY}\n' for key in self.cli("KEYS", "*")))
@@ -262,11 +265,8 @@ class DrilledFiles(Files):
         self.COPY = directory + ".restored"
 
     def items(self, place=None):
-        root, self.root = self.root, place or self.root
-        try:
+        with at(self, root=place or self.root):
             return {os.path.relpath(name, self.root): content for name, content in super().items().items()}
-        finally:
-            self.root = root
 
     def back_up(self):
         subprocess.run(["cp", "-a", self.root, self.root + ".old"], check=True)
@@ -296,11 +296,8 @@ class DrilledS3(S3):
 
     def items(self, place="uploads"):
         """Without the ids of versions and uploads: the copy has others."""
-        self.bucket = place
-        try:
+        with at(self, bucket=place):
             held = super().items()
-        finally:
-            self.bucket = "uploads"
         names = [name.rsplit(" ", 1)[0] if not name.startswith("upload ") else name for name in held]
         return {name: names.count(name) for name in names}
 
@@ -311,11 +308,8 @@ class DrilledS3(S3):
         # It dates by full seconds: the next one is newer than every request.
         second = int(time.time())
         assert comes_true(lambda: time.time() >= second + 1), "the clock stands still"
-        self.bucket = self.COPY
-        try:
+        with at(self, bucket=self.COPY):
             self.prepare(users)
-        finally:
-            self.bucket = "uploads"
 
     def bad_places(self):
         yield "in the bucket itself", "uploads", "bad_copy", "the store of target 's3'"
@@ -328,21 +322,15 @@ class DrilledDynamoDB(DynamoDB):
     CUT_RATE = 0
 
     def items(self, place="live-"):
-        self.prefix = place
-        try:
+        with at(self, prefix=place):
             return super().items()
-        finally:
-            self.prefix = "live-"
 
     def back_up(self):
         pass
 
     def restore(self, users):
-        self.prefix = self.COPY
-        try:
+        with at(self, prefix=self.COPY):
             self.prepare(users)
-        finally:
-            self.prefix = "live-"
 
     def bad_places(self):
         yield "in the tables themselves", "live-", "bad_copy", "the store of target 'dynamodb'"
@@ -361,21 +349,15 @@ class DrilledCloudStorage(CloudStorage):
         return super().call(method, path.replace("/b/media", "/b/" + self.bucket, 1), body, *more)
 
     def items(self, place="media"):
-        self.bucket = place
-        try:
+        with at(self, bucket=place):
             return super().items()
-        finally:
-            self.bucket = "media"
 
     def back_up(self):
         pass
 
     def restore(self, users):
-        self.bucket = self.COPY
-        try:
+        with at(self, bucket=self.COPY):
             self.prepare(users)
-        finally:
-            self.bucket = "media"
 
     def bad_places(self):
         yield "in the bucket itself", "media", "bad_copy", "the store of target 'cloud-storage'"
@@ -418,11 +400,8 @@ class DrilledCommand(Command):
             file.write(PROGRAM.format(python=sys.executable, home=self.home))
 
     def items(self, place=None):
-        home, self.home = self.home, os.path.join(self.copies, place) if place else self.home
-        try:
+        with at(self, home=os.path.join(self.copies, place) if place else self.home):
             return super().items()
-        finally:
-            self.home = home
 
     def back_up(self):
         shutil.copytree(self.home, os.path.join(self.copies, self.COPY))

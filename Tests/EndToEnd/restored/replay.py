@@ -62,7 +62,7 @@ def replay_objects(checks, seed, users=100):
     in_stores(checks, seed, object_stores, users, 60, play)
 
 
-@scenario()
+@scenario(bars=True)
 def replay_large_tree(checks, seed):
     in_stores(checks, seed, large_tree, 100, 60, play_large_tree)
 

@@ -4,17 +4,18 @@ import base64
 import json
 import os
 import sqlite3
-import stat
 import sys
 
 from canaries import canary
 from checks import HANG_S
 from sandbox import Sandbox
 from stage import BINARIES
+from store_servers import keep_secret
+from store_stand_ins import set_fault_rate
 
 # A provider of kind `command`: a token is a file, and one call in five fails in one of four ways.
 PROGRAM = """#!{python}
-import json, os, random, sys, time
+import json, os, random, sys
 HOME = {home!r}
 ask = json.load(sys.stdin)
 with open(HOME + ".calls", "ab", buffering=0) as file:
@@ -155,7 +156,7 @@ class Families:
             file.write(PROGRAM.format(
                 python=sys.executable, home=self.vault, seed=stage.random.getrandbits(64)))
         os.chmod(self.program, 0o755)
-        self._fail_program(fault_rate)
+        set_fault_rate(self.vault, fault_rate)
         self.all = [APPLE, *OTHERS]
         self.names = [made.name for made in self.all] + ["command"]
         self.sandbox.ask("register-client", "--provider", "oauth2", "--client-id", "preset-app",
@@ -164,9 +165,9 @@ class Families:
 
     def _configure(self):
         stage, sandbox = self.stage, self.sandbox
-        self._keep("service-account.json", json.dumps(sandbox.ask("service-account")))
+        keep_secret(stage, "service-account.json", json.dumps(sandbox.ask("service-account")))
         for made in OTHERS:
-            self._keep(f"{made.name}-secret", made.secret)
+            keep_secret(stage, f"{made.name}-secret", made.secret)
         words = [f'"{made.word}" = "{made.name}"' for made in self.all]
         text = DIRECTORY.format(endpoint=sandbox.endpoint, ca=sandbox.path("ca.pem"),
                                 words="\n".join([*words, '"oidc.command" = "command"']))
@@ -180,19 +181,8 @@ class Families:
         with open(stage.path("expunged.toml"), "a") as file:
             file.write(text)
 
-    def _fail_program(self, rate):
-        with open(f"{self.vault}.rate.new", "w") as file:
-            file.write(str(rate))
-        os.replace(f"{self.vault}.rate.new", f"{self.vault}.rate")
-
     def _place(self, made):
         return self.graph if made.stand_in == "microsoft" else self.sandbox
-
-    def _keep(self, name, secret):
-        path = self.stage.path(f"credentials/{name}")
-        with open(path, "w") as file:
-            file.write(secret)
-        os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
 
     def sign_up(self, users):
         """Each user signs in at one provider, in turn, and has an account at the directory."""
@@ -269,7 +259,7 @@ class Families:
         """From now on nothing fails."""
         self.sandbox.fault(0)
         self.graph.fault(0)
-        self._fail_program(0)
+        set_fault_rate(self.vault, 0)
 
     def close(self):
         self.graph.close()

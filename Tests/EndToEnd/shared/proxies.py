@@ -2,10 +2,9 @@
 
 import http.client
 import http.server
-import ssl
-import threading
 
 from checks import HANG_S
+from store_servers import serve_over_tls
 
 
 class Proxy:
@@ -36,14 +35,8 @@ class Proxy:
 
             do_GET = do_PUT = do_POST = do_DELETE = do_PATCH = handle_one
 
-        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        made.load_cert_chain(certificate, key)
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.handle_error = lambda *arguments: None
-        self.server.socket = made.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.server = serve_over_tls(Handler, certificate, key)
         self.port = self.server.server_port
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def answer(self, method, path, body, headers):
         """(status, headers, body)."""

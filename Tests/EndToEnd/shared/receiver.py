@@ -10,11 +10,11 @@ import os
 import secrets
 import socket
 import ssl
-import subprocess
 import threading
 import time
 
 from checks import HANG_S
+from store_servers import make_certificate
 
 OTHER_KEY = "whsec_" + base64.b64encode(b"another key of 32 bytes in length").decode()
 Message = collections.namedtuple("Message", "id type data headers body at answer")
@@ -41,10 +41,7 @@ class Receiver:
         self.secret = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
         place = stage.path(f"receiver-{name}")
         os.makedirs(place)
-        self.certificate, key = os.path.join(place, "cert.pem"), os.path.join(place, "key.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-                        "-keyout", key, "-out", self.certificate], check=True, capture_output=True)
+        self.certificate, key = make_certificate(place)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(self.certificate, key)
         self.port, self.server = 0, None

@@ -9,17 +9,14 @@ SCENARIOS = {}
 @dataclasses.dataclass(frozen=True)
 class Scenario:
     """`gate`: whether a change must pass it, with what it sets then. `alone`: nothing may run beside it. `long`: it
-    begins before the others, so that it is not left over at the end."""
+    begins before the others, so that it is not left over at the end. `bars`: as it is played without settings, it
+    holds bars of time, memory or rate; see checks.HOLDS_BARS."""
 
     play: object
     gate: object
     alone: bool
     long: bool
-
-    @property
-    def has_bars(self):
-        """Its module holds bars of time, memory or rate; see checks.HOLDS_BARS."""
-        return "HOLDS_BARS" in self.play.__globals__
+    bars: bool
 
     @property
     def defaults(self):
@@ -33,13 +30,38 @@ class Scenario:
             name, _, value = text.partition("=")
             if name not in defaults:
                 raise ValueError(f"no setting '{name}'; there are: {', '.join(defaults) or 'none'}")
-            found[name] = value == "true" if isinstance(defaults[name], bool) else type(defaults[name])(value)
+            found[name] = read(name, value, type(defaults[name]))
         return found
 
 
-def scenario(gate=None, alone=False, long=False):
+def read(name, value, kind):
+    """A setting's value from its text."""
+    if kind is bool:
+        if value not in ("true", "false"):
+            raise ValueError(f"setting '{name}' takes true or false, not '{value}'")
+        return value == "true"
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(f"setting '{name}' takes a value of type {kind.__name__}, not '{value}'") from None
+
+
+def written(settings):
+    """Settings as texts that are read back."""
+    return [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in settings.items()]
+
+
+def scenario(gate=None, alone=False, long=False, bars=False):
     """Marks a function. `gate` is a dictionary of settings; without it the scenario is played by a campaign only."""
     def mark(function):
-        SCENARIOS[function.__name__.replace("_", "-")] = Scenario(function, gate, alone, long)
+        assert not bars or uses_bars(function), f"{function.__name__} is marked, and nothing that it knows holds a bar"
+        SCENARIOS[function.__name__.replace("_", "-")] = Scenario(function, gate, alone, long, bars)
         return function
     return mark
+
+
+def uses_bars(function):
+    """Whether the function's module, or that of a function which it imports, has checks.HOLDS_BARS."""
+    known = function.__globals__
+    imported = (value for value in known.values() if getattr(value, "__module__", "checks") != "checks")
+    return "HOLDS_BARS" in known or any("HOLDS_BARS" in getattr(value, "__globals__", {}) for value in imported)

@@ -118,9 +118,10 @@ class Stage:
         """Calls of the provider end after seconds, where a scenario makes them hang."""
         with open(self.path("expunged.toml")) as file:
             text = file.read()
+        slow = 'timeout_connect = "20s"\ntimeout_total = "60s"'
+        assert slow in text, text
         with open(self.path("expunged.toml"), "w") as file:
-            file.write(text.replace('timeout_connect = "20s"\ntimeout_total = "60s"',
-                                    'timeout_connect = "1s"\ntimeout_total = "3s"', 1))
+            file.write(text.replace(slow, 'timeout_connect = "1s"\ntimeout_total = "3s"', 1))
 
     def _put_state_into_server(self):
         self.state_server = store_servers.PostgreSQL(self.path("state-server"), is_durable=True)

@@ -6,6 +6,7 @@ A store answers `items()`: a dictionary of everything that it holds, by name, wi
 import glob
 import hashlib
 import http.client
+import http.server
 import json
 import os
 import random
@@ -25,6 +26,16 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)
 SOURCE = random.Random(1)
 # Ports that are kept for servers of ours.
 KEPT = []
+# Of the SQL stores.
+TABLES = """[[target.table]]
+table = "posts"
+column = "author"
+action = "delete"
+[[target.table]]
+table = "likes"
+column = "owner"
+action = "delete"
+"""
 
 
 def free_port():
@@ -44,6 +55,27 @@ def make_certificate(directory):
          "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
          "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return certificate, key
+
+
+def serve_over_tls(handler, certificate, key):
+    """An HTTP server of this process on a port of its own; a connection that breaks is no event."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    server.handle_error = lambda *arguments: None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def owner_of(directory):
+    """As whom a server runs, for `subprocess`: those of databases refuse root, so nobody gets the directory."""
+    if os.getuid() != 0:
+        return {}
+    shutil.chown(directory, "nobody", "nogroup")
+    os.chmod(os.path.dirname(directory), 0o711)
+    return {"user": "nobody", "group": "nogroup", "extra_groups": []}
 
 
 class Server:
@@ -125,10 +157,7 @@ class PostgreSQL(Server):
         os.makedirs(directory)
         binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
         assert binaries, "no PostgreSQL server: run scripts/setup test"
-        self.user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
-        if self.user:
-            shutil.chown(directory, "nobody", "nogroup")
-            os.chmod(os.path.dirname(directory), 0o711)
+        self.user = owner_of(directory)
         data = os.path.join(directory, "data")
         if copy_of:
             fill = ["pg_basebackup", "-h", copy_of.directory, "-U", "owner", "-D", data, "-c", "fast", "-X", "stream"]
@@ -186,15 +215,7 @@ class PostgreSQL(Server):
         return 'kind = "postgresql"\nconninfo_credential = "pg-conninfo"\n'
 
     def section(self, stage):
-        return self.access(stage) + """[[target.table]]
-table = "posts"
-column = "author"
-action = "delete"
-[[target.table]]
-table = "likes"
-column = "owner"
-action = "delete"
-"""
+        return self.access(stage) + TABLES
 
 
 class MySQL(Server):
@@ -206,10 +227,7 @@ class MySQL(Server):
         self.directory, self.socket = directory, os.path.join(directory, "socket")
         os.makedirs(directory)
         assert shutil.which("mariadbd"), "no MariaDB server: run scripts/setup test"
-        self.user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
-        if self.user:
-            shutil.chown(directory, "nobody", "nogroup")
-            os.chmod(os.path.dirname(directory), 0o711)
+        self.user = owner_of(directory)
         data = os.path.join(directory, "data")
         # A server that starts removes the temporary tables of any other in the same place.
         env = {**os.environ, "TMPDIR": directory}
@@ -265,15 +283,7 @@ class MySQL(Server):
         return f'kind = "mysql"\nsocket = "{self.socket}"\ndatabase = "app"\nusername = "root"\n'
 
     def section(self, stage):
-        return self.access(stage) + """[[target.table]]
-table = "posts"
-column = "author"
-action = "delete"
-[[target.table]]
-table = "likes"
-column = "owner"
-action = "delete"
-"""
+        return self.access(stage) + TABLES
 
 
 class Redis(Server):

@@ -7,14 +7,13 @@ import os
 import random
 import socket
 import sqlite3
-import ssl
 import sys
 import threading
 import time
 import urllib.parse
 
 from checks import HANG_S
-from store_servers import SOURCE, keep_secret
+from store_servers import SOURCE, keep_secret, serve_over_tls
 
 
 class Database:
@@ -150,9 +149,7 @@ class Command:
 
     def fail(self, rate):
         """From now on so many of its calls fail."""
-        with open(f"{self.home}.rate.new", "w") as file:
-            file.write(str(rate))
-        os.replace(f"{self.home}.rate.new", f"{self.home}.rate")
+        set_fault_rate(self.home, rate)
 
     def prepare(self, users):
         for user in users:
@@ -173,14 +170,19 @@ class Command:
         return f'kind = "command"\nprogram = "{self.program}"\ntimeout = "30s"\n'
 
 
-class API:
-    """An HTTP API whose search finds more than it is asked for, in pages, and which fails every fourth call."""
+def set_fault_rate(home, rate):
+    """From now on so many calls of the program with that home fail."""
+    with open(f"{home}.rate.new", "w") as file:
+        file.write(str(rate))
+    os.replace(f"{home}.rate.new", f"{home}.rate")
 
-    SECRET = "canary-api-31f0c2d9"
+
+class WebService:
+    """Fails every fourth call in one of four ways; a subclass answers the others."""
 
     def __init__(self, certificate, key):
         self.rows, self.lock, self.random, self.is_faulty = {}, threading.Lock(), random.Random(SOURCE.getrandbits(64)), True
-        store = self
+        service = self
 
         class Receiver(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -189,20 +191,21 @@ class API:
                 pass
 
             def serve(self):
-                fault = store.random.choice(["cut", "html", "busy", "early"]) \
-                    if store.is_faulty and store.random.random() < 0.25 else None
+                body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+                fault = service.random.choice(["cut", "html", "busy", "early"]) \
+                    if service.is_faulty and service.random.random() < 0.25 else None
                 if fault == "early":
                     return self.cut()
-                if self.headers["X-API-Key"] != store.SECRET:
+                if not service.knows(self.headers):
                     return self.say(401, b"{}")
-                if fault == "busy":
-                    return self.say(503, b"{}", (("Retry-After", "1"),))
-                status, answer = store.answer(self.command, urllib.parse.urlsplit(self.path))
+                status, answer = service.called(self.command, self.path, body, is_half=fault == "cut")
                 if fault == "cut":
                     return self.cut()
+                if fault == "busy":
+                    return self.say(503, b"{}", (("Retry-After", "1"),))
                 self.say(status, b"<html>" if fault == "html" else json.dumps(answer).encode())
 
-            do_GET = do_DELETE = serve
+            do_GET = do_POST = do_DELETE = serve
 
             def cut(self):
                 self.close_connection = True
@@ -218,14 +221,30 @@ class API:
                 self.wfile.write(data)
 
         self.certificate = certificate
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-        self.server.daemon_threads = True
-        self.server.handle_error = lambda *arguments: None
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        self.server.socket = context.wrap_socket(
-            self.server.socket, server_side=True, do_handshake_on_connect=False)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.server = serve_over_tls(Receiver, certificate, key)
+
+    def knows(self, headers):
+        """Whether the caller may ask anything."""
+        return True
+
+    def called(self, method, path, body, is_half):
+        """(status, answer), with the work done; half of it where the connection is cut then."""
+        raise NotImplementedError
+
+    def close(self):
+        self.server.shutdown()
+
+
+class API(WebService):
+    """An HTTP API whose search finds more than it is asked for, in pages."""
+
+    SECRET = "canary-api-31f0c2d9"
+
+    def knows(self, headers):
+        return headers["X-API-Key"] == self.SECRET
+
+    def called(self, method, path, body, is_half):
+        return self.answer(method, urllib.parse.urlsplit(path))
 
     def answer(self, method, url):
         if method == "DELETE":
@@ -282,58 +301,12 @@ gone_if = {{ "/error" = "absent" }}
 name = "items"
 {search}"""
 
-    def close(self):
-        self.server.shutdown()
 
+class Webhook(WebService):
+    """A service of the webhook's protocol, which removes a few rows at a time."""
 
-class Webhook:
-    """A web service that removes a few rows at a time and fails every fourth question in one of four ways."""
-
-    def __init__(self, certificate, key):
-        self.rows, self.lock, self.random, self.is_faulty = {}, threading.Lock(), random.Random(SOURCE.getrandbits(64)), True
-        store = self
-
-        class Receiver(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *arguments):
-                pass
-
-            def do_POST(self):
-                question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                fault = store.random.choice(["cut", "html", "busy", "early"]) \
-                    if store.is_faulty and store.random.random() < 0.25 else None
-                if fault == "early":
-                    return self.cut()
-                status, answer = store.answer(question, is_half=fault == "cut")
-                if fault == "cut":
-                    return self.cut()
-                if fault == "busy":
-                    return self.say(503, b"{}", (("Retry-After", "1"),))
-                self.say(status, b"<html>" if fault == "html" else json.dumps(answer).encode())
-
-            def cut(self):
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
-
-            def say(self, status, data, headers=()):
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                for name, value in headers:
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(data)
-
-        self.certificate = certificate
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-        self.server.daemon_threads = True
-        self.server.handle_error = lambda *arguments: None
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        self.server.socket = context.wrap_socket(
-            self.server.socket, server_side=True, do_handshake_on_connect=False)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def called(self, method, path, body, is_half):
+        return self.answer(json.loads(body), is_half)
 
     def answer(self, question, is_half):
         user = question.get("user_id")
@@ -374,6 +347,3 @@ ca_file = "{self.certificate}"
 allow_private_addresses = true
 timeout = "30s"
 """
-
-    def close(self):
-        self.server.shutdown()

@@ -5,7 +5,6 @@ import os
 import sqlite3
 import statistics
 import subprocess
-import threading
 import time
 
 from checks import HANG_S, HOLDS_BARS, comes_true
@@ -14,6 +13,7 @@ from sandbox import Sandbox
 from scenario import scenario
 from stage import BINARIES, Stage
 from store_servers import MySQL, PostgreSQL
+from writer import Writer, in_session, in_sqlite
 
 ROWS, OTHERS = 1_000_000, 20_000
 RESIDENT_MIB_MAX = 96
@@ -29,8 +29,6 @@ LATE_SHARE = {False: 0, True: 0.1}
 SERVER_TIMES = {False: 2, True: 4}
 PURGE_S_MAX = PLAN_S_MAX = 900
 CALM_S = 2
-# As an application that shows pages to people.
-PAUSE_S = 0.002
 
 # One row of another between fifty of the user's, on nearly every page.
 FILL = ("INSERT INTO posts (author_id, body) SELECT CASE WHEN n % 51 = 0 THEN 'other-' || (n % 50) ELSE '{user}' END,"
@@ -49,7 +47,7 @@ action = "delete"
 """
 
 
-@scenario(alone=True)
+@scenario(alone=True, bars=True)
 def large_user(checks, seed):
     sandbox = Sandbox(BINARIES)
     stage = Stage(checks, seed, sandbox)
@@ -184,28 +182,6 @@ def resident_mib(stage, line):
         return int(next(text for text in file if text.startswith(line)).split()[1]) / 1024
 
 
-class Writer(threading.Thread):
-    """An application that writes to the same table, and notes how long each transaction took, in ms."""
-
-    def __init__(self, database):
-        super().__init__(daemon=True)
-        self.database, self.waits, self.is_over = database, [], threading.Event()
-        self.start()
-
-    def run(self):
-        write, close = self.database.writer()
-        while not self.is_over.wait(PAUSE_S):
-            begun = time.monotonic()
-            write()
-            self.waits.append((time.monotonic() - begun) * 1000)
-        close()
-
-    def stop(self):
-        self.is_over.set()
-        self.join(HANG_S)
-        return self.waits
-
-
 class Lite:
     """A SQLite database of the application, looked at by sqlite3."""
 
@@ -236,11 +212,7 @@ class Lite:
         return LockHolds(self.path, self.is_wal, pid)
 
     def writer(self):
-        app = sqlite3.connect(self.path, timeout=HANG_S, isolation_level=None)
-
-        def write():
-            app.executescript(f"BEGIN IMMEDIATE; {WRITES} COMMIT;")
-        return write, app.close
+        return in_sqlite(self.path, WRITES)
 
 
 class Server:
@@ -272,17 +244,7 @@ class Server:
         """Its locks are of rows: none keeps the application out."""
 
     def writer(self):
-        session = self.store.session()
-
-        def write():
-            session.stdin.write(f"BEGIN; {WRITES} COMMIT;\n{self.echo}\n")
-            session.stdin.flush()
-            assert session.stdout.readline() == "written\n"
-
-        def close():
-            session.stdin.close()
-            session.wait(HANG_S)
-        return write, close
+        return in_session(self.store.session(), WRITES, self.echo)
 
 
 class Maria(Server):

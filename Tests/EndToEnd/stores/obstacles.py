@@ -204,7 +204,8 @@ def named(checks, stage, town, users):
         user = users[word]
         checks.check(f"{word}: the obstacle is named", comes_true(lambda: what in town.obstacle(user)),
                      town.show(user))
-        checks.check(f"{word}: nothing is called completed", town.state(user) != "completed" and town.left(user) > 0)
+        checks.check(f"{word}: nothing is called completed", town.state(user) != "completed" and town.left(user) > 0,
+                     (town.show(user), town.left(user)))
         checks.check(f"{word}: it stands in the journal once",
                      comes_true(lambda: entries(stage, what[2]) >= 1) and entries(stage, what[2]) == 1,
                      stage.log()[-2000:])

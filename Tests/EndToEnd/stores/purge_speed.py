@@ -6,11 +6,12 @@ import statistics
 import time
 
 from checks import HANG_S, HOLDS_BARS, comes_true
-from large_user import Writer, resident_mib
+from large_user import resident_mib
 from sandbox import Sandbox
 from scenario import scenario
 from stage import BINARIES, Stage
 from store_servers import MySQL, PostgreSQL
+from writer import Writer, in_session, in_sqlite
 
 ROWS = 100
 # Nobody's, whose sum has to stay.
@@ -23,7 +24,7 @@ CAMPAIGN = 5000
 CALM = 200
 LEFT = "SELECT count(*) FROM items WHERE owner LIKE 'user-%'"
 OTHERS_SUM = "SELECT count(*), sum(id), sum(length(body)) FROM items WHERE owner LIKE 'other-%'"
-WRITES = ("INSERT INTO items (owner, body) VALUES ('writer', 'x');",
+WRITES = ("INSERT INTO items (owner, body) VALUES ('writer', 'x');"
           "UPDATE items SET body = 'y' WHERE id = (SELECT max(id) FROM items WHERE owner = 'writer');")
 
 SECTION = """
@@ -135,11 +136,7 @@ class Lite:
             app.close()
 
     def writer(self):
-        app = sqlite3.connect(self.path, timeout=HANG_S, isolation_level=None)
-
-        def write():
-            app.executescript(f"BEGIN IMMEDIATE; {''.join(WRITES)} COMMIT;")
-        return write, app.close
+        return in_sqlite(self.path, WRITES)
 
     def close(self):
         pass
@@ -164,17 +161,7 @@ class AtServer:
             self.server.sql(f"{begin} INSERT INTO items (owner, body) VALUES {','.join(values[index:index + 5000])}; {end}")
 
     def writer(self):
-        session = self.server.session()
-
-        def write():
-            session.stdin.write(f"BEGIN; {''.join(WRITES)} COMMIT;\n{self.echo}\n")
-            session.stdin.flush()
-            assert session.stdout.readline() == "written\n"
-
-        def close():
-            session.stdin.close()
-            session.wait(HANG_S)
-        return write, close
+        return in_session(self.server.session(), WRITES, self.echo)
 
     def close(self):
         self.server.close()

@@ -105,7 +105,7 @@ class World(Stage):
         return self.delete(user, timeout=PATIENCE_S)
 
 
-@scenario(long=True)
+@scenario(long=True, bars=True)
 def before_start(checks, seed):
     sandbox = Sandbox(BINARIES)
     plays = ([(f"spool {shape.__name__}", spool_shape, shape) for shape in SPOOLS]

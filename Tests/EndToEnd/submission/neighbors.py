@@ -113,7 +113,7 @@ def resident_kib(stage, field="VmRSS"):
         return next(int(line.split()[1]) for line in file if line.startswith(field))
 
 
-@scenario(alone=True)
+@scenario(alone=True, bars=True)
 def neighbors(checks, seed):
     if os.geteuid() != 0:
         return checks.skip("other uids on the sockets: only root can become them")

@@ -5,6 +5,7 @@ Judged by the application's tables, the provider's log, and the rows of the queu
 
 import os
 import re
+import select
 import subprocess
 import threading
 import time
@@ -223,14 +224,20 @@ def same_transaction(checks, stage, queue, count):
 
 # Concurrent, repeated and restored
 
+def answered(session, text):
+    """The line with which a client answers some statements, or nothing where it hangs."""
+    session.stdin.write(text + "\n")
+    session.stdin.flush()
+    return session.stdout.readline().rstrip("\n") if select.select([session.stdout], [], [], HANG_S)[0] else None
+
+
 def out_of_order(checks, stage, queue):
     """A transaction that took a lower id commits after others were read."""
     late, early = stage.new_users(2)
     token = stage.new_tokens(1)[0]
     session = subprocess.Popen(queue.server.application(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    session.stdin.write("BEGIN; " + queue.insert(late, token["refresh_token"]) + " SELECT 'inserted';\n")
-    session.stdin.flush()
-    session.stdout.readline()
+    answer = answered(session, f"BEGIN; {queue.insert(late, token['refresh_token'])} SELECT 'inserted';")
+    checks.equal("a transaction has inserted its rows, and is open", answer, "inserted")
     queue.run(queue.insert(early))
     checks.check("a row is carried out while a transaction with a lower id is open",
                  comes_true(lambda: early not in stage.rows_left(), WAITS_S), stage.log()[-1500:])
@@ -278,10 +285,9 @@ def locked(checks, stage, queue):
     queue.run(queue.insert(first))
     row = queue.value(f"SELECT max(id) FROM {queue.requests}")
     session = subprocess.Popen(queue.server.session_command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    session.stdin.write(f"BEGIN; SELECT id FROM {queue.requests} WHERE id = {row} FOR UPDATE;\n")
-    session.stdin.flush()
     # It has the lock when it has the row.
-    session.stdout.readline()
+    answer = answered(session, f"BEGIN; SELECT id FROM {queue.requests} WHERE id = {row} FOR UPDATE;")
+    checks.equal("a program has the lock on the row", answer, row)
     stage.http("POST", "/v1/intake/resume")
     queue.run(queue.insert(second))
     checks.check("requests are carried out while a program holds a lock on a row",
