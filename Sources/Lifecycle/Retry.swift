@@ -98,9 +98,6 @@ package struct RetryPolicy: Hashable, Sendable {
         return overflow ? cap : min(cap, .milliseconds(product))
     }
 
-    /// So many failures make the longest delay.
-    fileprivate var failuresMax: Int { (1...41).first { delay(failures: $0) == cap } ?? 41 }
-
     /// The delay with jitter: between 1 ms and the one without.
     ///
     /// `retryAfter`, what the other side asked for, is clamped to 1 s … 24 h and never undercut;
@@ -125,8 +122,12 @@ package struct RetryPolicy: Hashable, Sendable {
 
 /// When work that failed is tried again.
 package struct Retry: Hashable, Sendable, Codable {
-    /// Consecutive failures; decides the delay.
-    package var failures = 0
+    /// Consecutive failures.
+    package var failures = 0 {
+        didSet { outages = min(outages, failures) }
+    }
+    /// Those of them where the other side was not well.
+    package var outages = 0
     /// No try before this.
     package var nextAt: WallTime?
     /// ``EffectFailure/code`` of the last try, or what else it ended with.
@@ -149,10 +150,10 @@ package struct Retry: Hashable, Sendable, Codable {
         let isOutage = failure?.isOutage ?? false
         let policy: RetryPolicy = isOutage ? .outage : .effect
         failures += 1
-        // However long an outage was, what fails after it waits for minutes, too.
-        if isOutage { failures = min(failures, policy.failuresMax) }
+        if isOutage { outages += 1 }
         let delay = policy.delay(
-            failures: failures,
+            // However long an outage was, a refusal after it is the first one.
+            failures: isOutage ? failures : failures - outages,
             retryAfter: failure?.retryAfter,
             random: &context.random
         )
@@ -177,6 +178,11 @@ extension Retryable {
     package var failures: Int {
         get { retry.failures }
         set { retry.failures = newValue }
+    }
+
+    package var outages: Int {
+        get { retry.outages }
+        set { retry.outages = newValue }
     }
 
     package var retryAt: WallTime? {

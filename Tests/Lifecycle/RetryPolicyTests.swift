@@ -76,6 +76,7 @@ struct RetryPolicyTests {
         var context = StepContext(now: now, random: SeededGenerator(seed: seed))
         var retry = Retry()
         for failure in failures { retry.fail(after: failure, &context) }
+        #expect(retry.failures == failures.count)
         return try #require(retry.nextAt).since(now)
     }
 
@@ -87,12 +88,27 @@ struct RetryPolicyTests {
         #expect(try #require(waits.max()) > longest * 0.9)
     }
 
-    @Test("what fails after an outage of months waits for minutes")
-    func afterOutage() throws {
+    @Test("refusals wait as if an outage of months before them had not been", arguments: 1...4)
+    func afterOutage(refusals: Int) throws {
+        let refused = Array(repeating: EffectFailure.rejected, count: refusals)
         let outage = Array(repeating: EffectFailure.unreachable, count: 10_000)
         for seed in 0..<20 as Range<UInt64> {
-            #expect(try Self.wait(after: outage + [.rejected], seed: seed) <= .seconds(1024))
+            let longest = RetryPolicy.effect.delay(failures: refusals)
+            #expect(try Self.wait(after: outage + refused, seed: seed) <= longest)
         }
+    }
+
+    @Test("an end of the failures is an end of the outages among them")
+    func reset() {
+        var context = StepContext(
+            now: WallTime(unixMilliseconds: 1_800_000_000_000),
+            random: SeededGenerator(seed: 1)
+        )
+        var retry = Retry()
+        retry.fail(after: .lost, &context)
+        #expect(retry.outages == 1)
+        retry.failures = 0
+        #expect(retry.outages == 0)
     }
 
     /// A policy with its first and its longest delay.

@@ -14,7 +14,7 @@ final class AppleClientSecret: Sendable {
     static let backdating = Duration.seconds(600)
     /// Apple allows six months; a clock behind Apple's must not make the secret old.
     static let lifetime = reuse + .seconds(600)
-    /// A signature for each call was a fourteenth of the processor time of a deletion.
+    /// A signature for each call would be a fourteenth of the processor time of a deletion.
     static let reuse = Duration.seconds(300)
 
     private let header: [UInt8]

@@ -5,7 +5,7 @@ extension LookupWork {
     var columnText: String {
         ColumnText.encode([
             .string(directory.rawValue), .bool(isDone), .int(attempts), .int(failures),
-            .time(retryAt), .text(lastFailure),
+            .time(retryAt), .text(lastFailure), .int(outages),
         ])
     }
 
@@ -17,5 +17,6 @@ extension LookupWork {
         failures = try values.int(3)
         retryAt = try values.optional(4, values.time)
         lastFailure = try values.optional(5, values.text)
+        outages = try values.int(6)
     }
 }

@@ -3,8 +3,8 @@ import Lifecycle
 /// The columns of `purges`.
 enum PurgeColumn: Int32, Columns {
     case requestID, position
-    case target, step, counts, attempts, failures, retryAt, startedAt, endedAt, lastFailure
-    case restoredAt, judgedAt, obstacle
+    case target, step, counts, attempts, failures, outages, retryAt, startedAt, endedAt
+    case lastFailure, restoredAt, judgedAt, obstacle
 
     static let selection = makeSelection()
     static let insertion = insertion(of: allCases, into: "purges")
@@ -18,6 +18,7 @@ extension PurgeWork {
         counts = try PurgeCounts(columnText: row.text(.counts))
         attempts = row.int(.attempts)
         failures = row.int(.failures)
+        outages = row.int(.outages)
         retryAt = row.timeOrNil(.retryAt)
         startedAt = row.timeOrNil(.startedAt)
         endedAt = row.timeOrNil(.endedAt)
@@ -36,6 +37,7 @@ extension PurgeWork {
         case .counts: .text(counts.columnText)
         case .attempts: .int(attempts)
         case .failures: .int(failures)
+        case .outages: .int(outages)
         case .retryAt: .time(retryAt)
         case .startedAt: .time(startedAt)
         case .endedAt: .time(endedAt)

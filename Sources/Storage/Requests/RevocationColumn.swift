@@ -1,10 +1,11 @@
 import Lifecycle
+
 /// The columns of `revocations`.
 enum RevocationColumn: Int32, Columns {
     case requestID, position
     case identityID, provider, clientID, isShared, isLinked, credentials, verdict, proof
-    case refusedCredentials, attempts, failures, retryAt, waitingSince, startedAt, endedAt
-    case lastFailure
+    case refusedCredentials, attempts, failures, outages, retryAt, waitingSince, startedAt
+    case endedAt, lastFailure
 
     static let selection = makeSelection()
     static let insertion = insertion(of: allCases, into: "revocations")
@@ -29,6 +30,7 @@ extension Revocation {
         refusedCount = row.int(.refusedCredentials)
         attempts = row.int(.attempts)
         failures = row.int(.failures)
+        outages = row.int(.outages)
         retryAt = row.timeOrNil(.retryAt)
         waitingSince = row.timeOrNil(.waitingSince)
         startedAt = row.timeOrNil(.startedAt)
@@ -51,6 +53,7 @@ extension Revocation {
         case .refusedCredentials: .int(refusedCount)
         case .attempts: .int(attempts)
         case .failures: .int(failures)
+        case .outages: .int(outages)
         case .retryAt: .time(retryAt)
         case .waitingSince: .time(waitingSince)
         case .startedAt: .time(startedAt)

@@ -90,6 +90,7 @@ extension StateSchema {
           refused_credentials INTEGER NOT NULL DEFAULT 0,
           attempts      INTEGER NOT NULL,
           failures      INTEGER NOT NULL,
+          outages       INTEGER NOT NULL DEFAULT 0,  -- among the failures
           retry_at      INTEGER,
           waiting_since INTEGER,           -- for a new sign-in
           started_at    INTEGER,
@@ -107,6 +108,7 @@ extension StateSchema {
           counts       TEXT NOT NULL,  -- JSON
           attempts     INTEGER NOT NULL,
           failures     INTEGER NOT NULL,
+          outages      INTEGER NOT NULL DEFAULT 0,  -- among the failures
           retry_at     INTEGER,
           started_at   INTEGER,
           ended_at     INTEGER,
