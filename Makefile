@@ -95,7 +95,7 @@ power-cuts:
 
 USERS ?= 10000
 purge-speed: build
-	BARS=1 EXPUNGED_BIN=$(abspath $(RELEASE_DIR)) Tests/EndToEnd/run --only purge-speed --set users=$(USERS)
+	EXPUNGED_BIN=$(abspath $(RELEASE_DIR)) Tests/EndToEnd/run --only purge-speed --set users=$(USERS)
 
 KEYS ?= 1000000
 many-keys: build

@@ -10,7 +10,7 @@ import threading
 
 from checks import HANG_S, comes_true
 from scenario import scenario
-from stage import ROOT
+from stage import BINARIES, ROOT
 
 SCRIPT = os.path.join(ROOT, "scripts/demo")
 # Ctrl-C comes when so many expectations held: in the second of the demo's five parts, while the daemon works.
@@ -23,10 +23,13 @@ def demo(checks, _):
     is_cut(checks)
 
 
+def environment(place):
+    return {**os.environ, "TMPDIR": place, "EXPUNGED_BIN": BINARIES}
+
+
 def plays(checks):
     with tempfile.TemporaryDirectory() as place:
-        done = subprocess.run([SCRIPT], env={**os.environ, "TMPDIR": place}, capture_output=True,
-                              text=True, timeout=600)
+        done = subprocess.run([SCRIPT], env=environment(place), capture_output=True, text=True, timeout=600)
         held = re.search(r"(\d+) expectations held, in ", done.stdout)
         checks.check("every expectation of the demo holds", done.returncode == 0 and held
                      and int(held[1]) == done.stdout.count(" ok  "), done.stdout[-1500:] + done.stderr)
@@ -40,7 +43,7 @@ def is_cut(checks):
         fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, 4096)
         # The signal below goes to the whole process group, as Ctrl-C at a terminal does. A shell lets its background
         # processes ignore it, and children inherit that: so the default is set again.
-        demo = subprocess.Popen([SCRIPT], env={**os.environ, "TMPDIR": place}, stdout=into, stderr=subprocess.STDOUT,
+        demo = subprocess.Popen([SCRIPT], env=environment(place), stdout=into, stderr=subprocess.STDOUT,
                                 start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         os.close(into)
         with open(out) as said:

@@ -3,7 +3,6 @@
 What is in a store and in its copy is reported by the store's own client, never by what the drill reports.
 """
 
-import contextlib
 import json
 import os
 import shutil
@@ -12,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from unittest import mock
 
 from checks import HANG_S, comes_true
 from replay import now
@@ -138,18 +138,6 @@ def others(held, users):
     return {item: content for item, content in held.items() if not any(user in item for user in users)}
 
 
-@contextlib.contextmanager
-def at(store, **place):
-    """A store as it is elsewhere: `place` names the attribute that says where it is, and what that is meanwhile."""
-    (name, value), = place.items()
-    usual = getattr(store, name)
-    setattr(store, name, value)
-    try:
-        yield
-    finally:
-        setattr(store, name, usual)
-
-
 class DrilledDatabase(Database):
     LEFT_AS = "undated"
 
@@ -188,14 +176,14 @@ class DrilledPostgreSQL(PostgreSQL):
         return super()._client()[:-1] + [self.database]
 
     def items(self, place="postgres"):
-        with at(self, database=place):
+        with mock.patch.object(self, "database", place):
             return super().items()
 
     def back_up(self):
         """Before the daemon has a session: no database is copied while others use it."""
         for name in (self.COPY, "stubborn", "empty"):
             self.sql(f"CREATE DATABASE {name} TEMPLATE {'template0' if name == 'empty' else 'postgres'}")
-        with at(self, database="stubborn"):
+        with mock.patch.object(self, "database", "stubborn"):
             self.sql("CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
                      "CREATE TRIGGER keep BEFORE DELETE ON posts FOR EACH ROW EXECUTE FUNCTION keep()")
 
@@ -214,7 +202,7 @@ class DrilledMySQL(MySQL):
     LEFT_AS, COPY = "undated", "restored"
 
     def items(self, place="app"):
-        with at(self, database=place):
+        with mock.patch.object(self, "database", place):
             return super().items()
 
     def back_up(self):
@@ -241,7 +229,7 @@ class DrilledRedis(Redis):
         return super().cli("-n", self.database, *words, text=text)
 
     def items(self, place="0"):
-        with at(self, database=place):
+        with mock.patch.object(self, "database", place):
             return super().items()
 
     def back_up(self):
@@ -265,7 +253,7 @@ class DrilledFiles(Files):
         self.COPY = directory + ".restored"
 
     def items(self, place=None):
-        with at(self, root=place or self.root):
+        with mock.patch.object(self, "root", place or self.root):
             return {os.path.relpath(name, self.root): content for name, content in super().items().items()}
 
     def back_up(self):
@@ -296,7 +284,7 @@ class DrilledS3(S3):
 
     def items(self, place="uploads"):
         """Without the ids of versions and uploads: the copy has others."""
-        with at(self, bucket=place):
+        with mock.patch.object(self, "bucket", place):
             held = super().items()
         names = [name.rsplit(" ", 1)[0] if not name.startswith("upload ") else name for name in held]
         return {name: names.count(name) for name in names}
@@ -308,7 +296,7 @@ class DrilledS3(S3):
         # It dates by full seconds: the next one is newer than every request.
         second = int(time.time())
         assert comes_true(lambda: time.time() >= second + 1), "the clock stands still"
-        with at(self, bucket=self.COPY):
+        with mock.patch.object(self, "bucket", self.COPY):
             self.prepare(users)
 
     def bad_places(self):
@@ -322,14 +310,14 @@ class DrilledDynamoDB(DynamoDB):
     CUT_RATE = 0
 
     def items(self, place="live-"):
-        with at(self, prefix=place):
+        with mock.patch.object(self, "prefix", place):
             return super().items()
 
     def back_up(self):
         pass
 
     def restore(self, users):
-        with at(self, prefix=self.COPY):
+        with mock.patch.object(self, "prefix", self.COPY):
             self.prepare(users)
 
     def bad_places(self):
@@ -349,14 +337,14 @@ class DrilledCloudStorage(CloudStorage):
         return super().call(method, path.replace("/b/media", "/b/" + self.bucket, 1), body, *more)
 
     def items(self, place="media"):
-        with at(self, bucket=place):
+        with mock.patch.object(self, "bucket", place):
             return super().items()
 
     def back_up(self):
         pass
 
     def restore(self, users):
-        with at(self, bucket=self.COPY):
+        with mock.patch.object(self, "bucket", self.COPY):
             self.prepare(users)
 
     def bad_places(self):
@@ -400,7 +388,7 @@ class DrilledCommand(Command):
             file.write(PROGRAM.format(python=sys.executable, home=self.home))
 
     def items(self, place=None):
-        with at(self, home=os.path.join(self.copies, place) if place else self.home):
+        with mock.patch.object(self, "home", os.path.join(self.copies, place) if place else self.home):
             return super().items()
 
     def back_up(self):

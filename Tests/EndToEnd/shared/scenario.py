@@ -54,14 +54,6 @@ def written(settings):
 def scenario(gate=None, alone=False, long=False, bars=False):
     """Marks a function. `gate` is a dictionary of settings; without it the scenario is played by a campaign only."""
     def mark(function):
-        assert not bars or uses_bars(function), f"{function.__name__} is marked, and nothing that it knows holds a bar"
         SCENARIOS[function.__name__.replace("_", "-")] = Scenario(function, gate, alone, long, bars)
         return function
     return mark
-
-
-def uses_bars(function):
-    """Whether the function's module, or that of a function which it imports, has checks.HOLDS_BARS."""
-    known = function.__globals__
-    imported = (value for value in known.values() if getattr(value, "__module__", "checks") != "checks")
-    return "HOLDS_BARS" in known or any("HOLDS_BARS" in getattr(value, "__globals__", {}) for value in imported)

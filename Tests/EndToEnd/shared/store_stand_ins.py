@@ -196,7 +196,7 @@ class WebService:
                     if service.is_faulty and service.random.random() < 0.25 else None
                 if fault == "early":
                     return self.cut()
-                if not service.knows(self.headers):
+                if not service.lets_in(self.headers):
                     return self.say(401, b"{}")
                 status, answer = service.called(self.command, self.path, body, is_half=fault == "cut")
                 if fault == "cut":
@@ -223,7 +223,7 @@ class WebService:
         self.certificate = certificate
         self.server = serve_over_tls(Receiver, certificate, key)
 
-    def knows(self, headers):
+    def lets_in(self, headers):
         """Whether the caller may ask anything."""
         return True
 
@@ -240,7 +240,7 @@ class API(WebService):
 
     SECRET = "canary-api-31f0c2d9"
 
-    def knows(self, headers):
+    def lets_in(self, headers):
         return headers["X-API-Key"] == self.SECRET
 
     def called(self, method, path, body, is_half):

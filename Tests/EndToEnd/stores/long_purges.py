@@ -14,7 +14,7 @@ from checks import HANG_S, comes_true
 from sandbox import Sandbox
 from scenario import scenario
 from stage import BINARIES, GONE, Stage
-from store_servers import MySQL, PostgreSQL
+from store_servers import TABLES, MySQL, PostgreSQL
 
 # Of the user; a tenth of it belongs to others, between the user's rows.
 ROWS = {"posts": 20_000, "likes": 20_000, "invoices": 10_000}
@@ -41,15 +41,7 @@ INSERT INTO invoices SELECT n, {owner}, 'name ' || n, n || '@example.com' FROM {
 SECTION = """
 [[target]]
 name = "{name}"
-{access}[[target.table]]
-table = "posts"
-column = "author"
-action = "delete"
-[[target.table]]
-table = "likes"
-column = "owner"
-action = "delete"
-[[target.table]]
+{access}""" + TABLES + """[[target.table]]
 table = "invoices"
 column = "customer"
 action = "anonymize"

@@ -76,7 +76,7 @@ cursor = page[1] found = found + #page[2] until cursor == '0' return found"""
 
 def fill(store, names, count):
     for start in range(0, count, 100_000):
-        store.cli("EVAL", FILL.format(start=start, end=start + 99_999), "0")
+        store.cli("EVAL", FILL.format(start=start, end=min(start + 100_000, count) - 1), "0")
     lines = []
     for name in names:
         lines += [f'SET "user:{name}" x', f'SET "cart:1:{name}" x']
