@@ -37,7 +37,9 @@ final class PostgreSQLStandby {
         cd / && rm -rf -- "$dir"
         """
 
-    /// Answers when the primary sends it the log, and nothing else of it is left there.
+    /// Answers when the primary sends it the log and knows how far it is, and nothing else of it
+    /// is left there: the base backup's own receiver also has the state `streaming`, and a standby
+    /// has it before its first report (PostgreSQL 15, 28.2.4).
     init(of primary: PostgreSQLServer) throws {
         self.primary = primary
         folder = "/tmp/expunged-pg-standby-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
@@ -55,8 +57,11 @@ final class PostgreSQLStandby {
         try process.run()
         let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         guard said == "ready\n" else { throw ServerFailure(text: said) }
-        let states = "(SELECT string_agg(state, ',') FROM pg_stat_replication)"
-        try primary.psql(PostgreSQLServer.waiting(for: "\(states) = 'streaming'"))
+        let isFollowing = """
+            (SELECT count(*) = 1 AND bool_and(state = 'streaming' AND replay_lsn IS NOT NULL)
+            FROM pg_stat_replication)
+            """
+        try primary.psql(PostgreSQLServer.waiting(for: isFollowing))
     }
 
     /// Answers when the primary has none any more.
