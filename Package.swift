@@ -80,7 +80,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let libraries: [Target] = [
     library("Encoding", []),
     library("Lifecycle", []),
-    library("Engine", ["Lifecycle", .deque]),
+    library("Engine", ["CExecutor", "Lifecycle", .deque]),
     library("Ledger", ["Encoding", "Lifecycle", .crypto]),
     library("PostgreSQL", ["Lifecycle", "CPostgres"]),
     library(

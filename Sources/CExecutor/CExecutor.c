@@ -19,16 +19,7 @@
 #define HOOK extern __attribute__((weak)) SWIFT_CALL
 typedef struct swift_job swift_job;
 typedef SWIFT_CALL void (*enqueue_original)(swift_job *job);
-typedef SWIFT_CALL void (*delay_original)(unsigned long long delay_ns, swift_job *job);
-typedef SWIFT_CALL void (*deadline_original)(
-    long long seconds, long long nanoseconds, long long tolerance_seconds,
-    long long tolerance_nanoseconds, int clock, swift_job *job);
 HOOK void (*swift_task_enqueueGlobal_hook)(swift_job *job, enqueue_original original);
-HOOK void (*swift_task_enqueueGlobalWithDelay_hook)(
-    unsigned long long delay_ns, swift_job *job, delay_original original);
-HOOK void (*swift_task_enqueueGlobalWithDeadline_hook)(
-    long long seconds, long long nanoseconds, long long tolerance_seconds,
-    long long tolerance_nanoseconds, int clock, swift_job *job, deadline_original original);
 // The executor is a pair of words; zeros are the generic one.
 extern SWIFT_CALL void swift_job_run(swift_job *job, void *identity, uintptr_t implementation);
 // Of libdispatch, dispatch/time.h and dispatch/queue.h: for a pool that is not installed.
@@ -36,9 +27,6 @@ extern uint64_t dispatch_time(uint64_t when, int64_t delta_ns);
 extern void *dispatch_get_global_queue(intptr_t priority, uintptr_t flags);
 extern void dispatch_after_f(
     uint64_t when, void *queue, void *context, void (*body)(void *context));
-// A deadline nearer than this is never left to a thread that runs a job.
-static const int64_t near_ns = 1000000000;
-enum { CLOCK_CONTINUOUS = 1 };  // swift_clock_id: CLOCK_BOOTTIME; the other one is CLOCK_MONOTONIC
 
 // A job of Swift's, or without one a function to call.
 struct task {
@@ -153,23 +141,27 @@ static void swap_timers(size_t left, size_t right) {
     pool.timers[right] = kept;
 }
 
+static void rise(size_t at) {
+    for (; at > 0 && is_earlier(at, (at - 1) / 2); at = (at - 1) / 2) {
+        swap_timers(at, (at - 1) / 2);
+    }
+}
+
 static void push_timer(int64_t deadline_ns, struct task task) {
     if (pool.timer_count == pool.timer_capacity) {
         pool.timer_capacity = pool.timer_capacity == 0 ? 64 : pool.timer_capacity * 2;
         pool.timers = grown(pool.timers, pool.timer_capacity, sizeof *pool.timers);
     }
-    size_t at = pool.timer_count++;
-    pool.timers[at] = (struct timer){deadline_ns, pool.timer_number++, task};
-    while (at > 0 && is_earlier(at, (at - 1) / 2)) {
-        swap_timers(at, (at - 1) / 2);
-        at = (at - 1) / 2;
-    }
+    pool.timers[pool.timer_count] = (struct timer){deadline_ns, pool.timer_number++, task};
+    rise(pool.timer_count++);
 }
 
-static struct task pop_timer(void) {
-    struct task task = pool.timers[0].task;
-    pool.timers[0] = pool.timers[--pool.timer_count];
-    for (size_t at = 0;;) {
+static struct task remove_timer(size_t at) {
+    struct task task = pool.timers[at].task;
+    if (at == --pool.timer_count) return task;
+    pool.timers[at] = pool.timers[pool.timer_count];
+    rise(at);
+    for (;;) {
         size_t least = at;
         for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
             if (child < pool.timer_count && is_earlier(child, least)) least = child;
@@ -185,7 +177,7 @@ static void push_due_timers(void) {
     const int64_t now_ns = clock_ns(CLOCK_BOOTTIME);
     int count = 0;
     for (; pool.timer_count > 0 && pool.timers[0].deadline_ns <= now_ns; count++) {
-        push_task(pop_timer());
+        push_task(remove_timer(0));
     }
     // The calling thread takes one of them itself.
     for (; count > 1; count--) call(choose_call());
@@ -206,10 +198,9 @@ static void arm_timer(void) {
     pool.armed_ns = deadline_ns;
 }
 
-// Somebody must sleep on a near deadline while the calling thread, the last watcher, runs a job.
+// Somebody must sleep on the timers while the calling thread, the last watcher, runs a job.
 static void hand_over_watch(void) {
     if (pool.has_watcher || pool.sleeper_count == 0 || pool.timer_count == 0) return;
-    if (pool.timers[0].deadline_ns - clock_ns(CLOCK_BOOTTIME) > near_ns) return;
     pthread_cond_signal(&pool.work);
 }
 
@@ -286,26 +277,6 @@ static int64_t deadline_after(unsigned long long delay_ns) {
     return now_ns + (delay_ns > (unsigned long long)most_ns ? most_ns : (int64_t)delay_ns);
 }
 
-static SWIFT_CALL void enqueue_after(
-    unsigned long long delay_ns, swift_job *job, delay_original original) {
-    (void)original;
-    enqueue_at(deadline_after(delay_ns), (struct task){.job = job});
-}
-
-static SWIFT_CALL void enqueue_deadline(
-    long long seconds, long long nanoseconds, long long tolerance_seconds,
-    long long tolerance_nanoseconds, int clock, swift_job *job, deadline_original original) {
-    (void)tolerance_seconds, (void)tolerance_nanoseconds, (void)original;
-    int64_t deadline_ns;
-    if (__builtin_mul_overflow(seconds, 1000000000LL, &deadline_ns)
-        || __builtin_add_overflow(deadline_ns, nanoseconds, &deadline_ns)) {
-        deadline_ns = INT64_MAX - 1;
-    } else if (clock != CLOCK_CONTINUOUS) {
-        deadline_ns += clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
-    }
-    enqueue_at(deadline_ns, (struct task){.job = job});
-}
-
 static int start_threads(int count) {
     sigset_t all, before;
     sigfillset(&all);
@@ -336,6 +307,16 @@ void cexecutor_call_after(int64_t delay_ns, void (*body)(void *context), void *c
     enqueue_at(deadline_after(delay), (struct task){.body = body, .context = context});
 }
 
+int cexecutor_take_back(void *context) {
+    pthread_mutex_lock(&pool.lock);
+    size_t at = 0;
+    while (at < pool.timer_count && pool.timers[at].task.context != context) at++;
+    const int is_found = at < pool.timer_count;
+    if (is_found) remove_timer(at);
+    pthread_mutex_unlock(&pool.lock);
+    return is_found;
+}
+
 // In the place of libdispatch's own (src/event/event_internal.h), which begin and feed its monitor.
 void __wrap__dispatch_workq_worker_register(void *queue);
 void __wrap__dispatch_workq_worker_register(void *queue) { (void)queue; }
@@ -343,10 +324,7 @@ void __wrap__dispatch_workq_worker_unregister(void *queue);
 void __wrap__dispatch_workq_worker_unregister(void *queue) { (void)queue; }
 
 int cexecutor_install(int thread_count) {
-    if (&swift_task_enqueueGlobal_hook == NULL || &swift_task_enqueueGlobalWithDelay_hook == NULL
-        || &swift_task_enqueueGlobalWithDeadline_hook == NULL) {
-        return -ENOSYS;
-    }
+    if (&swift_task_enqueueGlobal_hook == NULL) return -ENOSYS;
     pool.timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     pool.event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     int failure = pool.timer_fd < 0 || pool.event_fd < 0 ? -errno : start_threads(thread_count);
@@ -357,7 +335,5 @@ int cexecutor_install(int thread_count) {
         return failure;
     }
     swift_task_enqueueGlobal_hook = enqueue;
-    swift_task_enqueueGlobalWithDelay_hook = enqueue_after;
-    swift_task_enqueueGlobalWithDeadline_hook = enqueue_deadline;
     return 0;
 }

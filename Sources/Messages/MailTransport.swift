@@ -1,4 +1,3 @@
-package import Engine
 import Glibc
 package import Lifecycle
 package import NIOCore
@@ -12,16 +11,10 @@ package struct MailTransport: Sendable {
 
     private let configuration: MailConfiguration
     private let eventLoopGroup: any EventLoopGroup
-    private let clock: any EngineClock
 
-    package init(
-        _ configuration: MailConfiguration,
-        on eventLoopGroup: any EventLoopGroup,
-        clock: any EngineClock
-    ) {
+    package init(_ configuration: MailConfiguration, on eventLoopGroup: any EventLoopGroup) {
         self.configuration = configuration
         self.eventLoopGroup = eventLoopGroup
-        self.clock = clock
     }
 
     package func send(_ mail: MailMessage) async -> SendResult {
@@ -30,15 +23,13 @@ package struct MailTransport: Sendable {
                 host: configuration.host,
                 port: configuration.port,
                 timeout: Self.timeout,
-                on: eventLoopGroup,
-                clock: clock
+                on: eventLoopGroup
             ).send(mail)
         }
         let runner = SendmailRunner(
             program: program,
             sender: configuration.from.text,
-            timeout: Self.timeout,
-            clock: clock
+            timeout: Self.timeout
         )
         return Self.result(of: await runner.run(mail.bytes))
     }
@@ -50,8 +41,7 @@ package struct MailTransport: Sendable {
                 host: configuration.host,
                 port: configuration.port,
                 timeout: .seconds(10),
-                on: eventLoopGroup,
-                clock: clock
+                on: eventLoopGroup
             )
             return await client.isReachable()
                 ? nil : "no mail server at \(configuration.host):\(configuration.port)"

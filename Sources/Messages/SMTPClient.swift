@@ -9,37 +9,13 @@ struct SMTPClient: Sendable {
     private let port: Int
     private let timeout: Duration
     private let group: any EventLoopGroup
-    private let clock: any EngineClock
 
-    init(
-        host: String,
-        port: Int,
-        timeout: Duration,
-        on group: any EventLoopGroup,
-        clock: any EngineClock
-    ) {
-        (self.host, self.port, self.timeout) = (host, port, timeout)
-        (self.group, self.clock) = (group, clock)
+    init(host: String, port: Int, timeout: Duration, on group: any EventLoopGroup) {
+        (self.host, self.port, self.timeout, self.group) = (host, port, timeout, group)
     }
 
     func send(_ mail: MailMessage) async -> SendResult {
-        let deadline = clock.now() + timeout
-        return await withTaskGroup(of: SendResult?.self) { tasks in
-            tasks.addTask { await self.talk(mail) }
-            tasks.addTask { [clock] in
-                do {
-                    try await clock.sleep(until: deadline)
-                } catch {
-                    return nil
-                }
-                return SendResult(failure: .lost)
-            }
-            defer { tasks.cancelAll() }
-            while let result = await tasks.next() {
-                if let result { return result }
-            }
-            return SendResult(failure: .lost)
-        }
+        await BootClock.within(timeout, late: SendResult(failure: .lost)) { await talk(mail) }
     }
 
     /// Connects and says nothing.

@@ -1,8 +1,4 @@
-package import Engine
-import Glibc
-import Lifecycle
 import Subprocess
-import SystemPackage
 
 /// Runs a sendmail(8): the message on its standard input, and its recipients in the message.
 ///
@@ -17,79 +13,23 @@ package struct SendmailRunner: Sendable {
         case lost
     }
 
-    private let program: String
-    private let sender: String
-    private let timeout: Duration
-    private let clock: any EngineClock
+    private let run: ProgramRun
 
     /// `sender` gets what bounces; `timeout` bounds the whole run.
-    package init(program: String, sender: String, timeout: Duration, clock: any EngineClock) {
-        (self.program, self.sender, self.timeout) = (program, sender, timeout)
-        self.clock = clock
-        // As in ProgramRunner.
-        _ = signal(SIGPIPE, SIG_IGN)
+    package init(program: String, sender: String, timeout: Duration) {
+        run = ProgramRun(
+            program: program,
+            arguments: ["-t", "-i", "-f", sender],
+            path: "/usr/sbin:/usr/bin:/sbin:/bin",
+            timeout: timeout
+        )
     }
 
     package func run(_ message: [UInt8]) async -> Outcome {
-        let deadline = clock.now() + timeout
-        return await withTaskGroup(of: Outcome?.self) { group in
-            group.addTask { await self.start(message) }
-            group.addTask { [clock] in
-                do {
-                    try await clock.sleep(until: deadline)
-                } catch {
-                    return nil
-                }
-                return .lost
-            }
-            defer { group.cancelAll() }
-            while let outcome = await group.next() {
-                if let outcome { return outcome }
-            }
-            return .lost
+        switch await run.end(input: message, output: .discarded) {
+        case .exited(let status, _): .exited(status)
+        case .cancelled, .unusable: .notRun
+        case .lost: .lost
         }
-    }
-
-    private func start(_ message: [UInt8]) async -> Outcome {
-        guard !Task.isCancelled else { return .notRun }
-        do {
-            let result = try await Subprocess.run(
-                .path(FilePath(program)),
-                arguments: ["-t", "-i", "-f", sender],
-                environment: .custom(["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"]),
-                workingDirectory: FilePath("/"),
-                platformOptions: Self.options,
-                input: .inputWriter,
-                output: .discarded,
-                error: .discarded
-            ) { execution in
-                do {
-                    _ = try await execution.standardInputWriter.write(message)
-                } catch {
-                    // Its exit status says what became of the message.
-                    return
-                }
-            }
-            guard case .exited(let status) = result.terminationStatus else { return .lost }
-            return .exited(status)
-        } catch let error as SubprocessError
-            where [.executableNotFound, .spawnFailed].contains(error.code)
-        {
-            return .notRun
-        } catch {
-            return .lost
-        }
-    }
-
-    private static var options: PlatformOptions {
-        var options = PlatformOptions()
-        options.createSession = true
-        options.teardownSequence = [
-            .gracefulShutDown(
-                toProcessGroup: true,
-                allowedDurationToNextStep: ProgramRunner.killDelay
-            )
-        ]
-        return options
     }
 }

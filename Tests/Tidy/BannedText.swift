@@ -105,9 +105,20 @@ struct BannedText: Sendable {
             needles: [
                 "Task.sleep", "Task<Never, Never>.sleep", "Thread.sleep", "sleep(", "usleep(",
                 "nanosleep(", "ContinuousClock().sleep", "SuspendingClock().sleep",
+                "BootClock.sleep(",
             ],
             replacement: "the clock that comes in through init; in a test, await a signal",
             isForClocks: true
+        ),
+        BannedText(
+            name: "dispatch-timer",
+            needles: [
+                "Task.sleep", "Task<Never, Never>.sleep", "ContinuousClock()", "SuspendingClock()",
+                "ContinuousClock.continuous", ".continuous", ".suspending",
+            ],
+            replacement: "BootClock, whose sleeps do not end with libdispatch's timers",
+            scope: ["Sources/"],
+            exempt: programs + ["Sources/ControlClient/"]
         ),
         BannedText(
             name: "print",

@@ -19,7 +19,7 @@ enum ImportTable {
     static let sources: [String: Set<String>] = [
         "Encoding": [],
         "Lifecycle": [],
-        "Engine": ["Lifecycle", "DequeModule"],
+        "Engine": ["CExecutor", "Lifecycle", "DequeModule"],
         "Ledger": ["Encoding", "Lifecycle", "Crypto"],
         "Storage": [
             "Encoding", "Engine", "Ledger", "Lifecycle", "PostgreSQL", "CSQLiteGuard", "CLinux",

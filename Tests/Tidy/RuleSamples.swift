@@ -282,6 +282,11 @@ extension RuleTests {
             good: "try await clock.sleep(for: a)\nfunc sleep() {}"
         ),
         RuleSample(
+            "dispatch-timer",
+            bad: SourceFile("Sources/Engine/AClock.swift", "try await Task.sleep(for: a)\n"),
+            good: SourceFile("Sources/Engine/AClock.swift", "try await BootClock.sleep(for: a)\n")
+        ),
+        RuleSample(
             "print",
             bad: SourceFile("Sources/Engine/A.swift", "print(\"a\")\n"),
             good: SourceFile("Sources/expungectl/A.swift", "print(\"a\")\n")

@@ -41,7 +41,7 @@ extension SystemCheck {
         _ factory: AdapterFactory,
         _ configuration: DaemonConfiguration
     ) async -> [Finding] {
-        let transport = MailTransport(mail, on: factory.eventLoopGroup, clock: factory.clock)
+        let transport = MailTransport(mail, on: factory.eventLoopGroup)
         guard let reason = await transport.problem() else { return [] }
         let key = mail.sendmail == nil ? "mail.server" : "mail.sendmail"
         return [

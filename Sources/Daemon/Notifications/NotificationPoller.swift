@@ -32,7 +32,7 @@ struct NotificationPoller: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for source in sources { group.addTask { try await poll(source) } }
             // Without a source nothing else would keep this from ending the service.
-            group.addTask { try await Alarm.sleepForever() }
+            group.addTask { try await BootClock.sleepForever() }
             // Not `waitForAll`, which would hear of a failed store only when all the others end.
             while try await group.next() != nil {}
         }

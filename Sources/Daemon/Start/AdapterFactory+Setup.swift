@@ -57,7 +57,7 @@ extension AdapterFactory {
             }
         }
         adapters.mail = adapters.configuration.mail.map { mail in
-            MailTransport(mail, on: eventLoopGroup, clock: clock)
+            MailTransport(mail, on: eventLoopGroup)
         }
     }
 
@@ -67,13 +67,24 @@ extension AdapterFactory {
     ) async -> [TargetName: [String]] {
         await withTaskGroup(of: (TargetName, [String]).self) { group in
             for (name, target) in targets {
-                group.addTask { [clock] in
-                    (name, await target.startupProblems(within: Limits.startCheckMax, clock))
-                }
+                group.addTask { (name, await startupProblems(of: target)) }
             }
             var found: [TargetName: [String]] = [:]
             for await (name, problems) in group where !problems.isEmpty { found[name] = problems }
             return found
+        }
+    }
+
+    /// The problems that stop the target, or the one that it did not answer in time.
+    ///
+    /// What a store waits for ends when its task is cancelled, so that nothing waits for it.
+    private func startupProblems(of target: any PurgeTarget) async -> [String] {
+        let limit = Limits.startCheckMax
+        let late =
+            "it did not answer the check at the start within \(limit.milliseconds / 1000) s; the"
+            + " service checks it again and resumes it"
+        return await BootClock.within(limit, late: [late], sleep: sleep) {
+            await target.startupProblems()
         }
     }
 

@@ -142,8 +142,8 @@ struct AdapterFactory: Sendable {
     let logger: Logger
     /// `nil` where nothing is purged.
     var keys: (any FoundKeyStore)?
-    /// For the time limits of mail and of checks at the start.
-    var clock: any EngineClock = AnchoredClock()
+    /// Until a check at the start is late.
+    var sleep: Sleep = BootClock.sleeping
 
     var environment: AdapterEnvironment {
         AdapterEnvironment(

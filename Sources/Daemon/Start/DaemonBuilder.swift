@@ -75,7 +75,6 @@ struct DaemonBuilder: Sendable {
             now: { clock.now() },
             logger: logger
         )
-        factory.clock = clock
         factory.keys = FoundKeyService(state: state, vault: vault, hasher: hasher, logger: logger)
         let adapters = try await factory.make(configuration)
         for caution in configuration.cautions {

@@ -118,7 +118,7 @@ struct Reloader: Sendable {
     private func close(_ adapters: Adapters) async {
         await adapters.closeIdleFiles()
         do {
-            try await Task.sleep(for: Self.retirementDelay)
+            try await BootClock.sleep(for: Self.retirementDelay)
         } catch {
             logger.debug("stopping, closing retired connections now, ignoring the delay")
         }

@@ -20,19 +20,18 @@ struct Watchdog: Sendable {
     let logger: Logger
 
     func run() async throws {
-        guard let interval else { return try await Alarm.sleepForever() }
+        guard let interval else { return try await BootClock.sleepForever() }
         let period = interval / 2
-        let uptime = SuspendingClock()
-        let begin = uptime.now
+        let begin = SuspendingClock.now
         var stalls = StallWatch()
         var reported: Int?
         while true {
-            let start = uptime.now
+            let start = SuspendingClock.now
             let places = engine.inspect { $0.progress(at: clock.now()) }
             let stalled = stalls.note(places, at: begin.duration(to: start))
             // No timer watches the probe: one without an answer feeds nothing, and systemd acts.
             let changeCount = await probe()
-            let isQuick = start.duration(to: uptime.now) <= min(Self.patienceMax, period)
+            let isQuick = start.duration(to: .now) <= min(Self.patienceMax, period)
             if let stalled {
                 logger.note(.watchdogNotFed, ["detail": "\(stalled)"])
             } else if let changeCount, isQuick {
@@ -42,7 +41,7 @@ struct Watchdog: Sendable {
             } else {
                 logger.note(.watchdogNotFed, ["detail": "the writer did not answer in time"])
             }
-            try await Alarm.sleep(for: period)
+            try await BootClock.sleep(for: period)
         }
     }
 

@@ -18,16 +18,9 @@ package struct MachineClocks: Sendable {
     }
 
     package static let system = MachineClocks(
-        wall: { WallTime(unixMilliseconds: read(CLOCK_REALTIME).milliseconds) },
-        uptime: { read(CLOCK_BOOTTIME) }
+        wall: { WallTime(unixMilliseconds: BootClock.read(CLOCK_REALTIME).milliseconds) },
+        uptime: { BootClock.now }
     )
-
-    private static func read(_ clock: clockid_t) -> Duration {
-        var time = timespec()
-        // It fails for clocks only that a kernel does not have.
-        _ = unsafe clock_gettime(clock, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
 }
 
 /// Wall time that follows the system's clock, and notices when that jumps.
@@ -198,7 +191,7 @@ package final class AnchoredClock: EngineClock {
         guard let number else { return }
         defer { _ = state.withLock { $0.sleepers.removeValue(forKey: number) } }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await Task.sleep(for: rest, clock: .continuous) }
+            group.addTask { try await BootClock.sleep(for: rest) }
             group.addTask { for await _ in steps { return } }
             try await group.next()
             group.cancelAll()

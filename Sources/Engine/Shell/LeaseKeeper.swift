@@ -95,7 +95,7 @@ final class LeaseKeeper: Sendable {
         let version = try await shared.store.rules().version
         while state.withLock({ $0.rulesSeenByAll }) < version {
             send(.signaled)
-            try await Task.sleep(for: Self.pollInterval)
+            try await BootClock.sleep(for: Self.pollInterval)
         }
     }
 
@@ -112,7 +112,7 @@ final class LeaseKeeper: Sendable {
         guard let wake else { return }
         group.addTask {
             // Only cancellation ends a sleep early, and then nobody waits for the timer.
-            do { try await Task.sleep(for: wake, clock: .continuous) } catch { return }
+            do { try await BootClock.sleep(for: wake) } catch { return }
             self.send(.due)
         }
     }
@@ -197,7 +197,7 @@ final class LeaseKeeper: Sendable {
                 guard state.withLock({ $0.machine.holds(claims[0], at: uptime) }) else { return }
             }
             // Only cancellation ends a sleep early.
-            do { try await Task.sleep(for: RetryPolicy.lease.first) } catch { return }
+            do { try await BootClock.sleep(for: RetryPolicy.lease.first) } catch { return }
         }
     }
 }

@@ -72,6 +72,6 @@ extension CommandKind: ProviderKind {
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
         var settings = settings(setup.name, setup.clientIDs)
         settings.timeout = setup.provider.connection.timeoutTotal
-        return try CommandProvider(settings, clock: AnchoredClock())
+        return try CommandProvider(settings)
     }
 }

@@ -14,16 +14,19 @@ package final class CommandProvider: TokenOnlyProvider {
     private let settings: CommandSettings
     private let runner: ProgramRunner
 
-    /// The program is started for each call, and not before; `clock` bounds each run.
+    /// The program is started for each call, and not before; `sleep` bounds each run.
     ///
     /// - Throws: ``SetupError`` when the program's path is not absolute.
-    package init(_ settings: CommandSettings, clock: any EngineClock) throws(SetupError) {
+    package init(
+        _ settings: CommandSettings,
+        sleep: @escaping Sleep = BootClock.sleeping
+    ) throws(SetupError) {
         name = settings.name
         let runner = ProgramRunner(
             program: settings.program,
             arguments: settings.arguments,
             timeout: settings.timeout,
-            clock: clock
+            sleep: sleep
         )
         guard let runner, !settings.clientIDs.isEmpty else {
             throw SetupError(kind: .malformedClient, provider: settings.name.rawValue)

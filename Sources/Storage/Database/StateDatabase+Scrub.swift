@@ -1,3 +1,4 @@
+import Engine
 import Lifecycle
 
 /// Removing what was deleted from our own files.
@@ -14,7 +15,7 @@ extension StateDatabase {
     /// - Throws: ``StorageError`` when the state cannot be written any more.
     package func runScrubs(delay: Duration = scrubDelay) async throws {
         for await _ in scrubSignals {
-            try await Task.sleep(for: delay)
+            try await BootClock.sleep(for: delay)
             do {
                 try await scrub()
             } catch let error as StorageError where error.kind.provesNoCommit {

@@ -95,7 +95,7 @@ extension SharedDatabase: PartitionedStore {
                 return .inDoubt
             }
             // A cancelled engine reads no answer.
-            do { try await Task.sleep(for: RetryPolicy.lease.first) } catch { return .inDoubt }
+            do { try await BootClock.sleep(for: RetryPolicy.lease.first) } catch { return .inDoubt }
         }
     }
 

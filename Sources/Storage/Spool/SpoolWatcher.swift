@@ -1,4 +1,5 @@
 import CLinux
+import Engine
 import Glibc
 import Lifecycle
 import Synchronization
@@ -105,12 +106,11 @@ final class SpoolWatcher: Sendable {
     // MARK: The thread
 
     private func run() {
-        let clock = ContinuousClock()
-        var sweepAt = clock.now + sweepInterval
+        var sweepAt = BootClock.now + sweepInterval
         while !state.withLock({ $0.isStopped }) {
-            let rest = clock.now.duration(to: sweepAt)
+            let rest = sweepAt - BootClock.now
             if rest <= .zero {
-                sweepAt = clock.now + sweepInterval
+                sweepAt = BootClock.now + sweepInterval
                 if state.withLock({ $0.watch < 0 }) { addWatch() }
                 sweep()
                 continue

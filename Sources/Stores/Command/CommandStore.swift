@@ -56,8 +56,7 @@ package struct CommandStore: DelegatedStore {
             program: program,
             arguments: arguments,
             timeout: timeout,
-            memoryMax: memoryMax,
-            clock: AnchoredClock()
+            memoryMax: memoryMax
         )
         guard let runner else {
             throw StoreSetupError(environment.name, "program must be an absolute path")

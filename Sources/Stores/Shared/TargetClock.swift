@@ -1,3 +1,4 @@
+package import Engine
 package import Lifecycle
 
 /// Time and randomness of a target, injected so that tests own them.
@@ -7,14 +8,14 @@ package struct TargetClock: Sendable {
     /// Monotonic time since any fixed point: bounds transactions.
     package let uptime: @Sendable () -> Duration
     /// Lets other writers in between two transactions.
-    package let rest: @Sendable (Duration) async throws -> Void
+    package let rest: Sleep
     /// 64 random bits for the `random` mask.
     package let entropy: @Sendable () -> UInt64
 
     package init(
         wall: @escaping @Sendable () -> WallTime,
         uptime: @escaping @Sendable () -> Duration,
-        rest: @escaping @Sendable (Duration) async throws -> Void,
+        rest: @escaping Sleep,
         entropy: @escaping @Sendable () -> UInt64
     ) {
         self.wall = wall
@@ -25,12 +26,10 @@ package struct TargetClock: Sendable {
 
     /// The machine's clocks; civil time is the caller's, as everywhere in the service.
     package static func system(wall: @escaping @Sendable () -> WallTime) -> TargetClock {
-        let clock = ContinuousClock()
-        let start = clock.now
-        return TargetClock(
+        TargetClock(
             wall: wall,
-            uptime: { start.duration(to: clock.now) },
-            rest: { try await clock.sleep(for: $0) },
+            uptime: { BootClock.now },
+            rest: { try await BootClock.sleep(for: $0) },
             entropy: {
                 var generator = SystemRandomNumberGenerator()
                 return generator.next()

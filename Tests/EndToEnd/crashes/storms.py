@@ -21,13 +21,14 @@ from stage import BINARIES, GONE, Stage
 
 # (kind, one call in so many fails). Without entropy BoringSSL and Swift end the process by themselves, and where SQLite
 # has no memory for the end of a commit so do we: nobody knows what is on disk.
-STORMS = (("eintr", 20), ("emfile", 5), ("enomem", 200), ("entropy", 4), ("eio", 50), ("enospc", 20), ("sigbus", 0))
+STORMS = (("eintr", 20), ("emfile", 5), ("enomem", 200), ("timers", 1), ("entropy", 4), ("eio", 50), ("enospc", 20), ("sigbus", 0))
 # By these the process may end, but not in a loop.
 MAY_ABORT = ("entropy",)
+# `sigbus` cuts a file instead, and nothing need use the timers that `timers` takes away.
+MAY_MISS = ("sigbus", "timers")
 USERS = 12
 STORM_S = 8
-# As RestartSec= and WatchdogSec= of the unit. libdispatch loses its timers when epoll_ctl(2) fails, and with them all that
-# sleeps: the watchdog is there for that.
+# As RestartSec= and WatchdogSec= of the unit.
 RESTART_S, WATCHDOG_S = 1, 30
 
 
@@ -115,7 +116,7 @@ def storm(checks, seed, library, kind, one_in):
                  (set(stage.rows_left()), stage.checksum(but=users)), (set(stays), others))
     judge_order(checks, stage, users, tokens)
     judge_ends(checks, manager, begun, over, kind)
-    checks.check("     calls failed", bool(met) or kind == "sigbus", met)
+    checks.check("     calls failed", bool(met) or kind in MAY_MISS, met)
     print(f"     {sum(met.values())} failed: {dict(met.most_common(6))};"
           f" ends: {dict(collections.Counter(status for _, status in manager.ends))}")
     manager.stop()
@@ -149,7 +150,7 @@ def take(stage, rows, user, token, number):
 def taken(stage, user, token, number):
     try:
         if number % 2:
-            # A daemon without timers must not keep the storm going until its watchdog ends it.
+            # A daemon that hangs must not keep the storm going until its watchdog ends it.
             if stage.store(user, token, timeout=10)[0] != 202:
                 return None
             status, body = stage.delete(user, timeout=10)
@@ -194,7 +195,9 @@ def judge_order(checks, stage, users, tokens):
 def judge_ends(checks, manager, begun, over, kind):
     late = [status for at, status in manager.ends if at > over + RESTART_S]
     checks.check("     the daemon stays up after it", len(late) <= 1, manager.ends)
-    checks.check(f"     the watchdog ended it {manager.watchdog_count} times", manager.watchdog_count <= 1)
+    # Nothing of ours waits on a timer of libdispatch's.
+    watchdog_max = 0 if kind == "timers" else 1
+    checks.check(f"     the watchdog ended it {manager.watchdog_count} times", manager.watchdog_count <= watchdog_max)
     restarts_max = (over - begun) // RESTART_S + 3
     checks.check(f"     it ended at most {restarts_max:.0f} times in it", len(manager.ends) <= restarts_max, manager.ends)
     killed = {status for _, status in manager.ends if status < 0}

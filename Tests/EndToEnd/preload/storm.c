@@ -3,6 +3,7 @@
 //   STORM_KIND    eintr    a signal interrupts calls that may block
 //                 emfile   no descriptor is left
 //                 enomem   the kernel has no memory for sockets and maps, SQLite none at all
+//                 timers   the kernel watches no timer of libdispatch's (epoll_ctl(2))
 //                 entropy  the kernel gives no random bytes
 //                 eio      files below STORM_ROOT cannot be read, written or synced
 //                 enospc   files below STORM_ROOT cannot grow
@@ -30,7 +31,7 @@
 #include <unistd.h>
 
 enum kind { NONE = 0, EINTR_KIND = 1, EMFILE_KIND = 2, ENOMEM_KIND = 4, ENTROPY_KIND = 8,
-            EIO_KIND = 16, ENOSPC_KIND = 32 };
+            EIO_KIND = 16, ENOSPC_KIND = 32, TIMERS_KIND = 64 };
 
 static enum kind kind = NONE;
 static char gate[4096], report[4096], root[4096];
@@ -73,6 +74,7 @@ __attribute__((constructor)) static void begin(void) {
     static const struct { const char *name; enum kind kind; } names[] = {
         {"eintr", EINTR_KIND}, {"emfile", EMFILE_KIND}, {"enomem", ENOMEM_KIND},
         {"entropy", ENTROPY_KIND}, {"eio", EIO_KIND}, {"enospc", ENOSPC_KIND},
+        {"timers", TIMERS_KIND},
     };
     for (size_t index = 0; index < sizeof names / sizeof names[0]; index++) {
         if (strcmp(text, names[index].name) == 0) kind = names[index].kind;
@@ -102,7 +104,7 @@ static int fails(unsigned kinds, const char *name) {
             : kind == EMFILE_KIND ? EMFILE
             : kind == ENOMEM_KIND ? ENOMEM
             : kind == EIO_KIND    ? EIO
-            : kind == ENOSPC_KIND ? ENOSPC
+            : kind == ENOSPC_KIND || kind == TIMERS_KIND ? ENOSPC
                                   : EAGAIN;
     return 1;
 }
@@ -165,10 +167,15 @@ CALL(int, accept4, EINTR_KIND | EMFILE_KIND | ENOMEM_KIND,
 CALL(int, epoll_wait, EINTR_KIND,
      (int descriptor, struct epoll_event *events, int many, int timeout),
      descriptor, events, many, timeout)
-CALL(int, epoll_ctl, ENOMEM_KIND,
-     (int descriptor, int order, int other, struct epoll_event *event),
-     descriptor, order, other, event)
 CALL(int, dup, EMFILE_KIND, (int descriptor), descriptor)
+
+int epoll_ctl(int descriptor, int order, int other, struct epoll_event *event) {
+    REAL(int, epoll_ctl, int, int, int, struct epoll_event *);
+    // SwiftNIO watches nothing once only, and ends a debug build whose event loop cannot begin.
+    const int is_timer = event != NULL && (event->events & EPOLLONESHOT);
+    if (fails(is_timer ? ENOMEM_KIND | TIMERS_KIND : ENOMEM_KIND, "epoll_ctl")) return -1;
+    return real(descriptor, order, other, event);
+}
 
 int socket(int family, int type, int protocol) {
     REAL(int, socket, int, int, int);

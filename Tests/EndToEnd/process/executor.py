@@ -2,13 +2,16 @@
 
 import os
 import subprocess
+import tempfile
 import time
 
 from checks import HANG_S, HOLDS_BARS, comes_true
 from intake_gap import commit, judged
 from scenario import scenario
-from stage import Stage
+from stage import ROOT, Stage
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(ROOT, "Sources/CExecutor")
 USERS = 40
 POOL_THREAD = "expunged-work"
 # libdispatch looks at its workers every second in a debug build, whichever executor runs the tasks.
@@ -18,6 +21,7 @@ REST_S, IDLE_S = 4, 10
 
 @scenario(bars=True)
 def executor(checks, seed):
+    timers(checks)
     for choice in ("pool", "stock"):
         stage = Stage(checks, seed)
         stage.start(EXPUNGED_EXECUTOR=choice)
@@ -31,6 +35,17 @@ def executor(checks, seed):
         stage.scan()
         stage.close()
     unknown(checks, seed)
+
+
+def timers(checks):
+    """The pool without Swift, in a program of its own."""
+    with tempfile.TemporaryDirectory() as place:
+        program = os.path.join(place, "pool")
+        subprocess.run(["cc", "-O1", "-w", "-o", program, os.path.join(HERE, "pool.c"), "-I", SOURCES,
+                        "-I", os.path.join(SOURCES, "include"), "-lpthread"], check=True)
+        done = subprocess.run([program], capture_output=True, text=True, timeout=HANG_S)
+        checks.equal("timers fire once and not early, or are taken back; a job that waits for one gets it",
+                     (done.returncode, done.stdout), (0, "done\n"))
 
 
 def works(checks, stage, choice):

@@ -6,20 +6,6 @@ import Testing
 @testable import HTTP
 @testable import Providers
 
-/// Either never strikes or strikes at once.
-private struct AlarmClock: EngineClock {
-    let strikes: Bool
-
-    func now() -> WallTime { IDTokenGenerator.now }
-
-    func sleep(until time: WallTime) async throws {
-        if strikes { return }
-        let (stream, _) = AsyncStream.makeStream(of: Void.self)
-        for await _ in stream {}
-        throw CancellationError()
-    }
-}
-
 @Suite("A provider's program")
 struct CommandTests {
     static func provider(
@@ -35,7 +21,9 @@ struct CommandTests {
             arguments: ["-c", script, "sh"] + arguments
         )
         settings.canCheck = true
-        return try CommandProvider(settings, clock: AlarmClock(strikes: strikes))
+        return try CommandProvider(settings) { _ in
+            if !strikes { try await BootClock.sleepForever() }
+        }
     }
 
     static func saying(_ answer: String) throws -> CommandProvider {

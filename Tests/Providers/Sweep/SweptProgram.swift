@@ -63,7 +63,7 @@ final class SweptProgram: SweptWorld {
             arguments: ["-c", Self.script, "sh", directory]
         )
         settings.canCheck = true
-        return try CommandProvider(settings, clock: clock)
+        return try CommandProvider(settings, sleep: { _ in try await BootClock.sleepForever() })
     }
 
     func signIn(_ user: String) throws -> (credentials: [SweptCredential], subject: Secret?) {

@@ -7,17 +7,6 @@ import Testing
 
 @testable import Stores
 
-/// Never strikes.
-private struct StillClock: EngineClock {
-    func now() -> WallTime { present }
-
-    func sleep(until time: WallTime) async throws {
-        let (stream, _) = AsyncStream.makeStream(of: Void.self)
-        for await _ in stream {}
-        throw CancellationError()
-    }
-}
-
 @Suite("A program of the operator's own")
 struct CommandTargetTests {
     /// Keeps rows in a file of lines `USER NUMBER`; dies once in mid purge when FILE.die exists.
@@ -66,7 +55,7 @@ struct CommandTargetTests {
             arguments: arguments,
             timeout: .seconds(300),
             memoryMax: memoryMax,
-            clock: StillClock()
+            sleep: { _ in try await BootClock.sleepForever() }
         )
         return DelegatedTarget(
             name: TargetName("crm"),
