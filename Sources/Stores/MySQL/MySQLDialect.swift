@@ -10,8 +10,6 @@ enum MySQLDialect: SQLDialect {
 
     static func countLimit(_ rule: TableRule) -> Int? { MySQLLimits.countRows + 1 }
 
-    static var releasesRows: Bool { true }
-
     static var user: String { "?1" }
     static var time: String { "CAST(?2 AS SIGNED)" }
     static var limit: String { "?3" }

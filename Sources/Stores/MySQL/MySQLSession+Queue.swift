@@ -1,14 +1,6 @@
 extension MySQLSession: QueueSession {
     typealias Queue = MySQLQueueDialect
 
-    static func openQueue(
-        _ plan: MySQLTargetPlan,
-        signal: CancelSignal?,
-        uptime: @escaping @Sendable () -> Duration
-    ) throws(SQLError) -> MySQLSession {
-        try open(plan, signal: signal, uptime: uptime)
-    }
-
     func texts(_ sql: String, _ values: [String?]) throws(SQLError) -> [[String?]] {
         // LIMIT takes numbers only.
         try query(

@@ -13,18 +13,9 @@ enum PostgreSQLDialect: SQLDialect {
     static var limit: String { "$3::bigint" }
     static var key: String { "$4" }
 
-    static var releasesRows: Bool { true }
-
     static func part(_ index: Int) -> String { "$\(5 + index)" }
 
     static func text(_ expression: String) -> String { "CAST(\(expression) AS text)" }
-
-    static func joined(_ texts: [String]) -> String { texts.joined(separator: " || ") }
-
-    /// PostgreSQL 15, 4.1.1; names without NUL, which the reader of the configuration refuses.
-    static func quoted(_ identifier: String) -> String {
-        "\"" + identifier.replacing("\"", with: "\"\"") + "\""
-    }
 
     // MARK: Times
 

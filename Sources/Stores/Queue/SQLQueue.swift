@@ -5,7 +5,7 @@ import Lifecycle
 ///
 /// Everything that a statement answers is compared by the caller; nothing here believes it.
 actor SQLQueue<Session: QueueSession>: QueueServer {
-    private let makePlan: @Sendable () throws -> Session.Plan
+    private let makePlan: @Sendable () throws -> Session.Configuration
     private let uptime: @Sendable () -> Duration
     private let queue: BlockingQueue
     private let listener: QueueListener<Session>
@@ -20,7 +20,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
     init(
         name: String,
         clock: TargetClock,
-        _ makePlan: @escaping @Sendable () throws -> Session.Plan
+        _ makePlan: @escaping @Sendable () throws -> Session.Configuration
     ) {
         self.makePlan = makePlan
         uptime = clock.uptime
@@ -45,7 +45,12 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
         do throws(QueueFailure) {
             let plan = try Self.plan(makePlan)
             do throws(SQLError) {
-                let opened = try Session.openQueue(plan, signal: signal, uptime: uptime)
+                let opened = try Session.open(
+                    plan,
+                    proofKey: "",
+                    signal: signal,
+                    uptime: uptime
+                )
                 let facts = try Self.inspect(opened)
                 opened.signal = nil
                 if case .success = facts { session = opened }
@@ -59,8 +64,8 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
     }
 
     fileprivate static func plan(
-        _ make: () throws -> Session.Plan
-    ) throws(QueueFailure) -> Session.Plan {
+        _ make: () throws -> Session.Configuration
+    ) throws(QueueFailure) -> Session.Configuration {
         do {
             return try make()
         } catch {
@@ -182,7 +187,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
 
 /// Listens for updates of a queue's server.
 private actor QueueListener<Session: QueueSession> {
-    private let makePlan: @Sendable () throws -> Session.Plan
+    private let makePlan: @Sendable () throws -> Session.Configuration
     private let clock: TargetClock
     private let queue: BlockingQueue
     private var session: Session?
@@ -194,7 +199,7 @@ private actor QueueListener<Session: QueueSession> {
     init(
         name: String,
         clock: TargetClock,
-        _ makePlan: @escaping @Sendable () throws -> Session.Plan
+        _ makePlan: @escaping @Sendable () throws -> Session.Configuration
     ) {
         self.makePlan = makePlan
         self.clock = clock
@@ -225,8 +230,9 @@ private actor QueueListener<Session: QueueSession> {
     private func wait(_ listen: String, _ time: Duration, _ signal: CancelSignal) -> QueueWait {
         do {
             guard let session else {
-                let opened = try Session.openQueue(
+                let opened = try Session.open(
                     try makePlan(),
+                    proofKey: "",
                     signal: signal,
                     uptime: clock.uptime
                 )

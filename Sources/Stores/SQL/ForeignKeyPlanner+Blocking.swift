@@ -43,7 +43,7 @@ extension ForeignKeyPlanner {
     /// Only rows to which nothing refers any more are deleted there.
     func staysWhileReferred(_ table: String) -> Bool {
         let deleting = rules(of: table).filter { $0.action == .delete }
-        return Dialect.releasesRows && !deleting.isEmpty && deleting.allSatisfy(isReleased)
+        return !deleting.isEmpty && deleting.allSatisfy(isReleased)
     }
 
     /// True for a row of a child that refers to a user's row and is not that user's; `nil` where

@@ -28,8 +28,6 @@ protocol SQLDialect: InsideDialect {
     static var key: String { get }
     /// The parameter of another column of a composite id: the fifth and those behind it.
     static func part(_ index: Int) -> String
-    /// Whether a session deletes what a chunk releases (``ReleasePlan``).
-    static var releasesRows: Bool { get }
     /// A value as text.
     static func text(_ expression: String) -> String
     /// Texts, one behind the other.
@@ -125,7 +123,12 @@ protocol SQLDialect: InsideDialect {
 }
 
 extension SQLDialect {
-    static var releasesRows: Bool { false }
+    static func joined(_ texts: [String]) -> String { texts.joined(separator: " || ") }
+
+    /// As standard SQL does; names without NUL, which the reader of the configuration refuses.
+    static func quoted(_ identifier: String) -> String {
+        "\"" + identifier.replacing("\"", with: "\"\"") + "\""
+    }
 
     static func isUndated(_ creation: CreationColumn, in table: TableShape) -> String {
         "\(column(creation.column, of: table.reference)) IS NULL"

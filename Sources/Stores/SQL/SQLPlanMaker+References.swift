@@ -29,8 +29,7 @@ extension SQLPlanMaker {
         if Set(roots.map(\.idType)).count > 1 || Set(roots.map(\.idTemplate)).count > 1 {
             problems.append("\(place) leads to rules with different id_type or id_template")
         }
-        let isReleased = Dialect.releasesRows && planner.isReleased(rule)
-        if !isReleased, isHeldBack(rule, by: parent, column) {
+        if !planner.isReleased(rule), isHeldBack(rule, by: parent, column) {
             problems.append(
                 "\(place): rows of '\(parent.name)' refer to '\(shape.name)' by '\(column.name)'"
                     + " and would stop the deletion; ON DELETE SET NULL or CASCADE of that key lets"

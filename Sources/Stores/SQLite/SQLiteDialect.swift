@@ -20,17 +20,9 @@ enum SQLiteDialect: SQLDialect {
     static var limit: String { "?3" }
     static var key: String { "?4" }
 
-    static var releasesRows: Bool { true }
-
     static func part(_ index: Int) -> String { "?\(5 + index)" }
 
     static func text(_ expression: String) -> String { "CAST(\(expression) AS TEXT)" }
-
-    static func joined(_ texts: [String]) -> String { texts.joined(separator: " || ") }
-
-    static func quoted(_ identifier: String) -> String {
-        "\"" + identifier.replacing("\"", with: "\"\"") + "\""
-    }
 
     // MARK: Times
 
