@@ -13,8 +13,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-/// Lifecycle, Engine and their simulation are optimized in a debug build too: ten thousand virtual
-/// lives within a minute.
+/// Lifecycle, Engine and their simulation are optimized in a debug build too: a random life takes
+/// some milliseconds.
 func settings(of target: String) -> [SwiftSetting] {
     guard ["Lifecycle", "Engine", "SimulationTests"].contains(target) else { return settings }
     return settings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
@@ -218,7 +218,7 @@ let suites: [Target] = [
         "Stores",
         [
             "Encoding", "Stores", "Daemon", "Settings", "HTTP", "Programs", "Sandbox", "Engine",
-            "Lifecycle", "PostgreSQL", "CSQLiteGuard", .grdb,
+            "Lifecycle", "PostgreSQL", "CPostgres", "CMariaDB", "CSQLiteGuard", .grdb,
             .grdbSQLite, .nioCore, .nioPosix, .logging, "TestSupport",
         ]
     ),

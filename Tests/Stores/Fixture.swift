@@ -160,6 +160,18 @@ func order(
     return PurgeOrder(request: RequestID(id), user: user, cutoff: cutoff, holds: holds)
 }
 
+extension PurgeTarget {
+    /// Whether nothing is left in the end; a server may hold the locks of a session that was cut
+    /// for a while.
+    func finishes(_ order: PurgeOrder) async -> Bool {
+        for _ in 0..<1000 {
+            if await verify([order]) == [.clean] { return true }
+            _ = await purge([order])
+        }
+        return false
+    }
+}
+
 extension PurgeAnswer {
     /// `posts delete, cutoff: none 3` for each entry; newer counts behind a plus.
     var text: String {

@@ -82,7 +82,7 @@ enum ImportTable {
             "Ledger": ["Subprocess"],
             "Daemon": ["GRDB", "Sandbox", "NIOHTTP1", "NIOSSL"],
             "HTTP": ["Sandbox", "Vault"],
-            "Stores": ["Daemon", "Sandbox"],
+            "Stores": ["CPostgres", "Daemon", "Sandbox"],
             "Providers": ["Sandbox", "Vault", "NIOPosix", "NIOSSL"],
             "Control": [
                 "ControlServer", "ControlClient", "Daemon", "Logging", "NIOCore", "NIOPosix",

@@ -36,14 +36,13 @@ import Testing
         )
         try source.client(
             """
-            DELIMITER $$
             BEGIN NOT ATOMIC FOR i IN 1..2400 DO
                 IF NOT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST
                     WHERE COMMAND = 'Binlog Dump') THEN DO SLEEP(0.05); END IF;
             END FOR;
             IF NOT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST
                 WHERE COMMAND = 'Binlog Dump')
-            THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no replica came'; END IF; END $$
+            THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no replica came'; END IF; END
             """
         )
         #expect(

@@ -25,6 +25,7 @@ final class MySQLServer: Sendable {
     let port: UInt16
     private let process: Process
     private let input = Pipe()
+    private let clients: MySQLClients
 
     /// A server refuses to be root.
     private static let script = """
@@ -65,6 +66,7 @@ final class MySQLServer: Sendable {
         folder = "/tmp/expunged-my-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         port = try LoopbackPort.take()
+        clients = MySQLClients(socket: folder + "/socket")
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.script, "server", folder, "\(port)"] + options
@@ -79,21 +81,10 @@ final class MySQLServer: Sendable {
 
     var socket: String { folder + "/socket" }
 
-    /// Runs SQL by the server's own client; columns are parted by `|`.
+    /// Runs SQL as root; columns are parted by `|`.
     @discardableResult
     func client(_ sql: String, in database: String = "mysql") throws -> [String] {
-        let client = Process()
-        client.executableURL = URL(fileURLWithPath: "/usr/bin/mariadb")
-        client.arguments = [
-            "--no-defaults", "-S", socket, "-u", "root", "-N", "-B", "--raw",
-            "--default-character-set=utf8mb4", database, "-e", sql,
-        ]
-        let output = Pipe()
-        client.standardOutput = output
-        client.standardError = output
-        let text = String(decoding: try client.runToEnd(reading: output), as: UTF8.self)
-        guard client.terminationStatus == 0 else { throw ServerFailure(text: text) }
-        return text.split(separator: "\n").map { String($0).replacing("\t", with: "|") }
+        try clients.run(sql, in: database)
     }
 }
 

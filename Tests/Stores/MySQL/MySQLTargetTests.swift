@@ -414,10 +414,9 @@ import Testing
         // The server deals with the end in its own time.
         try app.sql(
             """
-            DELIMITER $$
             BEGIN NOT ATOMIC FOR i IN 1..2400 DO
                 IF (\(waiting)) > 0 THEN DO SLEEP(0.05); END IF;
-            END FOR; END $$
+            END FOR; END
             """
         )
         #expect(try app.sql(waiting) == ["0"])

@@ -12,9 +12,8 @@ import Testing
             KEY (u));
         INSERT INTO posts(u, body) SELECT concat('u', seq % 3), concat('row ', seq)
             FROM seq_0_to_5999;
-        DELIMITER $$
         CREATE TRIGGER slow_delete BEFORE DELETE ON posts FOR EACH ROW
-            IF OLD.u = 'u1' AND OLD.body = 'row 4000' THEN DO SLEEP(300); END IF $$
+            IF OLD.u = 'u1' AND OLD.body = 'row 4000' THEN DO SLEEP(300); END IF
         """
     private let others = """
         SELECT u, count(*), sum(crc32(concat(id, body))) FROM posts

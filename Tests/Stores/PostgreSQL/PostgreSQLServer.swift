@@ -17,6 +17,7 @@ final class PostgreSQLServer: Sendable {
     let port: UInt16
     private let process: Process
     private let input = Pipe()
+    private let clients: PostgreSQLClients
 
     /// What psql and the tools around it cannot do without root: a server refuses to be root.
     private static let script = """
@@ -55,6 +56,7 @@ final class PostgreSQLServer: Sendable {
         folder = "/tmp/expunged-pg-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         port = try LoopbackPort.take()
+        clients = PostgreSQLClients("host=\(folder) port=\(port) user=owner dbname=postgres")
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.script, "server", folder, "\(port)"]
@@ -68,39 +70,19 @@ final class PostgreSQLServer: Sendable {
         _ = try psql("CREATE EXTENSION citext; CREATE ROLE eraser LOGIN PASSWORD 'correct horse'")
     }
 
-    /// Runs SQL by the server's own client; columns are parted by `|`.
+    /// Runs SQL as the owner; columns are parted by `|`.
     @discardableResult
-    func psql(_ sql: String) throws -> [String] {
-        try Self.psql(sql, in: folder, port: port)
-    }
-
-    static func psql(_ sql: String, in folder: String, port: UInt16) throws -> [String] {
-        let (client, output) = Self.client(sql, in: folder, port: port)
-        let text = String(decoding: try client.runToEnd(reading: output), as: UTF8.self)
-        guard client.terminationStatus == 0 else { throw ServerFailure(text: text) }
-        return text.split(separator: "\n").map(String.init)
-    }
+    func psql(_ sql: String) throws -> [String] { try clients.run(sql) }
 
     /// Runs SQL beside what comes next, until it ends by itself.
     func begin(_ sql: String) throws {
-        try Self.client(sql, in: folder, port: port).process.run()
-    }
-
-    private static func client(
-        _ sql: String,
-        in folder: String,
-        port: UInt16
-    ) -> (process: Process, output: Pipe) {
         let client = Process()
         client.executableURL = URL(fileURLWithPath: folder + "/psql")
         client.arguments = [
-            "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", folder, "-p", "\(port)", "-U", "owner",
-            "-d", "postgres", "-c", sql,
+            "-XAtq", "-h", folder, "-p", "\(port)", "-U", "owner", "-d", "postgres", "-c", sql,
         ]
-        let output = Pipe()
-        client.standardOutput = output
-        client.standardError = output
-        return (client, output)
+        client.standardOutput = FileHandle.nullDevice
+        try client.run()
     }
 }
 

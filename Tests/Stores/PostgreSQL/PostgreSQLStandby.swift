@@ -11,6 +11,7 @@ final class PostgreSQLStandby {
     private let port: UInt16
     private let process: Process
     private let input = Pipe()
+    private let clients: PostgreSQLClients
 
     private static let script = """
         set -eu
@@ -21,7 +22,6 @@ final class PostgreSQLStandby {
             chown nobody "$dir"; as="setpriv --reuid=nobody --regid=nogroup --clear-groups"
         fi
         cd "$dir"
-        ln -s "$bin/psql" psql
         $as "$bin/pg_basebackup" -h "$primary" -p "$primary_port" -U owner -D data -R -X stream \\
             -c fast >log 2>&1 || { cat log; exit 1; }
         $as "$bin/postgres" -D data -k "$dir" -p "$port" -c listen_addresses= -c fsync=off \\
@@ -45,6 +45,7 @@ final class PostgreSQLStandby {
         folder = "/tmp/expunged-pg-standby-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         port = UInt16.random(in: 20_000...29_000)
+        clients = PostgreSQLClients("host=\(folder) port=\(port) user=owner dbname=postgres")
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = [
@@ -78,7 +79,7 @@ final class PostgreSQLStandby {
 
     @discardableResult
     func psql(_ sql: String) throws -> [String] {
-        try PostgreSQLServer.psql(sql, in: folder, port: port)
+        try clients.run(sql)
     }
 
     /// Stops replaying, and answers when that is so.
