@@ -7,6 +7,7 @@
 # make end-to-end   plays every scenario with the real daemon (SEED=1)
 # make bars         holds every bar of time, memory and rate of the tests, one test at a time
 # make model        explores every interleaving of the intake with spin
+# make lives        lives through 10,000 random histories of requests, and 500 of several hosts (LIVES=10000)
 # make fault-sweep  tries every fault at every provider, 1,000 seeds each (SWEEP_SEEDS=1...1000)
 # make fuzz         feeds every parser of outside bytes 10^8 grown inputs (EXECUTIONS=100000000)
 # make api-fuzz     has schemathesis try every operation of the API (EXAMPLES=200)
@@ -24,9 +25,10 @@
 # make image        builds the container image from the programs of make build (ENGINE=podman)
 # make install, make uninstall                                 (systemd/install.mk)
 SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo release-demo test campaigns end-to-end bars model fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed many-keys spellings integrations lint tidy system-test deb image
+.PHONY: help setup build demo release-demo test campaigns end-to-end bars model lives fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed many-keys spellings integrations lint tidy system-test deb image
 
 include systemd/install.mk
 include Benchmarks/bench.mk
@@ -68,6 +70,14 @@ bars:
 model:
 	scripts/setup campaigns
 	Tests/Model/run
+
+# The seeds begin at SEED.
+LIVES ?= 10000
+lives:
+	swift build --build-tests
+	first=$$(($${SEED:-1} * 100000)); LIVES=$$first...$$((first + $(LIVES) - 1)) \
+	HOSTS_LIVES=$$first...$$((first + ($(LIVES) + 19) / 20 - 1)) HOSTS_BOUNDARIES=all \
+	swift test --skip-build --no-parallel --filter '^SimulationTests\.(Simulation|Hosts)Tests' | grep -v '^◇'
 
 SWEEP_SEEDS ?= 1...1000
 fault-sweep:

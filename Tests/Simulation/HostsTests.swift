@@ -1,15 +1,15 @@
 import Engine
-import Foundation
+import FoundationEssentials
 import Lifecycle
 import Testing
 
 /// Several hosts on one store, in virtual time.
 @Suite("hosts")
 struct HostsTests {
-    /// What a test run has time for; `HOSTS_SEEDS=10000` runs more.
+    /// What the gate has time for; `make lives` runs more.
     private static let seedCount: UInt64 = 60
 
-    /// Boundaries of a scenario that a test run has time for; `HOSTS_BOUNDARIES=all` takes each.
+    /// Boundaries of a scenario that the gate has time for; `make lives` takes each.
     private static let boundariesMax =
         ProcessInfo.processInfo.environment["HOSTS_BOUNDARIES"] == "all" ? Int.max : 10
 
@@ -63,15 +63,13 @@ struct HostsTests {
         }
     }
 
-    /// `HOSTS_SEED=4711 EXPUNGED_SUITE=Simulation swift test` replays one seed alone.
+    /// `HOSTS_LIVES=4711 EXPUNGED_SUITE=Simulation swift test` replays one life alone.
     @Test("random lives on several hosts hold every invariant and end by themselves")
     func randomLives() async {
-        let chosen = ProcessInfo.processInfo.environment["HOSTS_SEED"].flatMap(UInt64.init)
-        let count = ProcessInfo.processInfo.environment["HOSTS_SEEDS"].flatMap(UInt64.init)
-        let seeds = chosen.map { $0...$0 } ?? 1...(count ?? Self.seedCount)
+        let seeds = Seeds.chosen("HOSTS_LIVES") ?? 1...Self.seedCount
         let results = await Self.sweep(seeds, bug: nil)
         for failure in results.failures.prefix(5) {
-            Issue.record("HOSTS_SEED=\(failure.seed): \(failure.violations.prefix(3))")
+            Issue.record("HOSTS_LIVES=\(failure.seed): \(failure.violations.prefix(3))")
         }
         #expect(results.failures.count == 0)
         print(

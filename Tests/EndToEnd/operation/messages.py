@@ -189,7 +189,7 @@ def killed(checks, stage, closers):
         queued[request][0] == "accepted" and queued[request][-1] == "completed" for request in requests))
     checks.equal("and every message was signed", receiver.refused, [])
     cut = {one.id for one in receiver.seen if one.answer == "hang"}
-    checks.check("whose answer the kill cut off comes again, with the same id", cut and cut <= set(receiver.delivered()), cut)
+    checks.check("a message whose answer the kill cut off comes again, with the same id", cut and cut <= set(receiver.delivered()), cut)
 
 
 MAIL = """
