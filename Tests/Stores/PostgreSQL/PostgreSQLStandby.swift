@@ -37,9 +37,10 @@ final class PostgreSQLStandby {
         cd / && rm -rf -- "$dir"
         """
 
-    /// Answers when the primary sends it the log and knows how far it is, and nothing else of it
-    /// is left there: the base backup's own receiver also has the state `streaming`, and a standby
-    /// has it before its first report (PostgreSQL 15, 28.2.4).
+    /// Answers when the primary knows of it alone, and how far it is.
+    ///
+    /// The state `streaming` is not enough: the receiver of the base backup has it, too, and a
+    /// standby has it before its first report (PostgreSQL 15, 28.2.4).
     init(of primary: PostgreSQLServer) throws {
         self.primary = primary
         folder = "/tmp/expunged-pg-standby-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
