@@ -67,10 +67,7 @@ package enum BootClock {
     ///
     /// - Throws: `CancellationError`.
     package static func sleepForever() async throws {
-        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-        defer { continuation.finish() }
-        for await _ in stream {}
-        try Task.checkCancellation()
+        while true { try await sleep(for: Timer.durationMax) }
     }
 
     /// One sleep; the timer owns a reference until it fires or is taken back.
@@ -83,7 +80,7 @@ package enum BootClock {
             case over
         }
 
-        private static let durationMax = Duration.seconds(Int64(1) << 33)
+        static let durationMax = Duration.seconds(Int64(1) << 33)
 
         private let state = Mutex(State.new)
 
