@@ -25,6 +25,8 @@ extension MySQLDialect {
         "IF(JSON_VALID(\(column)), \(column), '{}')"
     }
 
+    private static let number = "i - 1"
+
     static func search(
         _ path: JSONPath,
         _ column: String,
@@ -34,18 +36,19 @@ extension MySQLDialect {
         let document = document(column)
         var tables: [String] = []
         for (index, step) in path.steps.enumerated() where step == .elements {
-            let found = "JSON_EXTRACT(\(document), \(place(path.steps.prefix(index))))"
+            let place = place(path.steps.prefix(index), number: number)
+            let found = "JSON_EXTRACT(\(document), \(place))"
             tables.append(
                 "JSON_TABLE(IF(JSON_TYPE(\(found)) = 'ARRAY', \(found), '[]'), '$[*]'"
                     + " COLUMNS (i FOR ORDINALITY)) AS \(alias(tables.count))"
             )
         }
-        let found = "JSON_EXTRACT(\(document), \(place(path.steps[...])))"
+        let found = "JSON_EXTRACT(\(document), \(place(path.steps[...], number: number)))"
         return JSONSearch(
             tables: tables,
             condition: condition(found, target),
             order: tables.indices.map { "\(alias($0)).i DESC" }.joined(separator: ", "),
-            place: { self.place($0.steps[...]) }
+            place: { self.place($0.steps[...], number: number) }
         )
     }
 
@@ -123,27 +126,6 @@ extension MySQLDialect {
             + " WHERE \(condition(value, target)))"
     }
 
-    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String? {
-        "(\(column) IS NOT NULL AND NOT JSON_VALID(\(column)) AND TRIM(\(column)) <> '')"
-    }
-
-    private static func alias(_ index: Int) -> String { "expunged_e\(index)" }
-
-    /// A path as the server reads it, with the numbers of elements from the tables.
-    private static func place(_ steps: ArraySlice<JSONPath.Step>) -> String {
-        var (text, count) = ("$", 0)
-        var parts: [String] = []
-        for step in steps {
-            switch step {
-            case .member(let name): text += ".\"\(name)\""
-            case .elements:
-                parts += [literal(text + "["), "\(alias(count)).i - 1"]
-                (text, count) = ("]", count + 1)
-            }
-        }
-        return parts.isEmpty ? literal(text) : joined(parts + [literal(text)])
-    }
-
     private static func condition(_ found: String, _ target: JSONTarget) -> String {
         let type = "JSON_TYPE(\(found))"
         let unquoted = bytes("JSON_UNQUOTE(\(found))")
@@ -178,13 +160,7 @@ extension MySQLDialect {
         _ change: MaskStrategy
     ) -> String {
         let document = document(column)
-        let changed =
-            switch change {
-            case .null: "JSON_REPLACE(\(document), \(place), NULL)"
-            case .text(let text): "JSON_REPLACE(\(document), \(place), \(literal(text)))"
-            case .integer(let number): "JSON_REPLACE(\(document), \(place), \(number))"
-            case .remove, .hash, .random, .truncate: "JSON_REMOVE(\(document), \(place))"
-            }
+        let changed = changed(document, at: place, change)
         return "IF(JSON_VALID(\(column)), COALESCE(\(changed), \(column)), \(column))"
     }
 

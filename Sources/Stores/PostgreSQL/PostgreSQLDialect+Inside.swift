@@ -91,8 +91,6 @@ extension PostgreSQLDialect {
 
     static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String? { nil }
 
-    private static func alias(_ index: Int) -> String { "expunged_e\(index)" }
-
     private static func place(_ path: JSONPath) -> String {
         var count = 0
         let steps = path.steps.map { step -> String in

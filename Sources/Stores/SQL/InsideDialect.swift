@@ -253,3 +253,35 @@ extension InsideDialect {
         )
     }
 }
+
+/// What SQLite and MySQL share; case means nothing in the names of functions.
+extension SQLDialect {
+    static func alias(_ index: Int) -> String { "expunged_e\(index)" }
+
+    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String? {
+        "(\(column) IS NOT NULL AND NOT json_valid(\(column)) AND trim(\(column)) <> '')"
+    }
+
+    /// A path, with the numbers of elements from the tables.
+    static func place(_ steps: ArraySlice<JSONPath.Step>, number: String) -> String {
+        var (text, count, parts) = ("$", 0, [String]())
+        for step in steps {
+            switch step {
+            case .member(let name): text += ".\"\(name)\""
+            case .elements:
+                parts += [literal(text + "["), "\(alias(count)).\(number)"]
+                (text, count) = ("]", count + 1)
+            }
+        }
+        return "(\(joined(parts + [literal(text)])))"
+    }
+
+    static func changed(_ document: String, at place: String, _ change: MaskStrategy) -> String {
+        switch change {
+        case .null: "json_replace(\(document), \(place), NULL)"
+        case .text(let text): "json_replace(\(document), \(place), \(literal(text)))"
+        case .integer(let number): "json_replace(\(document), \(place), \(number))"
+        case .remove, .hash, .random, .truncate: "json_remove(\(document), \(place))"
+        }
+    }
+}

@@ -31,13 +31,13 @@ extension SQLiteDialect {
         let document = document(column)
         var tables: [String] = []
         for (index, step) in path.steps.enumerated() where step == .elements {
-            let array = place(path.steps.prefix(index))
+            let array = place(path.steps.prefix(index), number: "key")
             tables.append(
                 "json_each(iif(json_type(\(document), \(array)) = 'array',"
                     + " json_extract(\(document), \(array)), '[]')) AS \(alias(tables.count))"
             )
         }
-        let place = place(path.steps[...])
+        let place = place(path.steps[...], number: "key")
         let (type, value) = (
             "json_type(\(document), \(place))", "json_extract(\(document), \(place))"
         )
@@ -49,7 +49,7 @@ extension SQLiteDialect {
                 "\(twice) = ('[' || \($0) || ',' || \($0) || ']') COLLATE BINARY"
             },
             order: tables.indices.map { "\(alias($0)).key DESC" }.joined(separator: ", "),
-            place: { self.place($0.steps[...]) }
+            place: { self.place($0.steps[...], number: "key") }
         )
     }
 
@@ -83,27 +83,6 @@ extension SQLiteDialect {
         conditions.append("(\(found))")
         return "EXISTS (SELECT 1 FROM \(tables.joined(separator: ", "))"
             + " WHERE \(conditions.joined(separator: " AND ")))"
-    }
-
-    static func isNoJSON(_ column: String, _ shape: ColumnShape?) -> String? {
-        "(\(column) IS NOT NULL AND NOT json_valid(\(column)) AND trim(\(column)) <> '')"
-    }
-
-    private static func alias(_ index: Int) -> String { "expunged_e\(index)" }
-
-    /// A path as SQLite reads it, with the numbers of elements from the tables.
-    private static func place(_ steps: ArraySlice<JSONPath.Step>) -> String {
-        var (text, count) = ("$", 0)
-        var parts: [String] = []
-        for step in steps {
-            switch step {
-            case .member(let name): text += ".\"\(name)\""
-            case .elements:
-                parts += [literal(text + "["), "\(alias(count)).key"]
-                (text, count) = ("]", count + 1)
-            }
-        }
-        return "(" + (parts + [literal(text)]).joined(separator: " || ") + ")"
     }
 
     /// `digits` is true where a number that SQLite has no integer for is a text.
@@ -141,13 +120,7 @@ extension SQLiteDialect {
         _ change: MaskStrategy
     ) -> String {
         let document = document(column)
-        let changed =
-            switch change {
-            case .null: "json_replace(\(document), \(place), NULL)"
-            case .text(let text): "json_replace(\(document), \(place), \(literal(text)))"
-            case .integer(let number): "json_replace(\(document), \(place), \(number))"
-            case .remove, .hash, .random, .truncate: "json_remove(\(document), \(place))"
-            }
+        let changed = changed(document, at: place, change)
         // There may be no such place, or no JSON at all.
         let kept = kept(changed, as: column)
         return "iif(json_valid(\(column)), coalesce(\(kept), \(column)), \(column))"
