@@ -26,8 +26,6 @@ extension Target.Dependency {
         package: "swift-argument-parser"
     )
     static let asyncHTTPClient = Self.product(name: "AsyncHTTPClient", package: "async-http-client")
-    static let crypto = Self.product(name: "Crypto", package: "swift-crypto")
-    static let cryptoExtras = Self.product(name: "CryptoExtras", package: "swift-crypto")
     static let deque = Self.product(name: "DequeModule", package: "swift-collections")
     static let grdb = Self.product(name: "GRDB", package: "GRDB.swift")
     static let grdbSQLite = Self.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -79,9 +77,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let libraries: [Target] = [
     library("Encoding", []),
+    library("Cryptography", ["COpenSSL"]),
     library("Lifecycle", []),
     library("Engine", ["CExecutor", "Lifecycle", .deque]),
-    library("Ledger", ["Encoding", "Lifecycle", .crypto]),
+    library("Ledger", ["Cryptography", "Encoding", "Lifecycle"]),
     library("PostgreSQL", ["Lifecycle", "CPostgres"]),
     library(
         "Storage",
@@ -90,30 +89,28 @@ let libraries: [Target] = [
             .grdb, .grdbSQLite,
         ]
     ),
-    library("Vault", ["Encoding", "Engine", "Lifecycle", "COpenSSL"]),
+    library("Vault", ["Cryptography", "Encoding", "Engine", "Lifecycle", "COpenSSL"]),
     library(
         "HTTP",
         [
-            "Encoding", "Engine", "Lifecycle", "Settings", .asyncHTTPClient, .crypto, .nioCore,
-            .nioHTTP1, .nioPosix, .nioSSL, .logging,
+            "Cryptography", "Encoding", "Engine", "Lifecycle", "Settings", .asyncHTTPClient,
+            .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
         ]
     ),
     library("Programs", ["Encoding", "HTTP", "Engine", "Lifecycle", "CLinux", .subprocess]),
     library(
         "Providers",
         [
-            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", .crypto,
-            .cryptoExtras,
+            "Cryptography", "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle",
             .nioCore, .nioHTTP1, .logging,
         ]
     ),
     library(
         "Stores",
         [
-            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux",
-            "PostgreSQL", "CMariaDB", "CSQLiteGuard", .crypto, .grdb, .grdbSQLite, .nioCore,
-            .nioHTTP1, .nioPosix, .nioSSL,
-            .logging,
+            "Cryptography", "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle",
+            "CLinux", "PostgreSQL", "CMariaDB", "CSQLiteGuard", .grdb, .grdbSQLite, .nioCore,
+            .nioHTTP1, .nioPosix, .nioSSL, .logging,
         ]
     ),
     library(
@@ -125,7 +122,7 @@ let libraries: [Target] = [
     ),
     library("Settings", ["CTOML", "Encoding", "Lifecycle"]),
     library("Systemd", ["Encoding", "Lifecycle", "CSystemd", "CLinux", .logging]),
-    library("Control", ["Encoding", "Lifecycle", .crypto]),
+    library("Control", ["Cryptography", "Encoding", "Lifecycle"]),
     library(
         "ControlServer",
         [
@@ -136,13 +133,16 @@ let libraries: [Target] = [
         "ControlClient",
         ["Encoding", "Control", "Lifecycle", .asyncHTTPClient, .nioCore, .nioHTTP1]
     ),
-    library("Sandbox", ["Encoding", "COpenSSL", .nioCore, .nioPosix, .nioSSL, .nioHTTP1]),
+    library(
+        "Sandbox",
+        ["Cryptography", "Encoding", "COpenSSL", .nioCore, .nioPosix, .nioSSL, .nioHTTP1]
+    ),
     library(
         "Daemon",
         [
-            "Encoding", "Lifecycle", "Engine", "Ledger", "PostgreSQL", "Storage", "Vault", "HTTP",
-            "Providers", "Stores", "Messages", "Settings", "Systemd", "Control", "ControlServer",
-            "CLinux", "CExecutor", .logging, .nioCore, .nioPosix, .unixSignals,
+            "Cryptography", "Encoding", "Lifecycle", "Engine", "Ledger", "PostgreSQL", "Storage",
+            "Vault", "HTTP", "Providers", "Stores", "Messages", "Settings", "Systemd", "Control",
+            "ControlServer", "CLinux", "CExecutor", .logging, .nioCore, .nioPosix, .unixSignals,
         ]
     ),
 ]
@@ -191,7 +191,8 @@ let support: Target = .target(
 let suites: [Target] = [
     tests("Lifecycle", ["Lifecycle"]),
     tests("Engine", ["Engine", "Lifecycle"]),
-    tests("Ledger", ["Ledger", "Lifecycle", .crypto, .subprocess]),
+    tests("Cryptography", ["Cryptography", "Encoding"]),
+    tests("Ledger", ["Ledger", "Lifecycle", "Vault", .subprocess]),
     tests(
         "Storage",
         [
@@ -210,8 +211,8 @@ let suites: [Target] = [
     tests(
         "Providers",
         [
-            "Encoding", "HTTP", "Providers", "Sandbox", "Engine", "Lifecycle", "Vault", .crypto,
-            .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
+            "Cryptography", "Encoding", "HTTP", "Providers", "Sandbox", "Engine", "Lifecycle",
+            "Vault", .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
         ]
     ),
     tests(
@@ -233,11 +234,14 @@ let suites: [Target] = [
     tests(
         "Control",
         [
-            "Encoding", "Control", "ControlServer", "ControlClient", "Daemon", "Lifecycle",
-            "expungectl", .crypto, .logging, .nioCore, .nioPosix, .subprocess,
+            "Cryptography", "Encoding", "Control", "ControlServer", "ControlClient", "Daemon",
+            "Lifecycle", "expungectl", .logging, .nioCore, .nioPosix, .subprocess,
         ]
     ),
-    tests("Sandbox", ["Encoding", "Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]),
+    tests(
+        "Sandbox",
+        ["Cryptography", "Encoding", "Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]
+    ),
     tests(
         "Daemon",
         [
@@ -261,7 +265,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),

@@ -14,3 +14,12 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 #include <openssl/provider.h>
+
+// Swift does not import a macro that is made of macros.
+static const int evp_pkey_public_key = EVP_PKEY_PUBLIC_KEY;
+
+// An OSSL_PARAM keeps the address of its key: that of a Swift string is good for one call only.
+static const char *const ossl_rsa_modulus = OSSL_PKEY_PARAM_RSA_N;
+static const char *const ossl_rsa_exponent = OSSL_PKEY_PARAM_RSA_E;
+static const char *const ossl_group_name = OSSL_PKEY_PARAM_GROUP_NAME;
+static const char *const ossl_public_key = OSSL_PKEY_PARAM_PUB_KEY;

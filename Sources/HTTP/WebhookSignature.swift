@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encoding
 package import Lifecycle
 
@@ -31,10 +31,8 @@ package struct WebhookSignature: Sendable {
     ) -> [(name: String, value: String)] {
         let seconds = String(time.unixMilliseconds / 1000)
         let message = Array("\(id).\(seconds).".utf8) + body
-        let code = key.withBytes { bytes in
-            HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: bytes))
-        }
-        let signature = String(decoding: Base64.encode(Array(code)), as: UTF8.self)
+        let code = key.withBytes { KeyedHash.sha256(key: $0, message: message) }
+        let signature = String(decoding: Base64.encode(code), as: UTF8.self)
         return [
             (name: "webhook-id", value: id),
             (name: "webhook-timestamp", value: seconds),

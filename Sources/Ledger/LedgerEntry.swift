@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 package import Lifecycle
 
 /// One state change, as the ledger keeps it for good.
@@ -55,7 +55,7 @@ package struct LedgerEntry: Hashable, Sendable {
     }
 
     /// What an entry has of a text that is kept elsewhere and names nobody: its SHA-256.
-    package static func digest(_ text: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: text)) }
+    package static func digest(_ text: [UInt8]) -> [UInt8] { SHA256.hash(text) }
 
     /// What ``Value/word(_:)`` takes, for a name from outside: other characters become `_`, and
     /// what is too long is cut.

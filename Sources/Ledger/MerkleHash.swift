@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// The hashes of a Merkle tree (RFC 6962 §2.1): SHA-256, 32 bytes.
 ///
@@ -6,17 +6,11 @@ import Crypto
 /// one root.
 package enum MerkleHash {
     /// The root of the tree without leaves: the hash of nothing.
-    package static var empty: [UInt8] { Array(SHA256.hash(data: [UInt8]())) }
+    package static var empty: [UInt8] { SHA256.hash([]) }
 
-    package static func leaf(_ bytes: [UInt8]) -> [UInt8] {
-        Array(SHA256.hash(data: [0x00] + bytes))
-    }
+    package static func leaf(_ bytes: [UInt8]) -> [UInt8] { SHA256.hash([0x00] + bytes) }
 
     package static func node(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
-        var hash = SHA256()
-        hash.update(data: [0x01])
-        hash.update(data: left)
-        hash.update(data: right)
-        return Array(hash.finalize())
+        SHA256.hash([0x01] + left + right)
     }
 }

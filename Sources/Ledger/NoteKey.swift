@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encoding
 
 /// The public half of the key that signs notes: Ed25519 with a name (C2SP signed-note).
@@ -19,7 +19,7 @@ package struct NoteKey: Hashable, Sendable, CustomStringConvertible {
         self.name = name
         self.publicKey = publicKey
         let named = Array(name.utf8) + [UInt8(ascii: "\n"), Self.ed25519] + publicKey
-        id = Array(SHA256.hash(data: named).prefix(4))
+        id = Array(SHA256.hash(named).prefix(4))
     }
 
     /// Reads the text form; `nil` when it is not one, its id included.
@@ -49,12 +49,8 @@ package struct NoteKey: Hashable, Sendable, CustomStringConvertible {
         guard note.signatures.count == 1, let signature = signatures(of: note).first else {
             return false
         }
-        do {
-            return try Curve25519.Signing.PublicKey(rawRepresentation: publicKey)
-                .isValidSignature(signature, for: Array(note.text.utf8))
-        } catch {
-            return false
-        }
+        return VerifyingKey(ed25519: publicKey)?.isValid(signature, of: Array(note.text.utf8))
+            ?? false
     }
 
     /// Puts an Ed25519 signature of this key under a text that ends with a newline; throws what

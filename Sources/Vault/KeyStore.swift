@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 internal import Lifecycle
 
 /// Reads one private key through OSSL_STORE (ossl_store(7)), from memory or from a URI.

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 internal import Engine
 
 /// AES-256-GCM in the sealed format: version byte, 12-byte nonce, ciphertext, 16-byte tag.

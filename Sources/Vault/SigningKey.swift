@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Cryptography
 package import Engine
 package import Lifecycle
 import Synchronization

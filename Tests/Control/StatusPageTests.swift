@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encoding
 import Lifecycle
 import Testing
@@ -62,7 +62,7 @@ extension ControlSuite {
             let answer = try await TestServer.run(backend) { server in
                 try await RawConnection.ask(server.path(.viewer), "GET", "/")
             }
-            let hash = Base64.text(Array(SHA256.hash(data: Array(StatusPage.style.utf8))))
+            let hash = Base64.text(SHA256.hash(Array(StatusPage.style.utf8)))
             #expect(
                 answer.text.contains(
                     "\r\ncontent-security-policy: default-src 'none'; style-src 'sha256-\(hash)'; "

@@ -1,7 +1,7 @@
-import Crypto
 import Ledger
 import Lifecycle
 import Testing
+import Vault
 
 @Suite("Checkpoints and notes")
 struct NoteTests {
@@ -24,22 +24,19 @@ struct NoteTests {
 
     @Test("a note is signed over its text, and a key finds its own signatures only")
     func signing() throws {
-        let secret = Curve25519.Signing.PrivateKey()
+        let secret = try LedgerKey.example()
         let key = try #require(
-            NoteKey(
-                name: "expunged.example/main",
-                publicKey: Array(secret.publicKey.rawRepresentation)
-            )
+            NoteKey(name: "expunged.example/main", publicKey: secret.publicKey)
         )
-        let signature = try secret.signature(for: Array(checkpoint.text.utf8))
+        let signature = try secret.sign(Array(checkpoint.text.utf8))
         let note = SignedNote(
             text: checkpoint.text,
-            signatures: [.init(keyName: key.name, keyID: key.id, bytes: Array(signature))]
+            signatures: [.init(keyName: key.name, keyID: key.id, bytes: signature)]
         )
         let read = try #require(SignedNote(note.description))
         #expect(read == note)
-        let found = try #require(key.signatures(of: read).first)
-        #expect(secret.publicKey.isValidSignature(found, for: Array(read.text.utf8)))
+        #expect(key.signatures(of: read) == [signature])
+        #expect(key.isSigner(of: read))
         let other = try #require(
             NoteKey(name: key.name, publicKey: Array(repeating: 1, count: 32))
         )

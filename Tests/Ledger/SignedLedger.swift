@@ -1,7 +1,7 @@
-import Crypto
 import Ledger
 import Lifecycle
 import Testing
+import Vault
 
 /// A ledger of a thousand records as the service leaves it: entries, and the checkpoint file.
 struct SignedLedger {
@@ -14,12 +14,10 @@ struct SignedLedger {
     /// Each with its newline.
     let notes: [[UInt8]]
 
-    init(count: Int = SignedLedger.count) throws {
-        let secret = Curve25519.Signing.PrivateKey()
-        let key = try #require(
-            NoteKey(name: "expunged-test", publicKey: Array(secret.publicKey.rawRepresentation))
-        )
-        let sign: ([UInt8]) throws -> [UInt8] = { Array(try secret.signature(for: $0)) }
+    init(count: Int = SignedLedger.count, key secret: LedgerKey? = nil) throws {
+        let secret = try secret ?? .example()
+        let key = try #require(NoteKey(name: "expunged-test", publicKey: secret.publicKey))
+        let sign: ([UInt8]) throws -> [UInt8] = { try secret.sign($0) }
         leaves = try (0..<count).map { try Self.leaf($0) }
         var notes: [SignedNote] = []
         var frontier = MerkleFrontier()
@@ -86,5 +84,17 @@ struct SignedLedger {
             notes: (notes ?? self.notes).flatMap { $0 },
             key: key
         ).findingCount
+    }
+}
+
+extension LedgerKey {
+    /// The secret key of the first test of RFC 8032 §7.1.
+    static func example() throws -> LedgerKey {
+        try LedgerKey(text: Secret("nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A="))
+    }
+
+    /// The secret key of the second test.
+    static func other() throws -> LedgerKey {
+        try LedgerKey(text: Secret("TM0Imyj/ltqdtsNG7BFOD1uKMZ81q6Yk2oz27U+4pvs="))
     }
 }

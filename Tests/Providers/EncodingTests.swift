@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 import Lifecycle
 import Testing
@@ -76,7 +77,7 @@ struct EncodingTests {
     )
     func sha256(_ message: String, digest: String) {
         let bytes = Array(message.utf8)
-        #expect(Hexadecimal.text(SHA256Digest.hash(bytes)) == digest)
+        #expect(Hexadecimal.text(SHA256.hash(bytes)) == digest)
     }
 
     @Test(

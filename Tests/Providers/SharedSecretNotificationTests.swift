@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encoding
 import Lifecycle
 import Testing
@@ -17,20 +17,15 @@ struct SharedSecretNotificationTests {
     )
     private let github = GitHubNotificationReceiver(
         provider: Fixture.provider,
-        webhookSecret: Secret("It's a Secret to Everybody")
+        secret: Secret("It's a Secret to Everybody")
     )
     private let kakao = KakaoNotificationReceiver(
         provider: Fixture.provider,
-        adminKey: Secret("admin-key")
+        secret: Secret("admin-key")
     )
 
     private static func code(_ message: String, _ key: String) -> [UInt8] {
-        Array(
-            HMAC<SHA256>.authenticationCode(
-                for: Array(message.utf8),
-                using: SymmetricKey(data: Array(key.utf8))
-            )
-        )
+        KeyedHash.sha256(key: Array(key.utf8), message: Array(message.utf8))
     }
 
     private static func base64url(_ bytes: [UInt8]) -> String {

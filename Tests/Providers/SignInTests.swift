@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 import Engine
 import Lifecycle
@@ -14,7 +15,7 @@ enum IDTokenGenerator {
     static let nonce = "raw-nonce-of-the-app"
     static let now = WallTime(unixMilliseconds: 1_800_000_000_000)
 
-    static let hashedNonce = Hexadecimal.text(SHA256Digest.hash(Array(nonce.utf8)))
+    static let hashedNonce = Hexadecimal.text(SHA256.hash(Array(nonce.utf8)))
 
     static let jwk =
         #"{"kty":"RSA","kid":"key-1","use":"sig","alg":"RS256","e":"AQAB","#
@@ -91,7 +92,7 @@ struct SignInTests {
                 #expect(verified.subject.exposeText() == "001234.abc.0042")
                 #expect(verified.issuedAt.unixMilliseconds == 1_799_999_990_000)
                 #expect(verified.expiresAt.unixMilliseconds == 1_800_000_600_000)
-                #expect(verified.fingerprint == SHA256Digest.hash(Array(token.utf8)))
+                #expect(verified.fingerprint == SHA256.hash(Array(token.utf8)))
                 #expect(server.requests.first?.hasPrefix("GET /auth/keys HTTP/1.1") == true)
             }
         }

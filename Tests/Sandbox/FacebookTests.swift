@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 import FoundationEssentials
 import NIOHTTP1

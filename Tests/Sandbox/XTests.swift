@@ -1,3 +1,4 @@
+import Cryptography
 import FoundationEssentials
 import NIOHTTP1
 import Testing

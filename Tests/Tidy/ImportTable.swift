@@ -1,7 +1,7 @@
 /// Which modules each target may import.
 ///
 /// The adapters of providers, stores, messages and the state never import each other. Each outside
-/// library has one or two homes, so that it can be replaced or audited there.
+/// library has few homes, so that it can be replaced or audited there.
 enum ImportTable {
     /// Modules of the system and the standard library; `Foundation` as a whole has a rule of its
     /// own.
@@ -18,30 +18,30 @@ enum ImportTable {
 
     static let sources: [String: Set<String>] = [
         "Encoding": [],
+        "Cryptography": ["COpenSSL"],
         "Lifecycle": [],
         "Engine": ["CExecutor", "Lifecycle", "DequeModule"],
-        "Ledger": ["Encoding", "Lifecycle", "Crypto"],
+        "Ledger": ["Encoding", "Lifecycle", "Cryptography"],
         "Storage": [
             "Encoding", "Engine", "Ledger", "Lifecycle", "PostgreSQL", "CSQLiteGuard", "CLinux",
             "Dispatch", "GRDB", "GRDBSQLite",
         ],
         "PostgreSQL": ["Lifecycle", "CPostgres"],
-        "Vault": ["Encoding", "Engine", "Lifecycle", "COpenSSL"],
+        "Vault": ["Cryptography", "Encoding", "Engine", "Lifecycle", "COpenSSL"],
         "HTTP": [
-            "Encoding", "Engine", "Lifecycle", "Settings", "AsyncHTTPClient", "Crypto", "NIOCore",
-            "NIOHTTP1", "NIOPosix", "NIOSSL", "Logging",
+            "Cryptography", "Encoding", "Engine", "Lifecycle", "Settings", "AsyncHTTPClient",
+            "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Logging",
         ],
         "Programs": [
             "Encoding", "HTTP", "Engine", "Lifecycle", "CLinux", "Subprocess", "SystemPackage",
         ],
         "Providers": [
-            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "Crypto",
-            "CryptoExtras",
+            "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "Cryptography",
             "NIOCore", "NIOHTTP1", "Logging",
         ],
         "Stores": [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux",
-            "PostgreSQL", "CMariaDB", "CSQLiteGuard", "Crypto", "Dispatch", "GRDB",
+            "PostgreSQL", "CMariaDB", "CSQLiteGuard", "Cryptography", "Dispatch", "GRDB",
             "GRDBSQLite", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
             "Logging",
         ],
@@ -51,17 +51,17 @@ enum ImportTable {
         ],
         "Settings": ["CTOML", "Encoding", "Lifecycle"],
         "Systemd": ["Encoding", "Lifecycle", "CSystemd", "CLinux", "Logging"],
-        "Control": ["Encoding", "Lifecycle", "Crypto"],
+        "Control": ["Encoding", "Lifecycle", "Cryptography"],
         "ControlServer": network.union([
             "Encoding", "Control", "Lifecycle", "CLinux", "Logging",
         ]),
         "ControlClient": [
             "Encoding", "Control", "Lifecycle", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
-        "Sandbox": network.union(["Encoding", "COpenSSL", "NIOSSL"]),
+        "Sandbox": network.union(["Cryptography", "Encoding", "COpenSSL", "NIOSSL"]),
         "Daemon": adapters.union([
-            "Encoding", "NIOCore", "NIOPosix", "Lifecycle", "Engine", "Ledger", "Control",
-            "CLinux", "CExecutor", "Logging", "UnixSignals", "PostgreSQL",
+            "Cryptography", "Encoding", "NIOCore", "NIOPosix", "Lifecycle", "Engine", "Ledger",
+            "Control", "CLinux", "CExecutor", "Logging", "UnixSignals", "PostgreSQL",
         ]),
         "expunged": ["CAllocator", "Daemon"],
         "expungectl": [
@@ -79,7 +79,8 @@ enum ImportTable {
         var table = sources.mapValues { $0 }
         for (target, modules) in sources { table[target] = modules.union([target]) }
         let additions: [String: Set<String>] = [
-            "Ledger": ["Subprocess"],
+            "Cryptography": ["Encoding"],
+            "Ledger": ["Subprocess", "Vault"],
             "Daemon": ["GRDB", "Sandbox", "NIOHTTP1", "NIOSSL"],
             "HTTP": ["Sandbox", "Vault"],
             "Stores": ["CPostgres", "Daemon", "Sandbox"],
@@ -92,7 +93,7 @@ enum ImportTable {
             "Settings": ["Daemon", "HTTP", "PostgreSQL", "Providers", "Stores"],
             "Simulation": ["Engine", "Lifecycle"],
             "Support": [],
-            "Fuzz": ["Crypto", "Dispatch", "GRDB", "NIOCore", "NIOHTTP1"],
+            "Fuzz": ["Dispatch", "GRDB", "NIOCore", "NIOHTTP1"],
             "Tidy": [],
         ]
         return table.merging(additions) { $0.union($1) }

@@ -78,6 +78,9 @@ struct KindSteps: Sendable, CustomTestStringConvertible {
             "docs/decisions/": "a decision of then",
             "docs/providers/oauth2-answers.md": "kinds that answer alike",
             "scripts/setup": "a package of Debian that is called after the site",
+        ],
+        missing: [
+            "Sources/Providers/GitHub/GitHubNotifications.swift": "a shared secret is all it needs"
         ]
     )
 

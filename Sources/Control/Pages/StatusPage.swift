@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encoding
 import Lifecycle
 
@@ -24,7 +24,7 @@ struct StatusPage: Sendable {
 
     /// The SHA-256 of the style, as a source expression has it
     /// (https://www.w3.org/TR/CSP3/#framework-directive-source-list).
-    static let styleHash = Base64.text(Array(SHA256.hash(data: Array(style.utf8))))
+    static let styleHash = Base64.text(SHA256.hash(Array(style.utf8)))
 
     /// The whole page.
     var html: String {

@@ -1,3 +1,4 @@
+import Cryptography
 import Glibc
 import Ledger
 import Lifecycle
@@ -65,11 +66,11 @@ struct Backup {
         _ name: String,
         in folder: String
     ) throws(DaemonError) -> BackupManifest.File {
-        var digest = ContentDigest()
+        let digest = RunningSHA256()
         let byteCount = try BackupFile(reading: "\(folder)/\(name)").readPieces(.max) {
             digest.add($0)
         }
-        return BackupManifest.File(name: name, byteCount: byteCount, sha256: digest.bytes)
+        return BackupManifest.File(name: name, byteCount: byteCount, sha256: digest.finish())
     }
 
     /// Writes the archive durably, and returns its size.

@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 import Glibc
 import Ledger
@@ -84,13 +85,13 @@ struct Restore {
                 BackupState.names.contains(file.name)
             else { throw damaged(archive.path, "it does not have the files of its manifest") }
             let output = try BackupFile(making: "\(folder)/\(file.name)")
-            var digest = ContentDigest()
+            let digest = RunningSHA256()
             let count = try archive.readPieces(file.byteCount) { piece throws(DaemonError) in
                 digest.add(piece)
                 try output.write(piece)
             }
             _ = try archive.read(BackupArchive.padding(file.byteCount))
-            guard count == file.byteCount, digest.bytes == file.sha256 else {
+            guard count == file.byteCount, digest.finish() == file.sha256 else {
                 throw damaged(archive.path, "its \(file.name) is damaged or cut off")
             }
             try output.sync()

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encoding
 package import Engine
 package import HTTP
@@ -209,13 +209,11 @@ package final class FacebookProvider: HostedProvider {
     /// hexadecimal ("Securing Graph API Requests").
     private func appQuery() -> FormBody {
         let proof = appSecret.withBytes { secret in
-            appToken.withBytes { token in
-                HMAC<SHA256>.authenticationCode(for: token, using: SymmetricKey(data: secret))
-            }
+            appToken.withBytes { token in KeyedHash.sha256(key: secret, message: token) }
         }
         var query = FormBody()
         query.add("access_token", appToken)
-        query.add("appsecret_proof", Hexadecimal.encode(Array(proof)))
+        query.add("appsecret_proof", Hexadecimal.encode(proof))
         return query
     }
 

@@ -12,7 +12,7 @@ extension GitHubKind: ProviderKind {
     package static let name = "github"
     package static let directoryWord: String? = "github.com"
     package static let notificationFormats: [any NotificationFormat.Type] = [
-        GitHubNotifications.self
+        SharedSecretNotifications<GitHubNotificationReceiver>.self
     ]
     package static let settings: [Setting] = [
         .provider(

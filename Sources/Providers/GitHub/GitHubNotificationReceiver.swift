@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 import HTTP
 package import Lifecycle
@@ -7,13 +8,16 @@ package import Lifecycle
 ///
 /// `X-Hub-Signature-256` is the HMAC-SHA-256 of the body under the webhook's secret. Neither a time
 /// nor the delivery's id is signed, so a copy of an old delivery looks new: it is a hint.
-package struct GitHubNotificationReceiver: BareReceiver {
+package struct GitHubNotificationReceiver: BareReceiver, SharedSecretReceiver {
+    package static let name = "github"
+    package static let secretText = "the webhook secret of GitHub"
+
     let provider: ProviderName
     private let webhookSecret: Secret
 
-    package init(provider: ProviderName, webhookSecret: Secret) {
+    package init(provider: ProviderName, secret: Secret) {
         self.provider = provider
-        self.webhookSecret = webhookSecret
+        webhookSecret = secret
     }
 
     /// Verifies the signature before anything in the body is looked at.
@@ -36,7 +40,7 @@ package struct GitHubNotificationReceiver: BareReceiver {
             (1..<9e15).contains(number) && number.rounded() == number ? Int64(number) : nil
         }
         // The delivery's id is not signed; the body is, and is part of the key.
-        let digest = Hexadecimal.text(SHA256Digest.hash(notification.body))
+        let digest = Hexadecimal.text(SHA256.hash(notification.body))
         let notification = ProviderNotification(
             meaning: isRevoked ? .linkCutUndated : .other,
             event: isRevoked ? "github_app_authorization" : "other",

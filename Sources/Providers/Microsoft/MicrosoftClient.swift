@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 import Engine
 import HTTP
@@ -22,7 +23,7 @@ struct MicrosoftClient: Sendable {
         of provider: String
     ) throws(SetupError) {
         guard case .certificate(let thumbprint, let signer) = proof else { return }
-        guard signer.algorithm == .ps256, thumbprint.count == SHA256Digest.hash([]).count else {
+        guard signer.algorithm == .ps256, thumbprint.count == SHA256.byteCount else {
             throw SetupError(kind: .wrongKeyAlgorithm, provider: provider)
         }
     }

@@ -7,13 +7,16 @@ package import Lifecycle
 /// Proved by `Authorization: KakaoAK <primary admin key>` alone; nothing is signed, and there is no
 /// time in it, so it is a hint. Kakao sends it by POST or GET: of a GET
 /// the web server hands on the query as the body. Not sent for an unlink of our own.
-package struct KakaoNotificationReceiver: BareReceiver {
+package struct KakaoNotificationReceiver: BareReceiver, SharedSecretReceiver {
+    package static let name = "kakao"
+    package static let secretText = "the admin key of Kakao"
+
     let provider: ProviderName
     private let adminKey: Secret
 
-    package init(provider: ProviderName, adminKey: Secret) {
+    package init(provider: ProviderName, secret: Secret) {
         self.provider = provider
-        self.adminKey = adminKey
+        adminKey = secret
     }
 
     /// Verifies the admin key before anything in the body is looked at.

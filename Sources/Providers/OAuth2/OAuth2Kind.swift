@@ -26,7 +26,7 @@ extension OAuth2Kind: ProviderKind {
     package static let summary =
         "any provider with token revocation as in RFC 7009, and every preset"
     package static let notificationFormats: [any NotificationFormat.Type] = [
-        KakaoNotifications.self
+        SharedSecretNotifications<KakaoNotificationReceiver>.self
     ]
 
     package init(_ section: SettingsSection, _ problems: inout SectionProblems) {

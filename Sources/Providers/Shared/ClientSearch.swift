@@ -1,3 +1,4 @@
+import Cryptography
 import Engine
 import Lifecycle
 import Synchronization
@@ -204,13 +205,13 @@ final class ClientSearch: Sendable {
     }
 
     private func client(of credential: OpenCredential) -> String? {
-        let digest = credential.secret.withBytes { SHA256Digest.hash($0) }
+        let digest = credential.secret.withBytes { SHA256.hash($0) }
         return found.withLock { $0[digest] }
     }
 
     private func note(_ secret: Secret, of clientID: String) {
         guard clientIDs.count > 1 else { return }
-        let digest = secret.withBytes { SHA256Digest.hash($0) }
+        let digest = secret.withBytes { SHA256.hash($0) }
         found.withLock { found in
             if found.count >= Self.tokensMax { found = [:] }
             found[digest] = clientID

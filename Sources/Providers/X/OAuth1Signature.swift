@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encoding
 import HTTP
 import Lifecycle
@@ -49,10 +49,7 @@ struct OAuth1Signature: Sendable {
 
     private func sign(_ baseString: String) -> String {
         let secrets = [consumerSecret, tokenSecret].map { PercentEncoding.encode($0.exposeText()) }
-        let code = HMAC<Insecure.SHA1>.authenticationCode(
-            for: Array(baseString.utf8),
-            using: SymmetricKey(data: Array(secrets.joined(separator: "&").utf8))
-        )
-        return Base64.text(Array(code))
+        let key = Array(secrets.joined(separator: "&").utf8)
+        return Base64.text(KeyedHash.sha1(key: key, message: Array(baseString.utf8)))
     }
 }

@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 
 /// A JSON Web Token taken apart (RFC 7515 §7.1): nothing in it is trusted before its signature is.

@@ -1,4 +1,4 @@
-import COpenSSL
+import Cryptography
 import Encoding
 
 /// SHA-256 of a token or code: how the sandbox keeps and logs them, so that neither its memory nor
@@ -9,7 +9,7 @@ struct TokenDigest: Hashable, Sendable {
 
     /// The first 128 bits identify a token; the rest would only cost memory.
     init(_ token: String) {
-        let bytes = Self.sha256(Array(token.utf8))
+        let bytes = SHA256.hash(Array(token.utf8))
         high = bytes[0..<8].reduce(0) { $0 << 8 | UInt64($1) }
         low = bytes[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -20,20 +20,13 @@ struct TokenDigest: Hashable, Sendable {
         return String(repeating: "0", count: 16 - text.count) + text
     }
 
-    static func sha256(_ bytes: [UInt8]) -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: 32)
-        let isDone = unsafe EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
-        precondition(isDone == 1, "libcrypto without SHA-256 cannot serve TLS either")
-        return digest
-    }
-
     /// `c_hash` and `at_hash` (OpenID Connect Core 1.0 §3.3.2.11).
     static func half(_ text: String) -> String {
-        Base64URL.text(sha256(Array(text.utf8)).prefix(16))
+        Base64URL.text(SHA256.hash(Array(text.utf8)).prefix(16))
     }
 
     /// SHA-256 in lower-case hexadecimal, the usual form of a nonce claim.
     static func hexadecimal(_ text: String) -> String {
-        Hexadecimal.text(sha256(Array(text.utf8)))
+        Hexadecimal.text(SHA256.hash(Array(text.utf8)))
     }
 }

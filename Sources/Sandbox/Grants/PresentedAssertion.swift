@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 
 /// The check of a client's JWT (RFC 7523 §3), the proof of `client_secret_jwt`, `private_key_jwt`

@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 
 /// The challenge that a code was asked for with (RFC 7636).
@@ -11,6 +12,6 @@ struct ProofKey: Sendable {
     }
 
     static func challenge(of verifier: String) -> String {
-        Base64URL.text(TokenDigest.sha256(Array(verifier.utf8)))
+        Base64URL.text(SHA256.hash(Array(verifier.utf8)))
     }
 }

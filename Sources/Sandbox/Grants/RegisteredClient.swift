@@ -1,3 +1,5 @@
+import Cryptography
+
 /// A client with its keys read.
 struct RegisteredClient: Sendable {
     let registration: ClientRegistration

@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 
 /// The identifiers that Microsoft gives to a user, a client and what is between them; all of them
@@ -20,7 +21,7 @@ struct MicrosoftIDs: Sendable {
         tenantID = parts[0]
         clientID = parts[1]
         objectID = Self.objectID(of: key.user, in: parts[0])
-        subject = Base64URL.text(TokenDigest.sha256(Array("\(key.audience)/\(key.user)".utf8)))
+        subject = Base64URL.text(SHA256.hash(Array("\(key.audience)/\(key.user)".utf8)))
         grantID = Self.text("grant/\(key.audience)/\(key.user)")
         assignmentID = Self.text("role/\(key.audience)/\(key.user)")
     }
@@ -59,6 +60,6 @@ struct MicrosoftIDs: Sendable {
     }
 
     private static func text(_ name: String) -> String {
-        Base64URL.text(TokenDigest.sha256(Array(name.utf8)).prefix(24))
+        Base64URL.text(SHA256.hash(Array(name.utf8)).prefix(24))
     }
 }

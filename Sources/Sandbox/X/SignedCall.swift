@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 
 /// The `OAuth` authorization header of OAuth 1.0a (RFC 5849 §3.5.1), with what it was made over.

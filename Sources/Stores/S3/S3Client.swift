@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encoding
 import HTTP
 import Lifecycle
@@ -125,13 +125,12 @@ struct S3Client: Sendable {
             body: call.body
         )
         if !call.body.isEmpty {
-            // DeleteObjects wants one
+            message.headers = [(name: "content-type", value: "application/xml")]
+            // DeleteObjects wants one, and says so where the system forbids it
             // (docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html).
-            let digest = Base64.encode(Array(Insecure.MD5.hash(data: call.body)))
-            message.headers = [
-                (name: "content-md5", value: String(decoding: digest, as: UTF8.self)),
-                (name: "content-type", value: "application/xml"),
-            ]
+            if let digest = MD5.hash(call.body) {
+                message.headers.append((name: "content-md5", value: Base64.text(digest)))
+            }
         }
         let text = query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
         var request = RemoteRequest(

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 import Encoding
 internal import Engine
 
@@ -46,7 +46,7 @@ enum MaskText {
     }
 
     private static func tag(_ body: ArraySlice<UInt8>, key: String) -> ArraySlice<UInt8> {
-        Array(SHA256.hash(data: Array(key.utf8) + body)).prefix(tagBytes)
+        SHA256.hash(Array(key.utf8) + body).prefix(tagBytes)
     }
 
     /// The problem of a hash in a unique column: it would meet the one of an earlier deletion.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encoding
 import FoundationEssentials
 import HTTP
@@ -35,7 +35,7 @@ struct AWSSigner: Sendable {
     /// The headers to add to a request, dated at most 15 minutes from the server's time.
     func headers(for message: Message, at time: WallTime) -> [(name: String, value: String)] {
         let context = Self.context(time)
-        let digest = Hexadecimal.text(SHA256.hash(data: message.body))
+        let digest = Hexadecimal.text(SHA256.hash(message.body))
         var added = [
             (name: "x-amz-content-sha256", value: digest), (name: "x-amz-date", value: context),
         ]
@@ -67,10 +67,10 @@ struct AWSSigner: Sendable {
         let scope = "\(day)/\(region)/\(service)/aws4_request"
         let text = [
             "AWS4-HMAC-SHA256", context, scope,
-            Hexadecimal.text(SHA256.hash(data: Array(canonical.utf8))),
+            Hexadecimal.text(SHA256.hash(Array(canonical.utf8))),
         ].joined(separator: "\n")
         let signature = Hexadecimal.text(
-            HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key(day: day))
+            KeyedHash.sha256(key: key(day: day), message: Array(text.utf8))
         )
         return "AWS4-HMAC-SHA256 Credential=\(keys.accessKeyID)/\(scope),SignedHeaders=\(names),"
             + "Signature=\(signature)"
@@ -83,14 +83,10 @@ struct AWSSigner: Sendable {
             .map { PercentEncoding.encode(String($0)) }.joined(separator: "/")
     }
 
-    private func key(day: String) -> SymmetricKey {
-        var key = keys.secretKey.withBytes { SymmetricKey(data: Array("AWS4".utf8) + $0) }
-        for part in [day, region, service, "aws4_request"] {
-            key = SymmetricKey(
-                data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key)
-            )
-        }
-        return key
+    private func key(day: String) -> [UInt8] {
+        [day, region, service, "aws4_request"].reduce(
+            keys.secretKey.withBytes { Array("AWS4".utf8) + $0 }
+        ) { KeyedHash.sha256(key: $0, message: Array($1.utf8)) }
     }
 
     /// `20130524T000000Z` (ISO 8601, basic form).

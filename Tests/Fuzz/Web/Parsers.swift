@@ -1,4 +1,3 @@
-import Crypto
 import Dispatch
 import NIOCore
 
@@ -11,7 +10,23 @@ let parsers: [String: Parser] = [
 private let now = WallTime(unixMilliseconds: 1_780_000_000_000)
 private let provider = ProviderName("fuzz")
 private let secret = Secret("a-shared-secret-of-the-provider")
-private let signingKey = P256.Signing.PrivateKey()
+/// RFC 7515, appendix A.3.
+private let signingKey = outcome {
+    try SigningKey(
+        pem: Secret(
+            """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjpsQnnGQmL+YBIff
+            H1136cspYG6+0iY7X1fCE9+E9LKhRANCAAR/zc4ncPbEXUGDy+5v20t7WAczNXvp
+            7xO6z248e9FURcfxRM0bvZt+hyzf7bnuufSzaV1uqQskrYpGIyiFiOWt
+            -----END PRIVATE KEY-----
+
+            """
+        ),
+        credential: "fuzz",
+        algorithm: .es256
+    )
+}
 
 /// Waits for an answer that needs no other thread than the pool's.
 private func wait(for body: @escaping @Sendable () async -> Void) {
@@ -37,9 +52,8 @@ private func judge(
 
 /// A key set with one key, whose private half signs what is tried.
 private let keySetBody: [UInt8] = {
-    let raw = Array(signingKey.publicKey.x963Representation)
-    let x = base64URL(raw[1...32])
-    let y = base64URL(raw[33...64])
+    let x = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
+    let y = "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
     let kind = #""kty":"EC","crv":"P-256","kid":"k","use":"sig","alg":"ES256""#
     let text = #"{"keys":[{\#(kind),"x":"\#(x)","y":"\#(y)"}]}"#
     return Array(text.utf8)
@@ -50,10 +64,10 @@ private let keys = PublishedKeys(SigningKeyCache(now: { now }) { SigningKeySet(k
 private func token(_ claims: [UInt8], type: String) -> [UInt8] {
     let header = base64URL(Array(#"{"alg":"ES256","kid":"k","typ":"\#(type)"}"#.utf8))
     let signed = Array("\(header).\(base64URL(claims))".utf8)
-    guard let signature = outcome({ try signingKey.signature(for: signed) }) else {
+    guard let signingKey, let signature = outcome({ try signingKey.sign(signed) }) else {
         fatalError("no signature")
     }
-    return signed + Array(".\(base64URL(Array(signature.rawRepresentation)))".utf8)
+    return signed + Array(".\(base64URL(signature))".utf8)
 }
 
 private func base64URL(_ bytes: some Sequence<UInt8>) -> String {
@@ -64,7 +78,7 @@ private func base64URL(_ bytes: some Sequence<UInt8>) -> String {
 
 private func code(_ bytes: [UInt8]) -> [UInt8] {
     secret.withBytes {
-        Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: $0)))
+        KeyedHash.sha256(key: $0, message: bytes)
     }
 }
 
@@ -154,8 +168,8 @@ private func judge(_ token: IDToken?) {
 /// GitHub's and Kakao's webhooks, with a good signature.
 @Sendable private func webhook(_ bytes: [UInt8]) {
     let hexadecimal = code(bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-    let github = GitHubNotificationReceiver(provider: provider, webhookSecret: secret)
-    let kakao = KakaoNotificationReceiver(provider: provider, adminKey: secret)
+    let github = GitHubNotificationReceiver(provider: provider, secret: secret)
+    let kakao = KakaoNotificationReceiver(provider: provider, secret: secret)
     let toGitHub = IncomingNotification(
         body: bytes,
         fields: [

@@ -1,3 +1,4 @@
+import Cryptography
 import Engine
 import Lifecycle
 
@@ -35,7 +36,7 @@ struct IDTokenRules: Sendable {
             issuedAt: issuedAt,
             expiresAt: expiresAt,
             authenticatedAt: min(token.authenticatedAt ?? issuedAt, issuedAt),
-            fingerprint: signIn.idToken.withBytes { SHA256Digest.hash($0) }
+            fingerprint: signIn.idToken.withBytes { SHA256.hash($0) }
         )
     }
 

@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 import Lifecycle
 
@@ -13,7 +14,7 @@ package enum NonceRule: String, Sendable, CaseIterable {
         guard let nonce, rawNonce.count > 0 else { return false }
         let claimed = Secret(nonce)
         let isRaw = claimed.isEqual(to: rawNonce)
-        let hash = rawNonce.withBytes { SHA256Digest.hash($0) }
+        let hash = rawNonce.withBytes { SHA256.hash($0) }
         let isEncoded = claimed.isEqual(to: Secret(Base64URL.text(hash)))
         let isHashed = claimed.isEqual(to: Secret(Hexadecimal.text(hash))) || isEncoded
         switch self {

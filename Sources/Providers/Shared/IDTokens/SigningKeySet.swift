@@ -1,5 +1,4 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 import Encoding
 import HTTP
 
@@ -11,9 +10,9 @@ struct SigningKeySet: Sendable {
 
     static let algorithms: Set<String> = ["RS256", "ES256"]
 
-    private enum Verifier: Sendable {
-        case rs256(_RSA.Signing.PublicKey)
-        case es256(P256.Signing.PublicKey)
+    private struct Verifier: Sendable {
+        let algorithm: String
+        let key: VerifyingKey
     }
 
     private let verifiers: [String: Verifier]
@@ -41,23 +40,8 @@ struct SigningKeySet: Sendable {
     /// Whether the key that the token names signed it, with the algorithm that the key is for.
     func verify(_ token: IDToken) -> Bool {
         guard let keyID = token.keyID, let verifier = verifiers[keyID] else { return false }
-        switch (verifier, token.algorithm) {
-        case (.rs256(let key), "RS256"):
-            return key.isValidSignature(
-                _RSA.Signing.RSASignature(rawRepresentation: token.signature),
-                for: token.signedPart,
-                padding: .insecurePKCS1v1_5
-            )
-        case (.es256(let key), "ES256"):
-            do {
-                // r and s, 32 bytes each (RFC 7518 §3.4).
-                let signature = try P256.Signing.ECDSASignature(rawRepresentation: token.signature)
-                return key.isValidSignature(signature, for: token.signedPart)
-            } catch {
-                return false
-            }
-        default: return false
-        }
+        return verifier.algorithm == token.algorithm
+            && verifier.key.isValid(token.signature, of: token.signedPart)
     }
 
     private static func verifier(_ key: JSONValue) -> Verifier? {
@@ -65,9 +49,9 @@ struct SigningKeySet: Sendable {
         let algorithm = key["alg"]
         switch key["kty"]?.string {
         case "RSA" where algorithm == nil || algorithm?.string == "RS256":
-            return rsa(key).map { .rs256($0) }
+            return rsa(key).map { Verifier(algorithm: "RS256", key: $0) }
         case "EC" where algorithm == nil || algorithm?.string == "ES256":
-            return p256(key).map { .es256($0) }
+            return p256(key).map { Verifier(algorithm: "ES256", key: $0) }
         default: return nil
         }
     }
@@ -76,23 +60,15 @@ struct SigningKeySet: Sendable {
         value?.string.flatMap { Base64URL.decode($0.utf8) }
     }
 
-    /// A modulus of 2048 to 8192 bits (RFC 7518 §3.3 asks for 2048 or more) and an exponent.
-    private static func rsa(_ key: JSONValue) -> _RSA.Signing.PublicKey? {
-        guard let modulus = bytes(key["n"]), let exponent = bytes(key["e"]),
-            (256...1024).contains(modulus.count)
-        else { return nil }
-        do { return try _RSA.Signing.PublicKey(n: modulus, e: exponent) } catch { return nil }
+    private static func rsa(_ key: JSONValue) -> VerifyingKey? {
+        guard let modulus = bytes(key["n"]), let exponent = bytes(key["e"]) else { return nil }
+        return VerifyingKey(modulus: modulus, exponent: exponent)
     }
 
-    /// Two coordinates of 32 bytes (RFC 7518 §6.2.1.2) of a point that is on the curve.
-    private static func p256(_ key: JSONValue) -> P256.Signing.PublicKey? {
-        guard key["crv"]?.string == "P-256",
-            let x = bytes(key["x"]), x.count == 32, let y = bytes(key["y"]), y.count == 32
-        else { return nil }
-        do {
-            return try P256.Signing.PublicKey(x963Representation: [4] + x + y)
-        } catch {
+    private static func p256(_ key: JSONValue) -> VerifyingKey? {
+        guard key["crv"]?.string == "P-256", let x = bytes(key["x"]), let y = bytes(key["y"]) else {
             return nil
         }
+        return VerifyingKey(p256: x, y)
     }
 }

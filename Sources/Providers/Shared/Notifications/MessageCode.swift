@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Lifecycle
 
 /// HMAC-SHA-256 of a body under a secret that is shared with the provider (RFC 2104).
@@ -6,11 +6,7 @@ enum MessageCode {
     /// Compares in constant time.
     static func isValid(_ code: [UInt8], of message: some Sequence<UInt8>, key: Secret) -> Bool {
         key.withBytes { bytes in
-            HMAC<SHA256>.isValidAuthenticationCode(
-                code,
-                authenticating: Array(message),
-                using: SymmetricKey(data: bytes)
-            )
+            KeyedHash.isValid(code, key: bytes, message: Array(message))
         }
     }
 }

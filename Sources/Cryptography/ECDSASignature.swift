@@ -1,14 +1,14 @@
 /// Turns ECDSA signatures from the form of JWTs (r‖s, RFC 7518 §3.4) into libcrypto's DER and back.
-enum ECDSASignature {
+package enum ECDSASignature {
     /// DER of a 64-byte r‖s; `nil` for another length, as DER itself would have.
-    static func der(fromJOSE signature: [UInt8]) -> [UInt8]? {
+    package static func der(fromJOSE signature: [UInt8]) -> [UInt8]? {
         guard signature.count == 64 else { return nil }
         let numbers = integer(signature[..<32]) + integer(signature[32...])
         return [0x30, UInt8(numbers.count)] + numbers
     }
 
     /// r‖s of a DER signature as libcrypto writes it.
-    static func jose(fromDER signature: [UInt8]) -> [UInt8]? {
+    package static func jose(fromDER signature: [UInt8]) -> [UInt8]? {
         var rest = signature.dropFirst(2)
         var numbers: [UInt8] = []
         for _ in 0..<2 {
