@@ -127,7 +127,9 @@ package struct Retry: Hashable, Sendable, Codable {
         didSet { outages = min(outages, failures) }
     }
     /// Those of them where the other side was not well.
-    package var outages = 0
+    package var outages = 0 {
+        didSet { outages = min(outages, failures) }
+    }
     /// No try before this.
     package var nextAt: WallTime?
     /// ``EffectFailure/code`` of the last try, or what else it ended with.

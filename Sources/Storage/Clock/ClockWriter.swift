@@ -145,8 +145,7 @@ struct ClockWriter {
         }
         try database.run(
             """
-            UPDATE purges SET step = 'waiting', ended_at = NULL, retry_at = NULL, failures = 0,
-              outages = 0
+            UPDATE purges SET step = 'waiting', ended_at = NULL, retry_at = NULL, failures = 0
             WHERE step <> 'waiting' AND request_id IN (SELECT id FROM requests
               WHERE ended_at IS NULL AND accepted_at BETWEEN ?1 AND ?2\(scope.term()))
             """,
