@@ -75,8 +75,8 @@ model:
 LIVES ?= 10000
 lives:
 	swift build --build-tests
-	first=$$(($${SEED:-1} * 100000)); LIVES=$$first...$$((first + $(LIVES) - 1)) \
-	HOSTS_LIVES=$$first...$$((first + ($(LIVES) + 19) / 20 - 1)) HOSTS_BOUNDARIES=all \
+	first=$$(($${SEED:-1} * 100000)); LIFE_SEEDS=$$first...$$((first + $(LIVES) - 1)) \
+	HOST_SEEDS=$$first...$$((first + ($(LIVES) + 19) / 20 - 1)) HOSTS_BOUNDARIES=all \
 	swift test --skip-build --no-parallel --filter '^SimulationTests\.(Simulation|Hosts)Tests' | grep -v '^◇'
 
 SWEEP_SEEDS ?= 1...1000

@@ -212,7 +212,7 @@ let suites: [Target] = [
         "Providers",
         [
             "Cryptography", "Encoding", "HTTP", "Providers", "Sandbox", "Engine", "Lifecycle",
-            "Vault", .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
+            "TestSupport", "Vault", .nioCore, .nioHTTP1, .nioPosix, .nioSSL, .logging,
         ]
     ),
     tests(
@@ -251,7 +251,7 @@ let suites: [Target] = [
         ]
     ),
     tests("Messages", ["Encoding", "Messages", "Lifecycle"]),
-    tests("Simulation", ["Engine", "Lifecycle"]),
+    tests("Simulation", ["Engine", "Lifecycle", "TestSupport"]),
     tests("Tidy", []),
 ]
 

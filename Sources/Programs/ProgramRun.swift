@@ -57,7 +57,13 @@ struct ProgramRun: Sendable {
             },
             {
                 let end = await start(input, output) { id in leader.withLock { $0 = id } }
-                leader.withLock { $0 = 0 }
+                leader.withLock { id in
+                    // What it started may ignore SIGTERM. One that exits may leave others to work.
+                    var isOver = false
+                    if case .exited = end { isOver = !isLate.load(ordering: .relaxed) }
+                    if id > 0, !isOver { kill(-id, SIGKILL) }
+                    id = 0
+                }
                 return end
             }
         )

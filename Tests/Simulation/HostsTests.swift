@@ -1,6 +1,7 @@
 import Engine
 import FoundationEssentials
 import Lifecycle
+import TestSupport
 import Testing
 
 /// Several hosts on one store, in virtual time.
@@ -63,13 +64,13 @@ struct HostsTests {
         }
     }
 
-    /// `HOSTS_LIVES=4711 EXPUNGED_SUITE=Simulation swift test` replays one life alone.
+    /// `HOST_SEEDS=4711 EXPUNGED_SUITE=Simulation swift test` replays one life alone.
     @Test("random lives on several hosts hold every invariant and end by themselves")
     func randomLives() async {
-        let seeds = Seeds.chosen("HOSTS_LIVES") ?? 1...Self.seedCount
+        let seeds = Seeds.chosen("HOST_SEEDS") ?? 1...Self.seedCount
         let results = await Self.sweep(seeds, bug: nil)
         for failure in results.failures.prefix(5) {
-            Issue.record("HOSTS_LIVES=\(failure.seed): \(failure.violations.prefix(3))")
+            Issue.record("HOST_SEEDS=\(failure.seed): \(failure.violations.prefix(3))")
         }
         #expect(results.failures.count == 0)
         print(

@@ -1,5 +1,6 @@
 import Engine
 import Lifecycle
+import TestSupport
 import Testing
 
 /// The whole life of requests in virtual time, with crashes and faults.
@@ -30,13 +31,13 @@ struct SimulationTests {
         }
     }
 
-    /// `LIVES=4711 EXPUNGED_SUITE=Simulation swift test` replays one life alone.
+    /// `LIFE_SEEDS=4711 EXPUNGED_SUITE=Simulation swift test` replays one life alone.
     @Test("random lives hold every invariant and end by themselves")
     func randomLives() async {
-        let seeds = Seeds.chosen("LIVES") ?? 1...Self.seedCount
+        let seeds = Seeds.chosen("LIFE_SEEDS") ?? 1...Self.seedCount
         let results = await Self.sweep(seeds, bug: nil)
         for failure in results.failures.prefix(5) {
-            Issue.record("LIVES=\(failure.seed): \(failure.violations.prefix(3))")
+            Issue.record("LIFE_SEEDS=\(failure.seed): \(failure.violations.prefix(3))")
         }
         #expect(results.failures.count == 0)
         print(

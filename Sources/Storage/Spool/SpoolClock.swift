@@ -16,9 +16,6 @@ package struct SpoolClock: Sendable {
 
     /// The machine's clock.
     package static func system() -> SpoolClock {
-        SpoolClock(
-            uptime: { BootClock.now },
-            rest: { try await BootClock.sleep(for: $0) }
-        )
+        SpoolClock(uptime: { BootClock.now }, rest: BootClock.sleeping)
     }
 }

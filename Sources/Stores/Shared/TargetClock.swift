@@ -29,7 +29,7 @@ package struct TargetClock: Sendable {
         TargetClock(
             wall: wall,
             uptime: { BootClock.now },
-            rest: { try await BootClock.sleep(for: $0) },
+            rest: BootClock.sleeping,
             entropy: {
                 var generator = SystemRandomNumberGenerator()
                 return generator.next()

@@ -24,7 +24,7 @@ from stage import BINARIES, GONE, Stage
 STORMS = (("eintr", 20), ("emfile", 5), ("enomem", 200), ("timers", 1), ("entropy", 4), ("eio", 50), ("enospc", 20), ("sigbus", 0))
 # By these the process may end, but not in a loop.
 MAY_ABORT = ("entropy",)
-# `sigbus` cuts a file instead, and nothing need use the timers that `timers` takes away.
+# `sigbus` fails no call: it cuts a file. Nothing may use libdispatch's timers at all, so `timers` may find none.
 MAY_MISS = ("sigbus", "timers")
 USERS = 12
 STORM_S = 8

@@ -12,7 +12,7 @@ struct CommandTests {
         _ script: String,
         _ arguments: [String] = [],
         program: String = "/bin/sh",
-        strikes: Bool = false
+        sleep: @escaping Sleep = { _ in try await BootClock.sleepForever() }
     ) throws -> CommandProvider {
         var settings = CommandSettings(
             name: ProviderName("own"),
@@ -21,9 +21,7 @@ struct CommandTests {
             arguments: ["-c", script, "sh"] + arguments
         )
         settings.canCheck = true
-        return try CommandProvider(settings) { _ in
-            if !strikes { try await BootClock.sleepForever() }
-        }
+        return try CommandProvider(settings, sleep: sleep)
     }
 
     static func saying(_ answer: String) throws -> CommandProvider {
@@ -92,8 +90,30 @@ struct CommandTests {
 
     @Test("a program whose time is up is ended with all that it started")
     func timeout() async throws {
-        let provider = try Self.provider("/bin/sleep 600 & exec /bin/sleep 600", strikes: true)
+        let script = "/bin/sleep 600 & exec /bin/sleep 600"
+        let provider = try Self.provider(script) { _ in }
         #expect(await provider.revoke(Self.credential()) == .failure(.lost))
+    }
+
+    @Test("what a program started is ended even if it ignores SIGTERM", .timeLimit(.minutes(5)))
+    func stubborn() async throws {
+        let place = TemporaryFile.make()
+        defer { TemporaryFile.remove(place) }
+        let child = #"trap "" TERM; echo $$ >"$1.env"; mv "$1.env" "$1"; exec sleep 600"#
+        let script = #"sh -c "$2" sh "$1" >/dev/null 2>&1 & exec sleep 600"#
+        let provider = try Self.provider(script, [place, child]) { _ in
+            while !FileManager.default.fileExists(atPath: place) {
+                try await BootClock.sleep(for: .milliseconds(5))
+            }
+        }
+        #expect(await provider.revoke(Self.credential()) == .failure(.lost))
+        let id = try String(contentsOfFile: place, encoding: .utf8).filter(\.isNumber)
+        // One that has ended is a zombie until its new parent asks for it.
+        while let status = FileManager.default.contents(atPath: "/proc/\(id)/status"),
+            !String(decoding: status, as: UTF8.self).contains("State:\tZ")
+        {
+            try await BootClock.sleep(for: .milliseconds(5))
+        }
     }
 
     @Test("the request is one JSON object on standard input; the environment holds nothing")

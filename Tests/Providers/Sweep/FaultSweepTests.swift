@@ -2,6 +2,7 @@ import Engine
 import FoundationEssentials
 import Lifecycle
 import Sandbox
+import TestSupport
 import Testing
 
 @testable import Providers
@@ -9,19 +10,13 @@ import Testing
 /// Every kind of fault × every provider: real providers, real state machine, the stand-ins' own
 /// state as the judge.
 ///
-/// `make fault-sweep` runs 1,000 seeds of each; `SWEEP_SEEDS=17...17` replays one.
+/// `make fault-sweep` runs 1,000 seeds of each; `SWEEP_SEEDS=17` replays one.
 @Suite("fault sweep")
 struct FaultSweepTests {
     /// A slice, since a suite is to be quick.
     static let usual: ClosedRange<UInt64> = 1...8
 
-    static var seeds: ClosedRange<UInt64> {
-        let text = ProcessInfo.processInfo.environment["SWEEP_SEEDS"] ?? ""
-        let bounds = text.split(separator: ".", omittingEmptySubsequences: true)
-            .compactMap { UInt64($0) }
-        guard let first = bounds.first, let last = bounds.last, first <= last else { return usual }
-        return first...last
-    }
+    static var seeds: ClosedRange<UInt64> { Seeds.chosen("SWEEP_SEEDS") ?? usual }
 
     @Test("no fault of any kind at any provider makes a false verdict")
     func noFalseVerdict() async throws {
