@@ -13,12 +13,14 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-/// Lifecycle, Engine and their simulation are optimized in a debug build too: a random life takes
-/// some milliseconds.
-func settings(of target: String) -> [SwiftSetting] {
-    guard ["Lifecycle", "Engine", "SimulationTests"].contains(target) else { return settings }
-    return settings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
-}
+/// Of Lifecycle, Engine and their simulation in a debug build too: a random life takes some
+/// milliseconds.
+let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
+/// No debugger steps through tests, and to describe them to one is a fifth of what compiling them
+/// takes.
+let testSettings =
+    settings + [.unsafeFlags(["-Xfrontend", "-gnone"], .when(configuration: .debug))]
 
 extension Target.Dependency {
     static let argumentParser = Self.product(
@@ -42,7 +44,11 @@ extension Target.Dependency {
 ///
 /// Its dependencies are the rows of the import table (Tests/Tidy holds it).
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings(of: name))
+    .target(
+        name: name,
+        dependencies: dependencies,
+        swiftSettings: settings + (["Lifecycle", "Engine"].contains(name) ? optimized : [])
+    )
 }
 
 func program(
@@ -71,7 +77,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: "\(name)Tests",
         dependencies: dependencies,
         path: "Tests/\(name)",
-        swiftSettings: settings(of: "\(name)Tests")
+        swiftSettings: testSettings + (name == "Simulation" ? optimized : [])
     )
 }
 

@@ -70,11 +70,12 @@ struct RevocationEvidenceTests {
         let evidence = RevocationEvidence(revocation: Revocation(snapshot), verdict: .unrevoked)
         #expect(
             evidence.text.hasSuffix(
-                "The provider accepted the revocation of 1 token(s), still honored them, and"
-                    + " then refused 5 tries: 400 invalid_request."
-                    + " The provider refused to check 1 token(s), in 5 tries: 400 invalid_request."
-                    + " The provider refused to revoke 2 token(s), in 10 tries:"
-                    + " 400 invalid_request."
+                """
+                The provider accepted the revocation of 1 token(s), still honored them, and then \
+                refused 5 tries: 400 invalid_request. The provider refused to check 1 token(s), in \
+                5 tries: 400 invalid_request. The provider refused to revoke 2 token(s), in 10 \
+                tries: 400 invalid_request.
+                """
             )
         )
     }

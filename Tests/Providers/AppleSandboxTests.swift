@@ -91,7 +91,7 @@ struct AppleSandboxTests {
             #expect(sandbox.grantState(user: "ann") == .revoked)
             #expect(await provider.check(refresh) == .dead)
             #expect(await provider.revoke(refresh) == .success)
-            #expect(sandbox.log().map(\.outcome).filter { $0 == .revoked }.count == 1)
+            #expect(sandbox.log().count { $0.outcome == .revoked } == 1)
         }
     }
 
