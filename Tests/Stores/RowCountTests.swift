@@ -105,7 +105,8 @@ import Testing
             for step in [Duration.zero, .milliseconds(8), .milliseconds(30)] {
                 let (item, pieces) = try Self.count(app, action, way, Self.clock(step))
                 #expect(item == expected, "\(way), \(step)")
-                #expect((pieces > 1) == (way != .whole && step > .zero))
+                // Not the other way round: the clock of a statement's deadline is the real one.
+                #expect(pieces > 1 || way == .whole || step == .zero)
             }
         }
     }

@@ -222,11 +222,10 @@ import Testing
         let intake = SpoolCountingIntake(SpoolStateIntake(state: state.database))
         let source = SpoolCountingSource(state.database)
         let service = spool.service(intake, source, SpoolHealthLog(), sweepInterval: .seconds(3600))
-        var start = ContinuousClock.now
+        let start = ContinuousClock.now
         try await running(service) {
             try spool.submit("u1")
             await source.waitForConfirmed(1)
-            start = .now
             for index in 0..<4 {
                 try await state.execute(
                     "UPDATE requests SET revision = revision + 1, updated_at = updated_at + 1"
@@ -243,7 +242,10 @@ import Testing
         #expect(intake.count == 1)
     }
 
-    @Test("a writer never waits 250 ms for us, whatever we import and mirror (I-36)")
+    @Test(
+        "a writer never waits 250 ms for us, whatever we import and mirror (I-36)",
+        .timeLimit(.minutes(10))
+    )
     func concurrentWriter() async throws {
         // A disk that others keep busy lets a writer wait, too.
         let spool = try SpoolFixture(inMemory: true)
@@ -260,7 +262,8 @@ import Testing
         var longest = Duration.zero
         var writes = 0
         try await running(spool.service(intake, source, SpoolHealthLog())) {
-            while source.confirmedCount < 5000 {
+            // A row that a sweep meets before it is shown is confirmed twice.
+            while try !writes.isMultiple(of: 50) || spool.int(accepted) < 5000 {
                 let start = ContinuousClock.now
                 try spool.store("w\(writes)", secret: "s\(writes)", kind: "refresh_token")
                 longest = max(longest, start.duration(to: .now))
@@ -270,7 +273,6 @@ import Testing
         }
         print("spool writer: \(writes) writes, longest \(longest)")
         if Bars.areHeld { #expect(longest < .milliseconds(250)) }
-        #expect(try spool.int(accepted) == 5000)
     }
 }
 
