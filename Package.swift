@@ -17,11 +17,6 @@ let settings: [SwiftSetting] = [
 /// milliseconds.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
-/// No debugger steps through tests, and to describe them to one is a fifth of what compiling them
-/// takes.
-let testSettings =
-    settings + [.unsafeFlags(["-Xfrontend", "-gnone"], .when(configuration: .debug))]
-
 extension Target.Dependency {
     static let argumentParser = Self.product(
         name: "ArgumentParser",
@@ -77,7 +72,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: "\(name)Tests",
         dependencies: dependencies,
         path: "Tests/\(name)",
-        swiftSettings: testSettings + (name == "Simulation" ? optimized : [])
+        swiftSettings: settings + (name == "Simulation" ? optimized : [])
     )
 }
 
@@ -261,7 +256,7 @@ let suites: [Target] = [
     tests("Tidy", []),
 ]
 
-/// `EXPUNGED_SUITE=Vault swift test` builds that suite alone: one target needs no other.
+/// `make suite NAME=Vault` builds that suite alone: one target needs no other.
 let suite = Context.environment["EXPUNGED_SUITE"]
 let chosenSuites = suite.map { name in suites.filter { $0.name == "\(name)Tests" } } ?? suites
 
