@@ -23,7 +23,7 @@ final class StateServer: Sendable {
     ///
     /// A server refuses to be root.
     private static let script = """
-        set -eu
+        set -eu; trap '' PIPE
         dir=$1
         bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
         [ -n "$bin" ] || { echo "no PostgreSQL server: install the package postgresql"; exit 1; }
@@ -40,11 +40,11 @@ final class StateServer: Sendable {
                 || { cat log server.log; exit 1; }
         }
         start
-        echo ready
+        echo ready || true  # also where whoever waits is gone
         while read -r command; do
             $as "$bin/pg_ctl" -D data -w -m "$command" stop >>log 2>&1
             start
-            echo ready
+            echo ready || true  # also where whoever waits is gone
         done
         $as "$bin/pg_ctl" -D data -w -m immediate stop >>log 2>&1
         cd / && rm -rf -- "$dir"

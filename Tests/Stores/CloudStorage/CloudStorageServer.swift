@@ -21,7 +21,7 @@ final class CloudStorageServer: Sendable {
     private let input = Pipe()
 
     private static let script = """
-        set -eu
+        set -eu; trap '' PIPE
         port=$1 server=$2
         [ -x "$server" ] || { echo "no emulator of Cloud Storage: run scripts/setup test"; exit 1; }
         "$server" start -H 127.0.0.1 --port "$port" --in-memory --quiet </dev/null >/dev/null 2>&1 &
@@ -29,7 +29,7 @@ final class CloudStorageServer: Sendable {
         until curl -sS -o /dev/null "http://127.0.0.1:$port/" 2>/dev/null; do
             kill -0 $pid || { echo "the emulator of Cloud Storage ended"; exit 1; }
         done
-        echo ready
+        echo ready || true  # also where whoever waits is gone
         cat >/dev/null || true
         # The thread that started it may have had all signals blocked, so that only this ends it.
         kill -KILL $pid

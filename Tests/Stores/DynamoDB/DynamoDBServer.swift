@@ -23,7 +23,7 @@ final class DynamoDBServer: Sendable {
     private let input = Pipe()
 
     private static let script = """
-        set -eu
+        set -eu; trap '' PIPE
         dir=$1 port=$2 python=$3 serve=$4
         [ -x "$python" ] || { echo "no DynamoDB server: run scripts/setup test"; exit 1; }
         cd "$dir"
@@ -36,7 +36,7 @@ final class DynamoDBServer: Sendable {
         until curl -sS --cacert cert.pem "https://localhost:$port/moto-api/" >>log 2>&1; do
             kill -0 $pid || { tail -n 5 log; exit 1; }
         done
-        echo ready
+        echo ready || true  # also where whoever waits is gone
         cat >/dev/null || true
         # The thread that started it may have had all signals blocked, so that only this ends it.
         kill -KILL $pid

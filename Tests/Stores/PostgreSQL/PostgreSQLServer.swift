@@ -21,7 +21,7 @@ final class PostgreSQLServer: Sendable {
 
     /// What psql and the tools around it cannot do without root: a server refuses to be root.
     private static let script = """
-        set -eu
+        set -eu; trap '' PIPE
         dir=$1 port=$2
         bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
         [ -n "$bin" ] || { echo "no PostgreSQL server: install the package postgresql"; exit 1; }
@@ -45,7 +45,7 @@ final class PostgreSQLServer: Sendable {
         until $as "$bin/pg_isready" -q -h "$dir" -p "$port"; do
             kill -0 $server || { cat log; exit 1; }
         done
-        echo ready
+        echo ready || true  # also where whoever waits is gone
         cat >/dev/null || true
         kill -INT $server
         wait $server || true

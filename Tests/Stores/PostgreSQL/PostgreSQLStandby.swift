@@ -14,7 +14,7 @@ final class PostgreSQLStandby {
     private let clients: PostgreSQLClients
 
     private static let script = """
-        set -eu
+        set -eu; trap '' PIPE
         dir=$1 port=$2 primary=$3 primary_port=$4
         bin=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
         as=
@@ -30,7 +30,7 @@ final class PostgreSQLStandby {
         until $as "$bin/pg_isready" -q -h "$dir" -p "$port"; do
             kill -0 $server || { cat log; exit 1; }
         done
-        echo ready
+        echo ready || true  # also where whoever waits is gone
         cat >/dev/null || true
         kill -INT $server
         wait $server || true

@@ -47,7 +47,7 @@ final class RedisServer: Sendable {
     private let input = Pipe()
 
     private static let script = """
-        set -eu
+        set -eu; trap '' PIPE
         dir=$1 port=$2 program=$(command -v $3) tls=$4
         [ -x "$program" ] || { echo "no $3: run scripts/setup test"; exit 1; }
         cd "$dir"
@@ -66,7 +66,7 @@ final class RedisServer: Sendable {
         until redis-cli -s "$dir/redis.sock" ping >>log 2>&1; do
             kill -0 $server || { cat log; exit 1; }
         done
-        echo ready
+        echo ready || true  # also where whoever waits is gone
         cat >/dev/null || true
         # The thread that started it may have had all signals blocked, so that only this ends it.
         kill -KILL $server

@@ -20,7 +20,7 @@ final class S3Server: Sendable {
     private let input = Pipe()
 
     private static let script = """
-        set -eu
+        set -eu; trap '' PIPE
         dir=$1 port=$2 server=$3
         [ -x "$server" ] || { echo "no S3 server: run scripts/setup test"; exit 1; }
         cd "$dir"
@@ -32,7 +32,7 @@ final class S3Server: Sendable {
         until curl -sS --cacert cert.pem "https://localhost:$port/moto-api/" >>log 2>&1; do
             kill -0 $pid || { tail -n 5 log; exit 1; }
         done
-        echo ready
+        echo ready || true  # also where whoever waits is gone
         cat >/dev/null || true
         # The thread that started it may have had all signals blocked, so that only this ends it.
         kill -KILL $pid
