@@ -70,17 +70,28 @@ final class KeyRotation: Sendable {
     /// - Throws: ``Engine/VaultError`` of kind `sealed` without a key, or the store's error.
     func begin() async throws {
         guard let active = vault.activeKeyID else { throw VaultError(kind: .sealed) }
-        // Where the stewardship has gone meanwhile, the note would be nobody's.
-        _ = try await steward.run { try await state.setNote(Self.note, to: active) }
-        wake()
+        // Running before the note is there: whoever finds it at a start does not begin as well.
+        let before = markRunning()
+        do {
+            // Where the stewardship has gone meanwhile, the note would be nobody's.
+            _ = try await steward.run { try await state.setNote(Self.note, to: active) }
+        } catch {
+            if before.state != .running { current.withLock { $0 = before } }
+            throw error
+        }
+        if before.state == .running { wake() } else { start.yield() }
     }
 
     private func wake() {
-        let isNew = current.withLock { progress in
+        if markRunning().state != .running { start.yield() }
+    }
+
+    /// Returns what the progress was.
+    private func markRunning() -> Progress {
+        current.withLock { progress in
             defer { if progress.state != .running { progress = Progress(state: .running) } }
-            return progress.state != .running
+            return progress
         }
-        if isNew { start.yield() }
     }
 
     /// Rotates whenever it was begun, until the task is cancelled.
@@ -97,8 +108,7 @@ final class KeyRotation: Sendable {
     /// Goes on with a rotation that another process has begun.
     func resume() async throws {
         guard let active = vault.activeKeyID else { return }
-        let known = try await clock.persist { try await state.note(Self.note) }
-        if known == active { wake() }
+        if try await clock.persist({ try await state.note(Self.note) }) == active { wake() }
     }
 
     private func rotate(to active: String) async throws {
@@ -130,40 +140,33 @@ final class KeyRotation: Sendable {
     private func rewrapRound(_ active: String) async throws -> Int {
         current.withLock { $0.unreadable = 0 }
         let loaded = Set(vault.keyIDs)
+        let limit = Self.batchMax
         var count = 0
         let ids = try await clock.persist { try await state.vaultKeyIDs() }
         for id in ids where id != active && loaded.contains(id) {
             count += try await renew { [state] (last: StoredUserKey?) in
-                let after = last?.position ?? 0
-                return try await state.userKeys(wrappedBy: id, after: after, limit: Self.batchMax)
+                try await state.userKeys(wrappedBy: id, after: last?.position ?? 0, limit: limit)
             } make: { [vault] (old) throws(VaultError) in
                 RewrappedKey(old: old, key: try vault.rewrap(old.key, userHash: old.userHash))
             } store: {
                 try await $0.replaceUserKeys($1)
             }
             count += try await renew { [state] (last: SealedRecheck?) in
-                let after = last?.request
-                return try await state.sealedRechecks(
-                    under: id,
-                    after: after,
-                    limit: Self.batchMax
-                )
+                try await state.sealedRechecks(under: id, after: last?.request, limit: limit)
             } make: { [vault] (old) throws(VaultError) in
                 (old: old, new: try vault.resealRecheck(old))
             } store: {
                 try await $0.replaceRechecks($1)
             }
             count += try await renew { [state] (last: StoredKeys?) in
-                let after = last?.position ?? 0
-                return try await state.foundKeys(under: id, after: after, limit: Self.batchMax)
+                try await state.foundKeys(under: id, after: last?.position ?? 0, limit: limit)
             } make: { [vault] (old) throws(VaultError) in
                 (old: old, new: try vault.resealKeys(old.sealed))
             } store: {
                 try await $0.replaceFoundKeys($1)
             }
             count += try await renew { [state] (last: StoredAddress?) in
-                let after = last?.request
-                return try await state.addresses(under: id, after: after, limit: Self.batchMax)
+                try await state.addresses(under: id, after: last?.request, limit: limit)
             } make: { [vault] (old) throws(VaultError) in
                 (old: old, new: try vault.resealKeys(old.address.keys))
             } store: {
