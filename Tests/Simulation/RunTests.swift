@@ -5,16 +5,17 @@ import Testing
 /// Rechecks, samples and replays in virtual time, crashed at every boundary.
 @Suite("runs")
 struct RunTests {
-    static func run(
-        _ scenario: RunScenario,
-        crashAt: Int? = nil,
-        bug: PlantedBug? = nil
-    ) -> Simulator {
+    static func run(_ scenario: RunScenario, bug: PlantedBug? = nil) -> Simulator {
+        var sim = prepared(scenario, bug: bug)
+        sim.run(for: scenario.span)
+        return sim
+    }
+
+    private static func prepared(_ scenario: RunScenario, bug: PlantedBug? = nil) -> Simulator {
         let configuration = Scenario.configuration(isKeyed: scenario.isKeyed)
         var sim = Simulator(seed: 1, configuration: configuration)
-        (sim.crashAtAction, sim.bug) = (crashAt, bug)
+        sim.bug = bug
         scenario.prepare(&sim)
-        sim.run(for: scenario.span)
         return sim
     }
 
@@ -28,14 +29,14 @@ struct RunTests {
 
     @Test("a crash at any action harms nothing", arguments: RunScenario.all)
     func everyCrashPoint(_ scenario: RunScenario) {
-        let count = Self.run(scenario).actionCount
-        #expect(count > 40)
-        for point in 1...count {
-            let sim = Self.run(scenario, crashAt: point)
+        let sim = Self.prepared(scenario)
+        let quiet = sim.crashed(atEachActionFor: scenario.span) { point, sim in
             #expect(sim.crashCount == 1)
             let wrong = sim.world.violations + scenario.judge(sim)
-            #expect(wrong.isEmpty, "crash at action \(point) of \(count): \(wrong)")
+            #expect(wrong.isEmpty, "crash at action \(point): \(wrong)")
         }
+        let count = quiet.actionCount
+        #expect(count > 40)
         print("simulation: \(scenario.name): crashed at each of \(count) actions")
     }
 
@@ -45,8 +46,8 @@ struct RunTests {
         for scenario in RunScenario.all { reached.merge(Self.run(scenario).book.coverage) }
         // Only after a crash there is something to end that a replay began.
         let first = try #require(RunScenario.all.first)
-        for point in 1...Self.run(first).actionCount {
-            reached.merge(Self.run(first, crashAt: point).book.coverage)
+        Self.prepared(first).crashed(atEachActionFor: first.span) { _, sim in
+            reached.merge(sim.book.coverage)
         }
         #expect(reached.missingPhases == [])
         #expect(reached.missingEffects == [])

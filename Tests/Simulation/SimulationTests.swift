@@ -15,10 +15,8 @@ struct SimulationTests {
 
     @Test("a crash at any single action harms nothing and needs nobody", arguments: Scenario.all)
     func everyCrashPoint(_ scenario: Scenario) {
-        let actionCount = Self.run(scenario, seed: 1).actionCount
-        #expect(actionCount > 4)
-        for point in 1...actionCount {
-            let sim = Self.run(scenario, seed: 1) { $0.crashAtAction = point }
+        let sim = Self.prepared(scenario, seed: 1)
+        let quiet = sim.crashed(atEachActionFor: scenario.span) { point, sim in
             #expect(sim.crashCount == 1)
             #expect(
                 sim.world.violations.isEmpty,
@@ -29,9 +27,10 @@ struct SimulationTests {
                 "crash at action \(point): \(Self.states(sim))"
             )
         }
+        #expect(quiet.actionCount > 4)
     }
 
-    /// `LIFE_SEEDS=4711 EXPUNGED_SUITE=Simulation swift test` replays one life alone.
+    /// `LIFE_SEEDS=4711 make suite NAME=Simulation` replays one life alone.
     @Test("random lives hold every invariant and end by themselves")
     func randomLives() async {
         let seeds = Seeds.chosen("LIFE_SEEDS") ?? 1...Self.seedCount
@@ -184,6 +183,17 @@ struct SimulationTests {
         hasClocks: Bool = false,
         _ adjust: (inout Simulator) -> Void = { _ in }
     ) -> Simulator {
+        var sim = prepared(scenario, seed: seed, hasClocks: hasClocks, adjust)
+        sim.run(for: scenario.span)
+        return sim
+    }
+
+    private static func prepared(
+        _ scenario: Scenario,
+        seed: UInt64,
+        hasClocks: Bool = false,
+        _ adjust: (inout Simulator) -> Void = { _ in }
+    ) -> Simulator {
         let configuration = Scenario.configuration(
             approval: scenario.approval,
             hasClocks: hasClocks
@@ -191,7 +201,6 @@ struct SimulationTests {
         var sim = Simulator(seed: seed, configuration: configuration)
         adjust(&sim)
         scenario.prepare(&sim)
-        sim.run(for: scenario.span)
         return sim
     }
 

@@ -20,14 +20,15 @@ extension Simulator {
     /// I-7: however often a step is repeated, after a crash or a lost answer, what is over stays as
     /// it is.
     private mutating func checkFinals(_ request: Request) {
+        guard let before = seen.updateValue(request, forKey: request.id), before != request else {
+            return
+        }
         // What a clock that was behind has had purged is purged again.
         let isReclocked = now.since(clockSetAt) <= .seconds(60)
-        if !isReclocked, !world.reopened.contains(request.id), let before = finals[request.id],
-            !before.allows(request)
-        {
-            world.violations.append("I-7: a step that was over is undone: \(before)")
-        }
-        finals[request.id] = Finals(request)
+        guard !isReclocked, !world.reopened.contains(request.id) else { return }
+        let over = Finals(before)
+        guard !over.allows(request) else { return }
+        world.violations.append("I-7: a step that was over is undone: \(over)")
     }
 
     /// I-3: what the vault has taken is revoked before rows go; from then on it takes nothing.

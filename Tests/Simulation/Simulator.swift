@@ -196,8 +196,8 @@ struct Simulator {
     var answered: [String: RequestID] = [:]
     /// Requests as they were taken.
     var taken: [RequestID: SimulatedStore.Row] = [:]
-    /// What was over at the last look.
-    var finals: [RequestID: Finals] = [:]
+    /// Requests as they were at the last look.
+    var seen: [RequestID: Request] = [:]
     /// Holds that were acknowledged to an operator and not lifted.
     var held: Set<RequestID> = []
     /// Holds on targets that were acknowledged to an operator and not lifted, by name.
@@ -259,38 +259,79 @@ struct Simulator {
     /// Runs until nothing is left to happen, or `limit` of virtual time passed.
     mutating func run(for limit: Duration, stepsMax: Int = 200_000) {
         let end = now + limit
-        var steps = 0
         turn([])
+        goOn(until: end, stepsMax: stepsMax)
+    }
+
+    /// Plays a run once for each of its actions, with a crash at that action, and hands it on with
+    /// the action's number, from 1.
+    ///
+    /// Up to the crash all are the same run, so each begins with a copy from shortly before it.
+    /// - Returns: The run without a crash.
+    @discardableResult
+    func crashed(
+        atEachActionFor limit: Duration,
+        _ body: (_ point: Int, _ run: Simulator) -> Void
+    ) -> Simulator {
+        let end = now + limit
+        var quiet = self
+        var before = quiet
+        func fork(_ goOn: (inout Simulator) -> Void) {
+            for point in before.actionCount..<quiet.actionCount {
+                var run = before
+                run.crashAtAction = point + 1
+                goOn(&run)
+                body(point + 1, run)
+            }
+        }
+        quiet.turn([])
+        fork { $0.run(for: limit) }
+        while true {
+            before = quiet
+            let isOver = !quiet.step(until: end)
+            fork { $0.goOn(until: end) }
+            if isOver { return quiet }
+        }
+    }
+
+    private mutating func goOn(until end: WallTime, stepsMax: Int = 200_000) {
+        var steps = 0
         while steps < stepsMax {
             steps += 1
-            let wake = nextWake()
-            let next = pending.indices.min { left, right in
-                (pending[left].at, pending[left].order) < (pending[right].at, pending[right].order)
-            }
-            var isLeaseStep = false
-            if isShared, skipQuietTime(until: next.map { pending[$0].at }, end) { continue }
-            if let next, wake.map({ pending[next].at <= $0.at }) ?? true {
-                guard pending[next].at <= end else { break }
-                let item = pending.remove(at: next)
-                isLeaseStep = item.occurrence.isOfLease
-                now = max(now, item.at)
-                choose(item.host)
-                occur(item.occurrence)
-            } else if let wake {
-                guard wake.at <= end else { break }
-                now = max(now, wake.at)
-                if isShared { choose(wake.host) }
-                isLeaseStep = wake.isLease
-                if wake.isLease { lease(.due) } else { turn([.timer]) }
-            } else {
-                break
-            }
-            if !isLeaseStep { check() }
+            guard step(until: end) else { break }
             if !world.violations.isEmpty { return }
         }
         if steps >= stepsMax { world.violations.append("no end after \(stepsMax) steps") }
         now = max(now, end)
         world.reach(now)
+    }
+
+    /// Whether anything was left to happen.
+    private mutating func step(until end: WallTime) -> Bool {
+        let wake = nextWake()
+        let next = pending.indices.min { left, right in
+            (pending[left].at, pending[left].order) < (pending[right].at, pending[right].order)
+        }
+        var isLeaseStep = false
+        if isShared, skipQuietTime(until: next.map { pending[$0].at }, end) { return true }
+        if let next, wake.map({ pending[next].at <= $0.at }) ?? true {
+            guard pending[next].at <= end else { return false }
+            let item = pending.remove(at: next)
+            isLeaseStep = item.occurrence.isOfLease
+            now = max(now, item.at)
+            choose(item.host)
+            occur(item.occurrence)
+        } else if let wake {
+            guard wake.at <= end else { return false }
+            now = max(now, wake.at)
+            if isShared { choose(wake.host) }
+            isLeaseStep = wake.isLease
+            if wake.isLease { lease(.due) } else { turn([.timer]) }
+        } else {
+            return false
+        }
+        if !isLeaseStep { check() }
+        return true
     }
 
     private mutating func occur(_ occurrence: Occurrence) {

@@ -148,24 +148,24 @@ struct Slice: Sendable, CustomStringConvertible {
 struct SliceTests {
     /// The one list of kinds.
     private static let list = "Sources/Daemon/Start/Kinds.swift"
-    private let files: [SourceFile]
-
-    init() throws {
-        files = try SourceTree.shared.get().files.filter {
+    private static let sources = Result {
+        try SourceTree.shared.get().files.filter {
             $0.isSwift && $0.path.hasPrefix("Sources/")
                 && !$0.path.hasPrefix("Sources/Sandbox/")
                 && !$0.path.hasPrefix("Sources/expunged-sandbox/")
         }
     }
+    /// Read once for all slices.
+    private static let names = Result { try sources.get().map(NamesOfFile.init) }
 
     @Test("are named by the one list of kinds, and by no other file outside", arguments: Slice.all)
-    func isSeparate(slice: Slice) {
-        let types = slice.types(in: files)
+    func isSeparate(slice: Slice) throws {
+        let types = slice.types(in: try Self.sources.get())
         #expect(!types.isEmpty, "there is nothing in Sources/\(slice.folder)")
-        let outside = files.filter { !$0.path.hasPrefix("Sources/\(slice.folder)/") }
+        let outside = try Self.names.get().filter { !$0.path.hasPrefix("Sources/\(slice.folder)/") }
         let speaking = slice.words.isEmpty ? [] : outside.filter { $0.contains(anyOf: slice.words) }
         let naming = outside.filter { file in
-            types.contains { !file.offsets(of: $0).isEmpty && file.isNaming($0) }
+            !types.isDisjoint(with: file.words)
                 || speaking.contains { $0.path == file.path }
                     && !slice.sharing.keys.contains { KindSteps.does($0, cover: file.path) }
         }
@@ -183,7 +183,7 @@ struct SliceTests {
             ("error.code == .mariaDB", true), ("// as MySQL does", false), ("let sql = 1", false),
         ]
         for (text, isFound) in code {
-            let file = SourceFile("Sources/Stores/SQL/Some.swift", text + "\n")
+            let file = NamesOfFile(SourceFile("Sources/Stores/SQL/Some.swift", text + "\n"))
             #expect(file.contains(anyOf: ["mysql", "mariadb", "innodb"]) == isFound, "\(text)")
         }
     }
@@ -218,20 +218,29 @@ struct SliceTests {
     }
 }
 
-extension SourceFile {
-    /// Whether the code has the name as a whole word.
-    fileprivate func isNaming(_ type: String) -> Bool {
-        offsets(of: type).contains { offset in
-            let end = offset + type.utf8.count
-            return end >= code.count || !Self.isWord(code[end])
-        }
+/// What the text of a file names.
+private struct NamesOfFile: Sendable {
+    let path: String
+    /// The words of the code, except members.
+    let words: Set<String>
+    /// The text without its comments, in lower case.
+    private let text: [UInt8]
+
+    init(_ file: SourceFile) {
+        path = file.path
+        // A to Z of ASCII; as numbers, since this goes through every byte of the sources.
+        text = CodeBlanker.blank(file.bytes, strings: false)
+            .map { $0 >= 65 && $0 <= 90 ? $0 + 32 : $0 }
+        let point = UInt8(ascii: ".")
+        words = Set(
+            file.code.split { !SourceFile.isWord($0) }.filter { word in
+                word.startIndex == 0 || file.code[word.startIndex - 1] != point
+            }.map { String(decoding: $0, as: UTF8.self) }
+        )
     }
 
-    /// Whether the text without its comments has one of the words, in any case.
-    fileprivate func contains(anyOf words: [String]) -> Bool {
-        let text = String(decoding: CodeBlanker.blank(bytes, strings: false), as: UTF8.self)
-            .lowercased()
-        return words.contains { text.contains($0) }
+    func contains(anyOf words: [String]) -> Bool {
+        words.contains { !SourceFile.offsets(of: $0, in: text).isEmpty }
     }
 }
 

@@ -245,22 +245,25 @@ import Testing
 
     @Test("long values are masked a few at a time", arguments: [MaskStrategy.hash, .random])
     func longValues(strategy: MaskStrategy) async throws {
+        let count = Bars.areHeld ? 60 : 12
         let app = try PostgreSQLFixture(
             """
             CREATE TABLE t(u text, a text, b text); CREATE INDEX ON t(u);
             INSERT INTO t SELECT 'x', repeat(md5(i::text), 65536), 'same'
-                FROM generate_series(1, 60) i;
+                FROM generate_series(1, \(count)) i;
             INSERT INTO t SELECT 'x', NULL, 'same' FROM generate_series(1, 500) i;
             """
         )
         let masks = ["a", "b"].map { ColumnMask(column: $0, strategy: strategy) }
         let target = app.target(TableRule(table: "t", column: "u", action: .anonymize(masks)))
         let memory = try PeakMemory.whereHeld()
-        #expect(await target.purge([erase("x")]).map(\.text) == ["t anonymize, cutoff: none 560"])
+        let done = await target.purge([erase("x")]).map(\.text)
+        #expect(done == ["t anonymize, cutoff: none \(count + 500)"])
         if let grown = try memory?.grownMebibytes() { #expect(grown <= 96) }
         #expect(await target.verify([erase("x")]) == [.clean])
         let distinct = "SELECT count(a), count(DISTINCT a), count(DISTINCT b) FROM t"
-        #expect(try app.sql(distinct) == ["60|60|\(strategy == .hash ? 1 : 560)"])
+        let masked = strategy == .hash ? 1 : count + 500
+        #expect(try app.sql(distinct) == ["\(count)|\(count)|\(masked)"])
     }
 
     @Test(
