@@ -2,7 +2,6 @@
 # make test         the gate: passes the tests that a change must pass
 # make setup        installs the Debian packages that are missing; the targets here that need them call it
 # make build        builds the three programs in release into .build/release
-# make suite NAME=X builds and runs one suite of Tests, such as Vault
 # make lint         form of code, man pages, shell scripts       make tidy   holds the rules of docs/STYLE.md
 # make campaigns    runs everything that follows, which the gate leaves out (scripts/campaigns NAME: one of them)
 # make end-to-end   plays every scenario with the real daemon (SEED=1)
@@ -29,7 +28,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo release-demo test campaigns end-to-end suite bars model lives fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed many-keys spellings integrations lint tidy system-test deb image
+.PHONY: help setup build demo release-demo test campaigns end-to-end bars model lives fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed many-keys spellings integrations lint tidy system-test deb image
 
 include systemd/install.mk
 include Benchmarks/bench.mk
@@ -43,9 +42,9 @@ setup:
 build: setup release
 
 demo: setup
-	scripts/build --product expunged
-	scripts/build --product expungectl
-	scripts/build --product expunged-sandbox
+	swift build --product expunged
+	swift build --product expungectl
+	swift build --product expunged-sandbox
 	scripts/demo
 
 release-demo:
@@ -64,7 +63,7 @@ end-to-end:
 
 bars:
 	scripts/setup campaigns
-	scripts/build --build-tests
+	swift build --build-tests
 	BARS=1 swift test --skip-build --no-parallel
 	BARS=1 Tests/EndToEnd/run --bars --jobs 1
 
@@ -75,19 +74,19 @@ model:
 # The seeds begin at SEED.
 LIVES ?= 10000
 lives:
-	scripts/build --build-tests
+	swift build --build-tests
 	first=$$(($${SEED:-1} * 100000)); LIFE_SEEDS=$$first...$$((first + $(LIVES) - 1)) \
 	HOST_SEEDS=$$first...$$((first + ($(LIVES) + 19) / 20 - 1)) HOSTS_BOUNDARIES=all \
 	swift test --skip-build --no-parallel --filter '^SimulationTests\.(Simulation|Hosts)Tests' | grep -v '^◇'
 
 SWEEP_SEEDS ?= 1...1000
 fault-sweep:
-	EXPUNGED_SUITE=Providers scripts/build --build-tests
+	EXPUNGED_SUITE=Providers swift build --build-tests
 	EXPUNGED_SUITE=Providers SWEEP_SEEDS=$(SWEEP_SEEDS) swift test --skip-build --filter FaultSweepTests | grep --line-buffered -v '^◇'
 
 EXECUTIONS ?= 100000000
 fuzz:
-	scripts/build --product expunged
+	swift build --product expunged
 	Tests/Fuzz/run --executions $(EXECUTIONS)
 
 EXAMPLES ?= 200
@@ -113,7 +112,7 @@ many-keys: build
 	BARS=1 EXPUNGED_BIN=$(abspath $(RELEASE_DIR)) Tests/EndToEnd/run --only many-keys --set count=$(KEYS)
 
 spellings:
-	scripts/build --build-tests
+	swift build --build-tests
 	SPELLINGS=all swift test --skip-build --filter EverySpellingTests
 
 integrations:
@@ -130,12 +129,9 @@ lint:
 	scripts/lint
 	@echo "lint: no findings"
 
-suite:
-	EXPUNGED_SUITE=$(NAME) scripts/build --product expungedPackageTests
-	EXPUNGED_SUITE=$(NAME) swift test --skip-build
-
 tidy:
-	$(MAKE) --no-print-directory suite NAME=Tidy
+	EXPUNGED_SUITE=Tidy swift build --product expungedPackageTests
+	EXPUNGED_SUITE=Tidy swift test --skip-build
 
 system-test:
 	scripts/setup system

@@ -64,7 +64,7 @@ struct HostsTests {
         }
     }
 
-    /// `HOST_SEEDS=4711 make suite NAME=Simulation` replays one life alone.
+    /// `HOST_SEEDS=4711 EXPUNGED_SUITE=Simulation swift test` replays one life alone.
     @Test("random lives on several hosts hold every invariant and end by themselves")
     func randomLives() async {
         let seeds = Seeds.chosen("HOST_SEEDS") ?? 1...Self.seedCount

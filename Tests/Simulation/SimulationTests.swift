@@ -30,7 +30,7 @@ struct SimulationTests {
         #expect(quiet.actionCount > 4)
     }
 
-    /// `LIFE_SEEDS=4711 make suite NAME=Simulation` replays one life alone.
+    /// `LIFE_SEEDS=4711 EXPUNGED_SUITE=Simulation swift test` replays one life alone.
     @Test("random lives hold every invariant and end by themselves")
     func randomLives() async {
         let seeds = Seeds.chosen("LIFE_SEEDS") ?? 1...Self.seedCount

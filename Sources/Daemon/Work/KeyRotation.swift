@@ -29,6 +29,11 @@ final class KeyRotation: Sendable {
         var startedAt: WallTime?
         var endedAt: WallTime?
         var error: VaultError.Kind?
+
+        /// Says again how the last rotation ended.
+        mutating func settle() {
+            state = endedAt == nil ? .idle : error == nil ? .finished : .stopped
+        }
     }
 
     /// Half a millisecond of cryptography and a commit of a few milliseconds.
@@ -70,28 +75,14 @@ final class KeyRotation: Sendable {
     /// - Throws: ``Engine/VaultError`` of kind `sealed` without a key, or the store's error.
     func begin() async throws {
         guard let active = vault.activeKeyID else { throw VaultError(kind: .sealed) }
-        // Running before the note is there: whoever finds it at a start does not begin as well.
-        let before = markRunning()
-        do {
-            // Where the stewardship has gone meanwhile, the note would be nobody's.
-            _ = try await steward.run { try await state.setNote(Self.note, to: active) }
-        } catch {
-            if before.state != .running { current.withLock { $0 = before } }
-            throw error
-        }
-        if before.state == .running { wake() } else { start.yield() }
+        // Where the stewardship has gone meanwhile, the note would be nobody's.
+        _ = try await steward.run { try await state.setNote(Self.note, to: active) }
+        wake()
     }
 
     private func wake() {
-        if markRunning().state != .running { start.yield() }
-    }
-
-    /// Returns what the progress was.
-    private func markRunning() -> Progress {
-        current.withLock { progress in
-            defer { if progress.state != .running { progress = Progress(state: .running) } }
-            return progress
-        }
+        current.withLock { $0.state = .running }
+        start.yield()
     }
 
     /// Rotates whenever it was begun, until the task is cancelled.
@@ -99,7 +90,11 @@ final class KeyRotation: Sendable {
         if steward.isHere { try await resume() }
         for await _ in starts {
             guard let active = vault.activeKeyID else { continue }
-            let isDone: Void? = try await steward.run { try await rotate(to: active) }
+            let isDone: Void? = try await steward.run {
+                // A start that found the note of a beginning may have done what this one is for.
+                guard try await isBegun(active) else { return current.withLock { $0.settle() } }
+                try await rotate(to: active)
+            }
             // The next steward goes on.
             if isDone == nil { current.withLock { $0 = Progress() } }
         }
@@ -108,7 +103,11 @@ final class KeyRotation: Sendable {
     /// Goes on with a rotation that another process has begun.
     func resume() async throws {
         guard let active = vault.activeKeyID else { return }
-        if try await clock.persist({ try await state.note(Self.note) }) == active { wake() }
+        if try await isBegun(active) { wake() }
+    }
+
+    private func isBegun(_ active: String) async throws -> Bool {
+        try await clock.persist { try await state.note(Self.note) } == active
     }
 
     private func rotate(to active: String) async throws {
