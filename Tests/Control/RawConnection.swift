@@ -40,14 +40,18 @@ struct RawConnection: Sendable {
     /// Sends text; a peer that is gone is no failure here.
     func send(_ text: String) async throws {
         try await NIOThreadPool.singleton.runIfActive { [descriptor] in
-            let bytes = Array(text.utf8)
-            _ = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.send(
-                    descriptor,
-                    buffer.baseAddress,
-                    buffer.count,
-                    Int32(MSG_NOSIGNAL)
-                )
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                let count = unsafe rest.withUnsafeBytes { buffer in
+                    unsafe Glibc.send(
+                        descriptor,
+                        buffer.baseAddress,
+                        buffer.count,
+                        Int32(MSG_NOSIGNAL)
+                    )
+                }
+                guard count > 0 || errno == EINTR else { return }
+                rest = rest.dropFirst(max(0, count))
             }
         }
     }
@@ -70,6 +74,8 @@ struct RawConnection: Sendable {
             var chunk = [UInt8](repeating: 0, count: 65_536)
             while true {
                 let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
+                // With a timeout it is not restarted after a stop, either (signal(7)).
+                if count < 0, errno == EINTR { continue }
                 if count == 0 || (count < 0 && errno == ECONNRESET) { break }
                 guard count > 0 else { return nil }
                 bytes.append(contentsOf: chunk[..<count])
