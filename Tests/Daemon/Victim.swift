@@ -4,8 +4,8 @@ import Testing
 /// This test program, started again to be killed while it rotates.
 final class Victim: Sendable {
     private static let variable = "EXPUNGED_TEST_VICTIM"
-    /// The pipe's end in the child.
-    private static let reportDescriptor: Int32 = 9
+    /// The socket's end in the child.
+    private static let childDescriptor: Int32 = 9
 
     private let pid: pid_t
     private let descriptor: Int32
@@ -25,12 +25,12 @@ final class Victim: Sendable {
 
     static func start(path: String) throws -> Victim {
         var ends: [Int32] = [-1, -1]
-        try #require(unsafe pipe(&ends) == 0)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], reportDescriptor)
+        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], childDescriptor)
         unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         let filter = ["--testing-library", "swift-testing", "--filter", "KeyRotationTests/victim"]
@@ -54,16 +54,23 @@ final class Victim: Sendable {
         return Victim(pid: pid, descriptor: ends[0])
     }
 
-    /// In the child: one byte for the parent.
+    /// In the child: one byte for the parent, and no step until it answers; without it, the end.
     static func report() {
         var byte: UInt8 = 1
-        _ = unsafe write(reportDescriptor, &byte, 1)
+        _ = unsafe write(childDescriptor, &byte, 1)
+        guard unsafe read(childDescriptor, &byte, 1) == 1 else { _exit(1) }
     }
 
     func kill() {
         Glibc.kill(pid, SIGKILL)
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) == -1, errno == EINTR {}
+    }
+
+    /// Lets the child take the next step.
+    func goOn() {
+        var byte: UInt8 = 1
+        _ = unsafe send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL))
     }
 
     /// - Returns: `nil` at the end, or after five minutes of silence.
