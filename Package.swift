@@ -13,8 +13,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-/// Lifecycle, Engine and their simulation are optimized in a debug build, too: the gate lives
-/// through thousands of lives.
+/// Lifecycle, Engine and their simulation are optimized in a debug build, too: the gate simulates
+/// thousands of lives.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// Tests have no debug information: that saves a quarter of the time of compiling them.
