@@ -1,5 +1,6 @@
 """The provider's stand-in, and what its own log says."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -17,7 +18,7 @@ class Sandbox:
     """One running expunged-sandbox; several daemons may talk to it."""
 
     def __init__(self, binaries, *flags):
-        self.binaries = binaries
+        self.binaries, self.flags = binaries, flags
         self.directory = tempfile.mkdtemp(prefix="expunged-sandbox-")
         # Each code and token that it gave out: (provider, user there, when).
         self.given = {}
@@ -61,6 +62,16 @@ class Sandbox:
         """Fresh tokens of users whom nobody else has, each with its `subject`."""
         return self.ask("refresh-tokens", "--client-id", CLIENT, "--count", str(count),
                         "--user-prefix", f"user-{next(self.prefixes)}-")["tokens"]
+
+    @contextlib.contextmanager
+    def holds_data(self):
+        """Its stores answer each call after two seconds: whoever asks one of them is met there."""
+        self.ask("fault", "--fault-rate", "1", "--fault-kinds", "delay", "--fault-delay", "2s",
+                 "--fault-endpoints", "data")
+        try:
+            yield
+        finally:
+            self.ask("fault", *self.flags)
 
     def fault(self, rate):
         self.ask("fault", "--fault-rate", str(rate))

@@ -3,6 +3,7 @@
 A store answers `items()`: a dictionary of everything that it holds, by name, with the content.
 """
 
+import contextlib
 import glob
 import hashlib
 import http.client
@@ -94,6 +95,27 @@ class Server:
         assert self.process.poll() is None, f"{type(self).__name__} ended: run scripts/setup test"
         assert is_there, f"{type(self).__name__} runs, and does not answer"
 
+    @contextlib.contextmanager
+    def frozen(self, user):
+        """It answers nothing meanwhile: whoever asks it is in the middle of its work."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
+    @contextlib.contextmanager
+    def locked(self, table):
+        """Nobody else reads or writes the table meanwhile; for the servers of SQL."""
+        session = self.session()
+        try:
+            session.stdin.write(self.lock.format(table) + " SELECT 'held';\n")
+            session.stdin.flush()
+            assert session.stdout.readline().strip() == "held"
+            yield
+        finally:
+            session.communicate(timeout=HANG_S)
+
     def close(self):
         self.process.send_signal(self.end)
         try:
@@ -150,6 +172,7 @@ class PostgreSQL(Server):
     """PostgreSQL on a socket; what it commits outlives a power cut only where that is measured."""
 
     end = signal.SIGINT
+    lock = "BEGIN; LOCK TABLE {};"
 
     def __init__(self, directory, is_durable=False, copy_of=None, follows=False):
         """A copy of another server has what that one has now; it may follow it, as a standby."""
@@ -169,6 +192,10 @@ class PostgreSQL(Server):
         self.launch(f"{binaries[-1]}/postgres", "-D", data, "-k", directory, "-c", "listen_addresses=",
                     "-c", f"fsync={'on' if is_durable else 'off'}", cwd=directory, **self.user)
         self.is_ready(lambda: self._psql("SELECT 1").returncode == 0)
+
+    def frozen(self, user):
+        # Each session is a process of its own.
+        return self.locked("likes")
 
     def crash(self):
         """Ends all of its processes at once; what was not durable is gone."""
@@ -222,6 +249,7 @@ class MySQL(Server):
     """MariaDB, on a socket."""
 
     database = "app"
+    lock = "LOCK TABLES {} WRITE;"
 
     def __init__(self, directory, is_durable=False, buffer_pool="64M"):
         self.directory, self.socket = directory, os.path.join(directory, "socket")
@@ -380,6 +408,13 @@ class RedisCluster:
         for node in self.nodes:
             found.update(node.items())
         return found
+
+    @contextlib.contextmanager
+    def frozen(self, user):
+        with contextlib.ExitStack() as stack:
+            for node in self.nodes:
+                stack.enter_context(node.frozen(user))
+            yield
 
     def disturb(self):
         for node in self.nodes:
@@ -671,6 +706,8 @@ objects = ["avatars/{{user_id}}.png"]
 
 class Files:
     FOLDERS = 10
+    # Files of a user whose purge takes long enough to be met.
+    MANY = 20_000
 
     def __init__(self, directory):
         self.root = directory
@@ -689,6 +726,16 @@ class Files:
             os.makedirs(os.path.join(self.root, "avatars"), exist_ok=True)
             with open(os.path.join(self.root, "avatars", f"{user}.png"), "w") as file:
                 file.write(user)
+
+    @contextlib.contextmanager
+    def frozen(self, user):
+        """Nothing can hold a file system, so the user has much to purge."""
+        place = os.path.join(self.root, "files", user, "many")
+        os.makedirs(place)
+        for number in range(self.MANY):
+            with open(os.path.join(place, str(number)), "w"):
+                pass
+        yield
 
     def items(self):
         found = {}

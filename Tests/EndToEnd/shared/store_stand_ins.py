@@ -1,5 +1,6 @@
 """Stores that are ours: the application's database, the sandbox's Google Cloud, a program, a web service."""
 
+import contextlib
 import hashlib
 import http.server
 import json
@@ -26,6 +27,16 @@ class Database:
         with sqlite3.connect(self.stage.app, timeout=HANG_S) as app:
             app.executemany("INSERT INTO posts (author_id, body) VALUES (?, 'of ' || ?)",
                             [(user, user) for user in users for _ in range(30)])
+
+    @contextlib.contextmanager
+    def frozen(self, user):
+        """Nobody else writes meanwhile."""
+        app = sqlite3.connect(self.stage.app, timeout=HANG_S, isolation_level=None)
+        try:
+            app.execute("BEGIN IMMEDIATE")
+            yield
+        finally:
+            app.close()
 
     def items(self):
         with sqlite3.connect(self.stage.app, timeout=HANG_S) as app:
@@ -67,6 +78,9 @@ class Cloud:
             return {f"account of {item['user']}": checksum(item["links"]) for item in found["accounts"]}
         contents = found.get(self.CONTENTS.get(self.member), {})
         return {name: checksum(contents.get(name)) for name in found[self.member]}
+
+    def frozen(self, user):
+        return self.sandbox.holds_data()
 
     def section(self, stage):
         keep_secret(stage, "service-account.json", json.dumps(self.sandbox.ask("service-account")))
@@ -113,6 +127,8 @@ with open({home!r} + ".rate") as file:
 with open({home!r} + ".calls", "ab", buffering=0) as file:
     file.write(b".")
     source = random.Random(f"{seed} {{os.lseek(file.fileno(), 0, os.SEEK_CUR)}}")
+while os.path.exists({home!r} + ".held"):
+    time.sleep(0.01)
 fault = source.choice(["die", "unreachable", "unknown", "half"]) if source.random() < rate else ""
 if fault in ("unreachable", "unknown"):
     print(json.dumps({{"outcome": fault}}))
@@ -151,6 +167,16 @@ class Command:
         """From now on so many of its calls fail."""
         set_fault_rate(self.home, rate)
 
+    @contextlib.contextmanager
+    def frozen(self, user):
+        """It answers nothing meanwhile."""
+        with open(f"{self.home}.held", "w"):
+            pass
+        try:
+            yield
+        finally:
+            os.remove(f"{self.home}.held")
+
     def prepare(self, users):
         for user in users:
             os.makedirs(os.path.join(self.home, user))
@@ -182,6 +208,8 @@ class WebService:
 
     def __init__(self, certificate, key):
         self.rows, self.lock, self.random, self.is_faulty = {}, threading.Lock(), random.Random(SOURCE.getrandbits(64)), True
+        self.gate = threading.Event()
+        self.gate.set()
         service = self
 
         class Receiver(http.server.BaseHTTPRequestHandler):
@@ -192,6 +220,7 @@ class WebService:
 
             def serve(self):
                 body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+                service.gate.wait()
                 fault = service.random.choice(["cut", "html", "busy", "early"]) \
                     if service.is_faulty and service.random.random() < 0.25 else None
                 if fault == "early":
@@ -222,6 +251,15 @@ class WebService:
 
         self.certificate = certificate
         self.server = serve_over_tls(Receiver, certificate, key)
+
+    @contextlib.contextmanager
+    def frozen(self, user):
+        """It answers nothing meanwhile."""
+        self.gate.clear()
+        try:
+            yield
+        finally:
+            self.gate.set()
 
     def lets_in(self, headers):
         """Whether the caller may ask anything."""
