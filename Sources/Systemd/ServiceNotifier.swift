@@ -51,11 +51,6 @@ package struct ServiceNotifier: Sendable {
         send("WATCHDOG=1")
     }
 
-    /// Start, reload or stop takes `extra` longer from now on; repeat before it is over.
-    package func extendTimeout(by extra: Duration) {
-        send("EXTEND_TIMEOUT_USEC=\(Int64(extra / .microseconds(1)))")
-    }
-
     /// `nil` when systemd does not watch this process (sd_watchdog_enabled(3)).
     package static var watchdogInterval: Duration? {
         var microseconds: UInt64 = 0

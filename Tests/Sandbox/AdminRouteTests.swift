@@ -205,16 +205,4 @@ struct ProviderRouteTests {
             #expect(!text.contains(made.accessToken))
         }
     }
-
-    @Test("Kakao's unlink webhook is a form with the admin key")
-    func kakao() {
-        let notification = KakaoUnlinkNotification.make(
-            appID: "1",
-            userID: "42",
-            reason: .accountDelete,
-            adminKey: "key"
-        )
-        #expect(notification.headers["authorization"] == "KakaoAK key")
-        #expect(notification.body == "app_id=1&user_id=42&referrer_type=ACCOUNT_DELETE")
-    }
 }

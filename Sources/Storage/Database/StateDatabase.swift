@@ -144,6 +144,27 @@ package final class StateDatabase: Sendable {
         try await read { try $0.all(sql, values, body: body) }
     }
 
+    /// `rest` begins with `FROM`.
+    func all<C: Columns, T: Sendable>(
+        _ columns: C.Type,
+        _ rest: String,
+        _ values: [SQLValue] = [],
+        body: @escaping @Sendable (Row<C>) throws -> T
+    ) async throws -> [T] {
+        try await read { try $0.all(columns, rest, values, body: body) }
+    }
+
+    /// Runs a statement for each of them in one commit and returns how many rows it changed.
+    func change<T: Sendable>(
+        _ items: [T],
+        _ sql: String,
+        values: @escaping @Sendable (T) -> [SQLValue]
+    ) async throws -> Int {
+        try await writer.perform { database in
+            try items.reduce(0) { try $0 + database.run(sql, values($1)) }
+        }
+    }
+
     func first<T: Sendable>(
         _ sql: String,
         _ values: [SQLValue] = [],

@@ -76,17 +76,15 @@ extension StateDatabase {
         after request: RequestID?,
         limit: Int
     ) async throws -> [StoredAddress] {
-        try await read { database in
-            try database.all(
-                AddressTable.Column.self,
-                """
-                FROM addresses INDEXED BY addresses_key
-                WHERE key_id = ? AND request_id > ? ORDER BY request_id LIMIT ?
-                """,
-                [.text(keyID), .after(request), .int(limit)],
-                body: AddressTable.read
-            )
-        }
+        try await all(
+            AddressTable.Column.self,
+            """
+            FROM addresses INDEXED BY addresses_key
+            WHERE key_id = ? AND request_id > ? ORDER BY request_id LIMIT ?
+            """,
+            [.text(keyID), .after(request), .int(limit)],
+            body: AddressTable.read
+        )
     }
 
     /// Replaces addresses by newly sealed ones in one commit and returns how many; lost ones stay
@@ -94,21 +92,18 @@ extension StateDatabase {
     package func replaceAddresses(
         _ fresh: [(old: StoredAddress, new: SealedKeys)]
     ) async throws -> Int {
-        try await writer.perform { database in
-            try fresh.reduce(0) { count, pair in
-                try count
-                    + database.run(
-                        """
-                        UPDATE addresses SET key_id = ?, own_key = ?, sealed = ?
-                        WHERE request_id = ? AND own_key = ?
-                        """,
-                        [
-                            .text(pair.new.keyID), .blob(pair.new.ownKey),
-                            .blob(pair.new.sealedIDs), .id(pair.old.request),
-                            .blob(pair.old.address.keys.ownKey),
-                        ]
-                    )
-            }
+        try await change(
+            fresh,
+            """
+            UPDATE addresses SET key_id = ?, own_key = ?, sealed = ?
+            WHERE request_id = ? AND own_key = ?
+            """
+        ) {
+            [
+                .text($0.new.keyID), .blob($0.new.ownKey),
+                .blob($0.new.sealedIDs), .id($0.old.request),
+                .blob($0.old.address.keys.ownKey),
+            ]
         }
     }
 }

@@ -63,17 +63,15 @@ extension StateDatabase {
         at now: WallTime,
         limit: Int
     ) async throws -> [MessageRecord] {
-        try await read { database in
-            try database.all(
-                MessageColumn.self,
-                """
-                FROM messages INDEXED BY messages_due
-                WHERE subscriber = ? AND due_at <= ? ORDER BY due_at, sequence LIMIT ?
-                """,
-                [.text(subscriber.rawValue), .time(now), .int(limit)],
-                body: MessageRecord.init
-            )
-        }
+        try await all(
+            MessageColumn.self,
+            """
+            FROM messages INDEXED BY messages_due
+            WHERE subscriber = ? AND due_at <= ? ORDER BY due_at, sequence LIMIT ?
+            """,
+            [.text(subscriber.rawValue), .time(now), .int(limit)],
+            body: MessageRecord.init
+        )
     }
 
     /// Records attempts in one commit; a confirmation that ends takes its address along.
@@ -185,14 +183,12 @@ extension StateDatabase {
     ) async throws -> [MessageRecord] {
         let condition =
             isWaiting.map { $0 ? "AND due_at IS NOT NULL" : "AND due_at IS NULL" } ?? ""
-        return try await read { database in
-            try database.all(
-                MessageColumn.self,
-                "FROM messages WHERE sequence < ? \(condition) ORDER BY sequence DESC LIMIT ?",
-                [.int(sequence ?? Int64.max), .int(limit)],
-                body: MessageRecord.init
-            )
-        }
+        return try await all(
+            MessageColumn.self,
+            "FROM messages WHERE sequence < ? \(condition) ORDER BY sequence DESC LIMIT ?",
+            [.int(sequence ?? Int64.max), .int(limit)],
+            body: MessageRecord.init
+        )
     }
 
     /// Delivers a message again, whether or not it was delivered.

@@ -22,16 +22,14 @@ extension StateDatabase {
 
     /// The oldest first.
     package func pendingNotifications(limit: Int) async throws -> [NotificationRecord] {
-        try await read { database in
-            try database.all(
-                NotificationColumn.self,
-                """
-                FROM notifications INDEXED BY notifications_pending WHERE effect IS NULL
-                ORDER BY received_at LIMIT ?
-                """,
-                [.int(limit)]
-            ) { try NotificationRecord($0) }
-        }
+        try await all(
+            NotificationColumn.self,
+            """
+            FROM notifications INDEXED BY notifications_pending WHERE effect IS NULL
+            ORDER BY received_at LIMIT ?
+            """,
+            [.int(limit)]
+        ) { try NotificationRecord($0) }
     }
 
     /// For the status page.

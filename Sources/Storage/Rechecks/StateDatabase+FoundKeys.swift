@@ -73,38 +73,33 @@ extension StateDatabase {
         after position: Int64,
         limit: Int
     ) async throws -> [StoredKeys] {
-        try await read { database in
-            try database.all(
-                FoundKeyColumn.self,
-                """
-                FROM found_keys INDEXED BY found_keys_key
-                WHERE key_id = ? AND id > ? ORDER BY id LIMIT ?
-                """,
-                [.text(keyID), .int(position), .int(limit)],
-                body: StoredKeys.init
-            )
-        }
+        try await all(
+            FoundKeyColumn.self,
+            """
+            FROM found_keys INDEXED BY found_keys_key
+            WHERE key_id = ? AND id > ? ORDER BY id LIMIT ?
+            """,
+            [.text(keyID), .int(position), .int(limit)],
+            body: StoredKeys.init
+        )
     }
 
     /// Replaces rows by newly sealed ones in one commit and returns how many; lost ones stay lost.
     package func replaceFoundKeys(
         _ fresh: [(old: StoredKeys, new: SealedKeys)]
     ) async throws -> Int {
-        try await writer.perform { database in
-            try fresh.reduce(0) { count, pair in
-                try count
-                    + database.run(
-                        """
-                        UPDATE found_keys SET key_id = ?, own_key = ?, sealed_ids = ?
-                        WHERE id = ? AND own_key = ?
-                        """,
-                        [
-                            .text(pair.new.keyID), .blob(pair.new.ownKey),
-                            .blob(pair.new.sealedIDs), .int(pair.old.position),
-                            .blob(pair.old.sealed.ownKey),
-                        ]
-                    )
-            }
+        try await change(
+            fresh,
+            """
+            UPDATE found_keys SET key_id = ?, own_key = ?, sealed_ids = ?
+            WHERE id = ? AND own_key = ?
+            """
+        ) {
+            [
+                .text($0.new.keyID), .blob($0.new.ownKey),
+                .blob($0.new.sealedIDs), .int($0.old.position),
+                .blob($0.old.sealed.ownKey),
+            ]
         }
     }
 }

@@ -144,16 +144,14 @@ extension StateDatabase {
         after last: RequestID?,
         limit: Int
     ) async throws -> [SealedRecheck] {
-        try await read { database in
-            try database.all(
-                RecheckColumn.self,
-                """
-                FROM rechecks WHERE request_id > ? AND key_id || '' = ?
-                ORDER BY request_id LIMIT ?
-                """,
-                [.after(last), .text(keyID), .int(limit)]
-            ) { try RecheckRow($0).sealed }
-        }
+        try await all(
+            RecheckColumn.self,
+            """
+            FROM rechecks WHERE request_id > ? AND key_id || '' = ?
+            ORDER BY request_id LIMIT ?
+            """,
+            [.after(last), .text(keyID), .int(limit)]
+        ) { try RecheckRow($0).sealed }
     }
 
     /// Replaces records by newly sealed ones in one commit and returns how many; lost ones stay
@@ -161,21 +159,18 @@ extension StateDatabase {
     package func replaceRechecks(
         _ fresh: [(old: SealedRecheck, new: SealedRecheck)]
     ) async throws -> Int {
-        try await writer.perform { database in
-            try fresh.reduce(0) { count, pair in
-                try count
-                    + database.run(
-                        """
-                        UPDATE rechecks SET key_id = ?, recheck_key = ?, sealed_user = ?
-                        WHERE request_id = ? AND recheck_key = ?
-                        """,
-                        [
-                            .text(pair.new.keyID), .blob(pair.new.recheckKey),
-                            .blob(pair.new.sealedUser), .id(pair.new.request),
-                            .blob(pair.old.recheckKey),
-                        ]
-                    )
-            }
+        try await change(
+            fresh,
+            """
+            UPDATE rechecks SET key_id = ?, recheck_key = ?, sealed_user = ?
+            WHERE request_id = ? AND recheck_key = ?
+            """
+        ) {
+            [
+                .text($0.new.keyID), .blob($0.new.recheckKey),
+                .blob($0.new.sealedUser), .id($0.new.request),
+                .blob($0.old.recheckKey),
+            ]
         }
     }
 }

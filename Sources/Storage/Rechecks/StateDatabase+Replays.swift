@@ -27,13 +27,11 @@ extension StateDatabase {
 
     /// What was begun in a store and has not ended, by request.
     package func begunReplays(in target: TargetName) async throws -> [BegunErasure] {
-        try await read { database in
-            try database.all(
-                BegunReplayColumn.self,
-                "FROM begun_replays WHERE target = ? ORDER BY request_id, hash",
-                [.text(target.rawValue)]
-            ) { BegunErasure(request: try $0.requestID(.requestID), hash: $0.blob(.hash)) }
-        }
+        try await all(
+            BegunReplayColumn.self,
+            "FROM begun_replays WHERE target = ? ORDER BY request_id, hash",
+            [.text(target.rawValue)]
+        ) { BegunErasure(request: try $0.requestID(.requestID), hash: $0.blob(.hash)) }
     }
 
     /// Records what was erased again, some hundred at most, and deletes its rows, in one commit.
