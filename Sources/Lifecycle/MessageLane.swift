@@ -23,7 +23,7 @@ package struct MessageLane: Hashable, Sendable, Retryable {
         package let expiresBefore: WallTime?
     }
 
-    private var isBusy = false
+    package private(set) var isBusy = false
     /// Consecutive failures that concern every message, and the end of the pause after the last.
     package var retry = Retry()
     private var dropped: Int?

@@ -83,11 +83,13 @@ final class MessageService: Sendable {
         guard adapters.hasMessages else { return nil }
         let now = clock.now()
         var next: WallTime?
+        let busy = lanes.withLock { Set($0.filter(\.value.isBusy).keys) }
         let queues = try await clock.persist { [state] in try await state.messageQueues() }
         // The queue of a subscriber that this configuration lacks waits for one that has it.
         for queue in queues where channel(queue.name, of: adapters) != nil {
             noteDropped(queue)
-            guard let dueAt = queue.nextAt else { continue }
+            // What was due while calls were under way may be sent by now; their end is a signal.
+            guard let dueAt = queue.nextAt, !busy.contains(queue.name) else { continue }
             let start = lanes.withLock { $0[queue.name, default: MessageLane()].begin(dueAt, now) }
             switch start {
             case .busy: break
