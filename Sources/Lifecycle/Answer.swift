@@ -12,8 +12,9 @@ package enum EffectFailure: Error, Hashable, Sendable {
     case rejected
     /// The provider refused this one token, and answered properly about another one.
     case refused(Refusal)
-    /// A token that cannot exist is answered in the same way: the URL is wrong.
-    case wrongEndpoint(Refusal)
+    /// A token that cannot exist is answered in the same way: nothing is known of any token of the
+    /// provider, or of the client or directory that the refusal names.
+    case refusesAll(Refusal)
     /// Our own set-up is refused (`invalid_client`, a missing table): pauses provider or target.
     case misconfigured
     /// The sealed credential does not open or is not the one that was stored.
@@ -34,7 +35,7 @@ package enum EffectFailure: Error, Hashable, Sendable {
         case .unusable: "unusable_answer"
         case .rejected: "rejected"
         case .refused: "refused"
-        case .wrongEndpoint: "wrong_endpoint"
+        case .refusesAll(let answer): answer.client == nil ? "refuses_all" : "client_refused"
         case .misconfigured: "misconfigured"
         case .sealBroken: "seal_broken"
         case .vaultSealed: "vault_sealed"
@@ -47,7 +48,7 @@ package enum EffectFailure: Error, Hashable, Sendable {
 extension EffectFailure {
     package var reason: String {
         switch self {
-        case .refused(let refusal), .wrongEndpoint(let refusal): "\(code): \(refusal.text)"
+        case .refused(let refusal), .refusesAll(let refusal): "\(code): \(refusal.text)"
         case .unreachable, .throttled, .lost, .unusable, .rejected, .misconfigured, .sealBroken,
             .vaultSealed, .keys, .blocked:
             code

@@ -112,8 +112,9 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         switch failure {
         case .unreachable:
             return wait(nil, at: now, random: &random)
-        case .wrongEndpoint:
-            isInDoubt = true
+        case .refusesAll(let answer):
+            // Who refuses a client (RFC 6749 §5.2) has not looked at the code.
+            if answer.client == nil { isInDoubt = true }
             return wait(nil, at: now, random: &random)
         case .throttled(let retryAfter):
             return wait(retryAfter, at: now, random: &random)

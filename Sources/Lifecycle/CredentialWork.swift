@@ -131,6 +131,16 @@ package struct CredentialWork: Hashable, Sendable {
         }
     }
 
+    /// Whether it was refused as often as it takes to give it up.
+    var isGivenUp: Bool { (refusals?.count ?? 0) >= Limits.refusalsMax }
+
+    /// Whether the provider, which can be asked, said lately that it lives: then it does, whatever
+    /// a refusal says.
+    func livesOn(at now: WallTime, traits: ProviderTraits) -> Bool {
+        guard intent.wasLive, askableAt(traits: traits) != nil, let lastLiveAt else { return false }
+        return now.since(lastLiveAt) < max(traits.livenessLifetime, Limits.refusalSpacing)
+    }
+
     /// Whether the provider honored it, or gave it out or vouched for it in a call of its own.
     package var wasSeenLive: Bool { intent.wasLive || lastLiveAt != nil || kind == .idToken }
 
@@ -199,7 +209,7 @@ package struct CredentialWork: Hashable, Sendable {
         case nil: rotation = .settled
         case .lost?, .unusable?: rotation = rotation.isUnderWay ? .inDoubt : rotation
         // A refusal leaves the token as it was.
-        case .rejected?, .refused?, .wrongEndpoint?, .misconfigured?, .sealBroken?, .vaultSealed?,
+        case .rejected?, .refused?, .refusesAll?, .misconfigured?, .sealBroken?, .vaultSealed?,
             .throttled?, .unreachable?,
             .keys?, .blocked?:
             rotation.end()

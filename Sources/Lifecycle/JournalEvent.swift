@@ -27,7 +27,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case deadlineNear, deadlinePassed, holdPlaced, holdReleased, guardTripped, guardOverridden
 
     // Providers
-    case providerPaused, providerResumed, breakerOpened, breakerClosed
+    case providerPaused, providerResumed, outageBegan, outageEnded
 
     // Notifications of providers
     case providerNotified, notificationReported, notificationRefused, notificationPollFailed
@@ -153,9 +153,8 @@ extension JournalEvent {
         case .guardOverridden: "mass deletion guard overridden by uid {peer.uid} for {count purge}"
         case .providerPaused: "provider {provider} paused: {error as words}"
         case .providerResumed: "provider {provider} resumed"
-        case .breakerOpened:
-            "calls to provider {provider} paused for {duration_ms}[: {error as words}]"
-        case .breakerClosed: "provider {provider} answers again"
+        case .outageBegan: "calls to provider {provider} fail[: {error as words}]"
+        case .outageEnded: "provider {provider} answers again"
         case .providerNotified:
             "notification of {provider} accepted: {detail as words}[, request {request.id}]"
         case .notificationReported:
@@ -256,8 +255,8 @@ extension JournalEvent {
         case .guardOverridden: (.warning, "1d97b11f48dd4b80aee292626ee91c3e")
         case .providerPaused: (.error, "e80854a3a39d48bb84f26b164ca25fe4")
         case .providerResumed: (.notice, "489ea9b2df1143fdab84996c7f6d23d0")
-        case .breakerOpened: (.warning, "2b8f7557dbf34a9ca8b3449c05e3cd48")
-        case .breakerClosed: (.notice, "7ad3b0f1e17f4b949dd8ac68e0ea579d")
+        case .outageBegan: (.warning, "2b8f7557dbf34a9ca8b3449c05e3cd48")
+        case .outageEnded: (.notice, "7ad3b0f1e17f4b949dd8ac68e0ea579d")
         case .providerNotified: (.notice, "98ecfa3d2fbe47a19e6961f103c16351")
         case .notificationReported: (.warning, "72ed07e086c04624b47c00129388234c")
         case .notificationRefused: (.warning, "a0c9ac1af8d948439c72f42bd8baae81")

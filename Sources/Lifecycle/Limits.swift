@@ -40,11 +40,13 @@ package enum Limits {
     package static let codeAgeMax = Duration.seconds(900)
     /// After this many failed confirmations a successful revoke counts as `accepted`.
     package static let confirmationsMax = 5
-    /// After this many refusals of one token, and of that token alone, nothing is tried any more:
-    /// with the usual pauses the last one comes a quarter of an hour after the first.
+    /// After this many refusals of one token, and of that token alone, it is given up: the last one
+    /// comes a quarter of an hour after the first at the earliest.
     package static let refusalsMax = 5
     /// Refusals closer to each other than this count as one.
-    package static let refusalSpacing = Duration.seconds(60)
+    package static let refusalSpacing = Duration.seconds(225)
+    /// A token that was given up is tried again after this, for as long as its identity waits.
+    package static let refusedRetry = Duration.seconds(86_400)
     /// A request that was being worked on in this many crashes of our own is quarantined.
     package static let crashesMax = 3
     /// Tokens of one identity where each must be revoked: nearly three years of daily sign-ins.
@@ -90,6 +92,9 @@ package enum Limits {
     /// Callers that a breaker remembers as failed, so that each probe is another one's: as many as
     /// probe within a day of the longest pauses.
     package static let breakerCallersMax = 256
+    /// A provider that has answered nobody as it should for this long is reported, whatever its
+    /// breaker does.
+    package static let outageDoubt = Duration.seconds(120)
     /// First pause of an open breaker; doubles up to ``breakerPauseMax``.
     package static let breakerPauseMin = Duration.seconds(1)
     /// Longest pause between two probes of a provider that is down.

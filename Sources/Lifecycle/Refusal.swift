@@ -2,27 +2,32 @@
 package struct Refusal: Hashable, Sendable {
     /// The HTTP status; `nil` for a provider that is no HTTP server.
     package let status: Int?
-    /// The error code that came along (RFC 6749 §5.2).
+    /// The error code that came along (RFC 6749 §5.2), the vendor's own, or both with a slash
+    /// between.
     package let error: String?
+    /// The client id or directory that is refused, where that is not all of the provider.
+    package let client: String?
 
     /// Keeps an error only if it looks like a code: anything else may quote what was sent.
-    package init(status: Int?, error: String? = nil) {
+    package init(status: Int?, error: String? = nil, client: String? = nil) {
         self.status = status
         self.error = error.flatMap { Self.isCode($0) ? $0 : nil }
+        self.client = client
     }
 
-    /// What a person reads, such as `400 invalid_request`.
+    /// What a person reads, such as `401 invalid_client/AADSTS7000222`.
     package var text: String {
         let parts = [status.map { String($0) }, error].compactMap(\.self)
-        return parts.isEmpty ? "no reason given" : parts.joined(separator: " ")
+        let answer = parts.isEmpty ? "no reason given" : parts.joined(separator: " ")
+        return client.map { "'\($0)': \(answer)" } ?? answer
     }
 
     /// Codes are words (RFC 6749 §5.2 allows more); 40 bytes hold every registered one.
+    ///
+    /// A vendor's code is another word, or a number of six digits at most, which names no user;
+    /// Microsoft's are longer, and begin with AADSTS.
     private static func isCode(_ text: String) -> Bool {
-        (1...40).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-            }
+        text.wholeMatch(of: /([a-z_]{1,40}\/)?([A-Za-z_]{1,40}|[0-9]{1,6}|AADSTS[0-9]{1,9})/) != nil
     }
 }
 

@@ -233,10 +233,8 @@ extension EffectFailure {
     /// The other side cannot serve anybody now; nothing is wrong with this request.
     fileprivate var isOutage: Bool {
         switch self {
-        case .unreachable, .throttled, .lost, .unusable: true
-        case .rejected, .refused, .wrongEndpoint, .misconfigured, .sealBroken, .vaultSealed, .keys,
-            .blocked:
-            false
+        case .unreachable, .throttled, .lost, .unusable, .refusesAll: true
+        case .rejected, .refused, .misconfigured, .sealBroken, .vaultSealed, .keys, .blocked: false
         }
     }
 }

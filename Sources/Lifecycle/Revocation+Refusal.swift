@@ -1,11 +1,20 @@
 extension Revocation {
     /// A token that cannot be asked about is revoked all the same; one that may rotate is not.
+    ///
+    /// `traits` are those of the provider that refused to revoke it; `nil` for any other call.
     mutating func note(
         _ refusal: Refusal,
         at index: Int,
         mayRotate: Bool,
+        traits: ProviderTraits? = nil,
         _ context: inout StepContext
     ) -> [RequestEffect] {
+        if let traits, credentials[index].livesOn(at: context.now, traits: traits) {
+            // Asked about again: it may end meanwhile.
+            credentials[index].step = .stored
+            retry.fail(&context)
+            return []
+        }
         let counted = RefusalCount.adding(refusal, to: credentials[index].refusals, at: context.now)
         credentials[index].refusals = counted
         guard counted.count >= Limits.refusalsMax else {
@@ -20,6 +29,20 @@ extension Revocation {
         }
         failures = 0
         return []
+    }
+
+    /// When a token that was given up is tried again; `nil` where none was.
+    var refusedAgainAt: WallTime? {
+        credentials.filter { $0.step == .refused }.compactMap { $0.refusals?.lastAt }.min()
+            .map { $0 + Limits.refusedRetry }
+    }
+
+    /// What was refused may have been so by a fault that is mended.
+    mutating func takeUpRefused(at now: WallTime) {
+        guard let due = refusedAgainAt, due <= now else { return }
+        for index in credentials.indices where credentials[index].step == .refused {
+            credentials[index].step = .revoking
+        }
     }
 
     mutating func forgetRefusals() {

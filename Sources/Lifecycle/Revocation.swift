@@ -87,12 +87,14 @@ extension Revocation {
         if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
         if !hadCredentials { return finish(.nothingToRevoke, at: now) }
         if policy.traits.usesIDTokens { takeUpIDTokens() }
+        takeUpRefused(at: now)
         acceptWithoutProof(now: now, traits: policy.traits)
         if let earned = earnedVerdict(policy.traits) { return finish(earned, at: now) }
         guard credentials.contains(where: { !$0.step.isFinal }) else {
             return advanceWithoutCredential(kind: kind, now: now, policy: policy)
         }
-        waitingSince = nil
+        // The deadline of what was given up runs on while it is tried once more.
+        if credentials.contains(where: { !$0.step.isFinal && !$0.isGivenUp }) { waitingSince = nil }
         guard !isKeyMissing else { return .parked(.vaultSealed, until: nil) }
         guard !environment.pausedProviders.contains(provider) else {
             return .parked(.providerPaused, until: nil)
@@ -277,7 +279,7 @@ extension Revocation {
             credentials.contains { $0.step == .unconfirmed } ? Verdict.unconfirmed : .unrevoked
         switch policy.onUnrevocable {
         case .park:
-            return .parked(.needsReauthentication, until: nil)
+            return .parked(.needsReauthentication, until: refusedAgainAt)
         case .proceed:
             let until = since + policy.revocationDeadline
             // Only refused credentials came, as under an unknown client: no sign-in would help.
@@ -285,7 +287,7 @@ extension Revocation {
             guard kind == .deleteAccount, now < until, !isHopeless else {
                 return finish(last, at: now)
             }
-            return .parked(.needsReauthentication, until: until)
+            return .parked(.needsReauthentication, until: min(until, refusedAgainAt ?? until))
         }
     }
 }
@@ -380,7 +382,7 @@ extension Revocation {
             succeed(at: index)
             _ = finish(.manual, at: context.now)
         case .failure(let failure):
-            return record(failure, at: index, &context)
+            return record(failure, at: index, traits: traits, &context)
         }
         return []
     }
@@ -417,9 +419,10 @@ extension Revocation {
     private mutating func record(
         _ failure: EffectFailure,
         at index: Int,
+        traits: ProviderTraits? = nil,
         _ context: inout StepContext
     ) -> [RequestEffect] {
-        lastFailure = failure.code
+        lastFailure = failure.reason
         let mayRotate = credentials[index].rotation.isUnderWay
         credentials[index].endRefresh(failure)
         switch failure {
@@ -437,10 +440,10 @@ extension Revocation {
             retry.fail(&context)
             return []
         case .refused(let refusal):
-            return note(refusal, at: index, mayRotate: mayRotate, &context)
+            return note(refusal, at: index, mayRotate: mayRotate, traits: traits, &context)
         case .rejected where credentials[index].step == .stored && !mayRotate:
             return note(Refusal(status: nil), at: index, mayRotate: false, &context)
-        case .throttled, .unreachable, .lost, .unusable, .rejected, .wrongEndpoint, .keys,
+        case .throttled, .unreachable, .lost, .unusable, .rejected, .refusesAll, .keys,
             .blocked:
             retry.fail(after: failure, &context)
             return []

@@ -77,9 +77,9 @@ extension ControlSuite {
         @Test(arguments: bodies)
         func `the service refuses a text that is longer than the document says`(_ body: Body) {
             for field in body.type.fields {
-                var (most, isItem) = (field.type.byteCountMax, false)
+                var (most, isItem) = (field.type.byteCounts?.upperBound, false)
                 if case .items(let item, _) = field.type {
-                    (most, isItem) = (item.byteCountMax, true)
+                    (most, isItem) = (item.byteCounts?.upperBound, true)
                 }
                 guard let most else { continue }
                 let text = JSONValue.string("a=" + String(repeating: "b", count: most - 1))
@@ -93,7 +93,7 @@ extension ControlSuite {
             _ body: Body
         ) throws {
             for field in body.type.fields {
-                guard let most = field.type.byteCountMax else { continue }
+                guard let most = field.type.byteCounts?.upperBound else { continue }
                 func object(_ count: Int) throws -> InputObject {
                     let text = JSONValue.string(String(repeating: "a", count: count))
                     return try InputObject([.init(field.name, text)], in: "", fields: [field])

@@ -92,10 +92,13 @@ extension ControlSuite {
             var credential = CredentialInput(kind: .authorizationCode, secret: Secret("s\"1"))
             credential.rawNonce = Secret("n")
             credential.subject = "sub"
+            // Of a mobile SDK of Google's.
+            credential.redirectURI = ""
             let read = try CredentialInput(body: credential.body)
             #expect(read.secret.isEqual(to: credential.secret))
             #expect(read.rawNonce?.exposeText() == "n")
             #expect(read.subject == "sub" && read.codeVerifier == nil)
+            #expect(read.redirectURI == "")
 
             var filter = WireRequestFilter(limit: 7)
             filter.idPrefix = "01a20766-9"

@@ -123,15 +123,7 @@ struct LaneCoreTests {
         }
         // Those that were under way when the breaker opened, and none after.
         #expect(calls.count == 2 * concurrency - 1)
-        #expect(
-            reports == [
-                .breakerOpened(
-                    Sample.apple,
-                    pause: Limits.breakerPauseMin,
-                    reason: "unreachable"
-                )
-            ]
-        )
+        #expect(reports == [.outageBegan(Sample.apple, reason: "unreachable")])
         saves += driver.commit().commits.flatMap(\.saves)
         driver.settle()
         #expect(driver.core.window.keys.isEmpty)
@@ -156,7 +148,7 @@ struct LaneCoreTests {
         let probe = driver.settle().calls.map { Int($0.request.value.low) }
         #expect(probe.count == 1)
         let answered = driver.send(driver.revoked(probe[0], .success))
-        #expect(answered.reports.contains(.breakerClosed(Sample.apple)))
+        #expect(answered.reports.contains(.outageEnded(Sample.apple)))
         #expect(answered.fetches.first?.laneLimits == [:])
         driver.fetch([Sample.loaded(51)])
         #expect(driver.settle().calls.map(\.request) == [Sample.request(51)])
@@ -212,7 +204,7 @@ struct LaneCoreTests {
         #expect(third.excluding.isEmpty)
         driver.fetch([Sample.loaded(3)])
         #expect(driver.commit().calls.map(\.request) == [Sample.request(3)])
-        #expect(driver.answerRevoke(3, .success).reports.contains(.breakerClosed(Sample.apple)))
+        #expect(driver.answerRevoke(3, .success).reports.contains(.outageEnded(Sample.apple)))
         #expect(driver.core.lanes[Sample.apple]?.failedCallers == [])
     }
 

@@ -6,7 +6,7 @@ struct CodeExchangeTests {
     enum Column: String, CaseIterable {
         case begin, beginTooLate, exchanged, refused, restarted, foreignSubject
         case unreachable, throttled, lost, unusable, misconfigured, sealBroken, vaultSealed
-        case wrongEndpoint
+        case refusesAll
 
         var event: CodeExchange.Event {
             switch self {
@@ -22,11 +22,11 @@ struct CodeExchangeTests {
             case .misconfigured: .failure(.misconfigured)
             case .sealBroken: .failure(.sealBroken)
             case .vaultSealed: .failure(.vaultSealed)
-            case .wrongEndpoint: .failure(Self.page)
+            case .refusesAll: .failure(Self.page)
             }
         }
 
-        static let page = EffectFailure.wrongEndpoint(Refusal(status: 403))
+        static let page = EffectFailure.refusesAll(Refusal(status: 403))
 
         var age: Duration {
             self == .beginTooLate ? Limits.codeAgeMax + .milliseconds(1) : Limits.codeAgeMax
@@ -120,11 +120,21 @@ struct CodeExchangeTests {
     func afterPage(_ between: [Column], _ last: Column, _ phase: CodeExchange.Phase) {
         var exchange = exchange(.pending)
         var random = SeededGenerator(seed: 3)
-        for column in [.begin, .wrongEndpoint] + between + [last] {
+        for column in [.begin, .refusesAll] + between + [last] {
             let now = Sample.start + column.age
             #expect(!exchange.handle(column.event, now: now, random: &random).isEmpty)
         }
         #expect(exchange.phase == phase)
+    }
+
+    @Test func `a code of a client that is refused waits, and is not in doubt`() {
+        var exchange = exchange(.pending)
+        var random = SeededGenerator(seed: 3)
+        let answer = Refusal(status: 401, error: "invalid_client", client: "com.example.bad")
+        _ = exchange.handle(.begin, now: Sample.start, random: &random)
+        let refused = CodeExchange.Event.failure(.refusesAll(answer))
+        #expect(exchange.handle(refused, now: Sample.start, random: &random) == [.retry])
+        #expect(exchange.phase == .pending && !exchange.isInDoubt)
     }
 
     @Test func `a code from the future is not too old`() {

@@ -62,10 +62,13 @@ struct RetryPolicyTests {
 
     /// What the other side may get over by itself, and what somebody has to mend.
     static let failures: [(EffectFailure, Duration)] =
-        [.unreachable, .throttled(retryAfter: nil), .lost, .unusable].map { ($0, .seconds(300)) }
+        [
+            .unreachable, .throttled(retryAfter: nil), .lost, .unusable,
+            .refusesAll(Refusal(status: 403)),
+        ].map { ($0, .seconds(300)) }
         + [
-            .rejected, .refused(Refusal(status: 400)), .wrongEndpoint(Refusal(status: 404)),
-            .misconfigured, .sealBroken, .vaultSealed, .blocked(Obstacle(.trigger)),
+            .rejected, .refused(Refusal(status: 400)), .misconfigured, .sealBroken, .vaultSealed,
+            .blocked(Obstacle(.trigger)),
         ].map { ($0, .seconds(86_400)) }
 
     private static func wait(

@@ -34,12 +34,12 @@ final class ManualTime: Sendable {
 enum AppleHarness {
     static let clientID = "com.example.app"
 
-    static func settings(_ baseURL: String) -> AppleSettings {
+    static func settings(_ baseURL: String, clientIDs: [String] = [clientID]) -> AppleSettings {
         var settings = AppleSettings(
             name: ProviderName("apple"),
             teamID: "ABCDE12345",
             keyID: "KEY1234567",
-            clientIDs: [clientID],
+            clientIDs: clientIDs,
             baseURL: baseURL
         )
         settings.http.allowsPlainLoopback = true

@@ -338,7 +338,7 @@ struct AppleSandboxTests {
             #expect(await provider.diagnose() == .unusable)
         }
         try await SandboxHarness.with(keyPEM: Fixtures.serverKey) { provider, _ in
-            #expect(await provider.diagnose() == .misconfigured)
+            #expect(await provider.diagnose()?.code == "client_refused")
         }
         let wrongs: [@Sendable (inout AppleSettings) -> Void] = [
             { $0 = Self.copy($0, teamID: "WRONG12345") },
@@ -347,7 +347,7 @@ struct AppleSandboxTests {
         ]
         for wrong in wrongs {
             try await SandboxHarness.with(change: wrong) { provider, _ in
-                #expect(await provider.diagnose() == .misconfigured)
+                #expect(await provider.diagnose()?.code == "client_refused")
             }
         }
     }

@@ -98,13 +98,14 @@ struct OAuth2GoldenTests {
     @Test(
         "the self-check takes any refusal of a code that cannot exist, and nothing else",
         arguments: [
-            (RawServer.Reaction.http(403), nil), (.json(403, #"{"message":"Forbidden"}"#), nil),
-            (.http(400), nil), (Golden.error("invalid_grant"), nil),
-            (Golden.error("invalid_request"), nil),
+            (RawServer.Reaction.http(403), .refusesAll(Refusal(status: 403))),
+            (.json(403, #"{"message":"Forbidden"}"#), .refusesAll(Refusal(status: 403))),
+            (.json(403, #"{"error":"forbidden"}"#), nil), (.http(400), nil),
+            (Golden.error("invalid_grant"), nil), (Golden.error("invalid_request"), nil),
             (Golden.error("invalid_client"), EffectFailure.misconfigured),
             (.http(401), .misconfigured), (.http(500), .unusable),
-            (Golden.html(403), .wrongEndpoint(Refusal(status: 403))),
-            (.http(404), .wrongEndpoint(Refusal(status: 404))),
+            (Golden.html(403), .refusesAll(Refusal(status: 403))),
+            (.http(404), .refusesAll(Refusal(status: 404))),
             (Golden.text(Golden.tokens), .unusable),
         ]
     )
@@ -149,6 +150,25 @@ struct OAuth2GoldenTests {
                 }
             }
             #expect(stranger.connectionCount == 0)
+        }
+    }
+
+    @Test(
+        "Google: the end of a Workspace session is not that of the grant, which is revoked",
+        arguments: ["invalid_rapt", "rapt_required", "other"]
+    )
+    func sessionControl(subtype: String) async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            request.hasPrefix("POST /token")
+                ? .json(400, #"{"error":"invalid_grant","error_subtype":"\#(subtype)"}"#)
+                : .json(200, "{}")
+        }
+        try await RawServer.with(react: react) { server in
+            try await OAuth2Harness.with(OAuth2Harness.at(server, .google)) { provider in
+                let token = OAuth2Harness.credential(.refreshToken)
+                #expect(await provider.check(token) == (subtype == "other" ? .dead : .unknown))
+                #expect(await provider.revoke(token) == .success)
+            }
         }
     }
 

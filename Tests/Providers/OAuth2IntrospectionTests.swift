@@ -68,7 +68,7 @@ struct OAuth2IntrospectionTests {
             (RawServer.Reaction.http(401), EffectFailure.misconfigured),
             (Golden.error("invalid_client", status: 401), .misconfigured),
             (Golden.text(#"{"active":"false"}"#), .unusable), (Golden.html(200), .unusable),
-            (.json(403, #"{"active":false}"#), .rejected),
+            (.json(403, #"{"active":false}"#), .unusable),
         ]
     )
     func strangeIntrospection(reaction: RawServer.Reaction, failure: EffectFailure) async throws {
@@ -91,7 +91,7 @@ struct OAuth2IntrospectionTests {
             (RevokeGolden.noBody204, true, "rejected"),
             (RevokeGolden.noBody204, false, "success"),
             (.json(201, #"{"status":"queued"}"#), false, "success"),
-            (Golden.html(202), false, "wrong_endpoint"), (.http(200), true, "success"),
+            (Golden.html(202), false, "refuses_all"), (.http(200), true, "success"),
         ]
     )
     func settled(reaction: RawServer.Reaction, staysActive: Bool, outcome: String) async throws {

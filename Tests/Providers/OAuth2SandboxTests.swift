@@ -111,22 +111,8 @@ struct OAuth2SandboxTests {
         "Google: a refresh token is live, its revocation ends the project's grant, then it is dead"
     )
     func google() async throws {
-        let clientID = "1234567890-web.apps.googleusercontent.com"
-        let settings: (RunningSandbox) -> OAuth2ProviderSettings = { sandbox in
-            let base = sandbox.baseURL(of: .google)
-            var settings = OAuth2ProviderSettings(
-                name: ProviderName("google"),
-                profile: .google,
-                clients: [
-                    OAuth2Client(id: clientID, authentication: .post(Secret("google-secret")))
-                ]
-            )
-            settings.tokenURL = base + "/token"
-            settings.revocationURL = base + "/revoke"
-            settings.keysURL = base + "/oauth2/v3/certs"
-            return settings
-        }
-        try await OAuth2Harness.withSandbox(.google, settings: settings) { provider, sandbox in
+        let clientID = Self.googleClient
+        try await OAuth2Harness.withSandbox(.google, settings: Self.google) { provider, sandbox in
             var order = SandboxOrder.Tokens()
             order.clientID = clientID
             let token = try #require(try sandbox.issueTokens(order, at: .google).first)
@@ -154,5 +140,45 @@ struct OAuth2SandboxTests {
             )
             #expect(verified.subject.exposeText() == signIn.subject)
         }
+    }
+
+    @Test("Google: a code of a mobile SDK needs an empty redirect URI, and no other will do")
+    func mobileCode() async throws {
+        try await OAuth2Harness.withSandbox(.google, settings: Self.google) { provider, sandbox in
+            for (redirectURI, isTaken) in [("", true), (nil, false), ("https://a.example", false)] {
+                var order = SandboxOrder.SignIn(user: "ann")
+                order.clientID = Self.googleClient
+                order.redirectURI = ""
+                let signIn = try sandbox.signIn(order, at: .google)
+                let code = OpenCredential(
+                    kind: .authorizationCode,
+                    clientID: Self.googleClient,
+                    secret: Secret(try #require(signIn.code)),
+                    redirectURI: redirectURI,
+                    codeVerifier: signIn.codeVerifier.map { Secret($0) }
+                )
+                let answer = await provider.exchange(code)
+                #expect((SandboxHarness.tokens(answer) != nil) == isTaken)
+                if !isTaken, case .refused = answer { continue }
+                #expect(isTaken, "\(redirectURI ?? "none")")
+            }
+        }
+    }
+
+    private static let googleClient = "1234567890-web.apps.googleusercontent.com"
+
+    private static func google(_ sandbox: RunningSandbox) -> OAuth2ProviderSettings {
+        let base = sandbox.baseURL(of: .google)
+        var settings = OAuth2ProviderSettings(
+            name: ProviderName("google"),
+            profile: .google,
+            clients: [
+                OAuth2Client(id: googleClient, authentication: .post(Secret("google-secret")))
+            ]
+        )
+        settings.tokenURL = base + "/token"
+        settings.revocationURL = base + "/revoke"
+        settings.keysURL = base + "/oauth2/v3/certs"
+        return settings
     }
 }

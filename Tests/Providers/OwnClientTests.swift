@@ -81,7 +81,10 @@ struct OwnClientTests {
 
     /// Without a check a token is seen live only if the stored client got it for a code.
     static let expired: [(OAuth2Check, RevokeAnswer)] = [
-        (.refresh, .failure(.misconfigured)), (.none, .success),
+        (
+            .refresh,
+            .failure(.refusesAll(Refusal(status: 401, error: "invalid_client", client: "app2")))
+        ), (.none, .success),
     ]
 
     @Test("the secret of the other client has run out", arguments: expired)

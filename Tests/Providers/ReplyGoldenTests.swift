@@ -18,23 +18,25 @@ struct Golden: Sendable, CustomTestStringConvertible {
     static func failure(
         _ name: String,
         _ reaction: RawServer.Reaction,
-        _ failure: EffectFailure
+        _ failure: EffectFailure,
+        revoke: EffectFailure? = nil
     ) -> Golden {
         Golden(
             name: name,
             reaction: reaction,
             exchange: "failure \(failure)",
             check: .failure(failure),
-            revoke: .failure(failure)
+            revoke: .failure(revoke ?? failure)
         )
     }
 
-    /// Whether the answer may be about the token or about the endpoint.
-    var isCompared: Bool {
-        switch revoke {
-        case .failure(.rejected), .failure(.wrongEndpoint): true
-        default: false
-        }
+    /// No provider's answer to a code or a refresh token, whoever asks.
+    static func foreign(_ name: String, _ reaction: RawServer.Reaction, _ status: Int) -> Golden {
+        failure(name, reaction, all(status), revoke: .unusable)
+    }
+
+    static func all(_ status: Int, _ error: String? = nil) -> EffectFailure {
+        .refusesAll(Refusal(status: status, error: error))
     }
 
     static func error(_ code: String, status: Int = 400) -> RawServer.Reaction {
@@ -91,23 +93,32 @@ extension Golden {
             reaction: error("invalid_grant"),
             exchange: "refused",
             check: .dead,
-            revoke: .failure(.rejected)
+            revoke: .failure(all(400, "invalid_grant"))
         ),
-        failure("invalid_request", error("invalid_request"), .rejected),
+        failure(
+            "invalid_request",
+            error("invalid_request"),
+            .rejected,
+            revoke: all(400, "invalid_request")
+        ),
         failure("invalid_client", error("invalid_client"), .misconfigured),
         failure("invalid_client as 401", error("invalid_client", status: 401), .misconfigured),
         failure("unauthorized_client", error("unauthorized_client"), .misconfigured),
         failure("unsupported_grant_type", error("unsupported_grant_type"), .misconfigured),
         failure("invalid_scope", error("invalid_scope"), .misconfigured),
-        failure("unknown error", error("server_is_tired"), .rejected),
+        failure(
+            "unknown error",
+            error("server_is_tired"),
+            .rejected,
+            revoke: all(400, "server_is_tired")
+        ),
         failure("invalid_grant as 500", error("invalid_grant", status: 500), .unusable),
         failure("invalid_grant as 200", error("invalid_grant", status: 200), .unusable),
     ]
 
     static let faults = [
-        failure("html 200", html(200), .unusable),
-        failure("html 400", html(400), .unusable),
-        failure("html without a type", .http(200, body: Array("<html></html>".utf8)), .unusable),
+        foreign("html 200", html(200), 200), foreign("html 400", html(400), 400),
+        foreign("html without a type", .http(200, body: Array("<html></html>".utf8)), 200),
         failure(
             "error as text/plain",
             .http(
@@ -115,7 +126,8 @@ extension Golden {
                 ["Content-Type: text/plain"],
                 body: Array(#"{"error":"invalid_grant"}"#.utf8)
             ),
-            .rejected
+            .rejected,
+            revoke: all(400)
         ),
         failure("tokens as text/plain", text(tokens, type: "text/plain"), .unusable),
         failure("tokens as application/jsonp", text(tokens, type: "application/jsonp"), .unusable),
@@ -182,25 +194,30 @@ extension Golden {
         failure("many headers", .bytes(manyHeaders), .lost),
     ]
 
-    static let statuses = [401, 405, 407, 408, 418, 421, 425, 500, 501, 502, 504, 520].map {
-        failure("\($0) empty", .http($0), .unusable)
-    }
-
-    /// The provider's own refusals of a call: they count against the user or the token alone.
-    static let refusals =
-        [400, 403, 409, 422].map { failure("\($0) empty", .http($0), .rejected) }
-        + [404, 410].map { status in
-            Golden(
-                name: "\(status) empty",
-                reaction: .http(status),
-                exchange: "failure rejected",
-                check: .failure(.rejected),
-                revoke: .failure(.wrongEndpoint(Refusal(status: status)))
-            )
+    static let statuses =
+        [foreign("405 empty", .http(405), 405)]
+        + [401, 407, 408, 418, 421, 425, 500, 501, 502, 504, 520].map {
+            failure("\($0) empty", .http($0), .unusable)
         }
-        + [400, 403, 404, 422].map { failure("html \($0)", html($0), .unusable) } + [
-            failure("422 of a spammed endpoint", .json(422, #"{"message":"x"}"#), .rejected),
-            failure("401 about a token", .json(401, #"{"error":"expired"}"#), .rejected),
+
+    /// Refusals of a call, which every token gets here.
+    static let refusals =
+        [400, 409, 422].map { failure("\($0) empty", .http($0), .rejected, revoke: all($0)) }
+        + [403, 404, 410].map { failure("\($0) empty", .http($0), all($0)) }
+        + [400, 403, 404, 422].map { foreign("html \($0)", html($0), $0) } + [
+            failure(
+                "422 of a spammed endpoint",
+                .json(422, #"{"message":"x"}"#),
+                .rejected,
+                revoke: all(422)
+            ),
+            failure("403 of a gateway", .json(403, #"{"message":"Forbidden"}"#), all(403)),
+            failure(
+                "401 about a token",
+                .json(401, #"{"error":"expired"}"#),
+                .rejected,
+                revoke: all(401, "expired")
+            ),
             failure("temporarily_unavailable", error("temporarily_unavailable"), .unusable),
             failure("server_error", error("server_error"), .unusable),
             retryAfter(403, "60", .seconds(60)),
@@ -257,8 +274,11 @@ struct ReplyGoldenTests {
                 #expect(exchange.summary == golden.exchange)
                 #expect(revoke == golden.revoke)
                 #expect(check == golden.check)
-                // A refused token is compared with one that cannot exist.
-                #expect(server.requests.count == (golden.isCompared ? 4 : 3))
+                // What everybody may get is compared with what a made-up token gets.
+                let compared = [exchange.summary, "\(revoke)", "\(check)"].count {
+                    $0.contains("refusesAll")
+                }
+                #expect(server.requests.count == 3 + compared)
             }
         }
     }

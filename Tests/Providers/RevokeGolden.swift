@@ -38,8 +38,8 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
     static let noBody204 = RawServer.Reaction.bytes(Array("HTTP/1.1 204 X\r\n\r\n".utf8))
 
     /// What every token gets from a server that answers nothing else.
-    static func wrongEndpoint(_ status: Int) -> RevokeAnswer {
-        .failure(.wrongEndpoint(Refusal(status: status)))
+    static func refusesAll(_ status: Int, _ error: String? = nil) -> RevokeAnswer {
+        .failure(.refusesAll(Refusal(status: status, error: error)))
     }
 
     /// RFC 7009 §2.2 and §2.2.1, RFC 6749 §5.2.
@@ -47,17 +47,22 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
         RevokeGolden("standard", 200, "", .success),
         RevokeGolden("standard", 200, "{}", .success),
         RevokeGolden("standard", "OK as text", Golden.text("OK", type: "text/plain"), .success),
-        RevokeGolden("standard", "a page", Golden.html(200), wrongEndpoint(200)),
+        RevokeGolden("standard", "a page", Golden.html(200), refusesAll(200)),
         RevokeGolden("standard", 200, #"{"error":"invalid_token"}"#, .alreadyInvalid),
         RevokeGolden("standard", 200, #"{"error":"server_error"}"#, .failure(.unusable)),
         RevokeGolden("standard", 400, #"{"error":"invalid_token"}"#, .alreadyInvalid),
         RevokeGolden("standard", 400, #"{"error":"unsupported_token_type"}"#, .unfit),
-        RevokeGolden("standard", 400, #"{"error":"invalid_request"}"#, .failure(.rejected)),
+        RevokeGolden(
+            "standard",
+            400,
+            #"{"error":"invalid_request"}"#,
+            refusesAll(400, "invalid_request")
+        ),
         RevokeGolden("standard", 400, #"{"error":"invalid_client"}"#, .failure(.misconfigured)),
         RevokeGolden("standard", 401, #"{"error":"invalid_client"}"#, .failure(.misconfigured)),
         RevokeGolden("standard", 401, "", .failure(.misconfigured)),
         RevokeGolden("standard", "401 page", Golden.html(401), .failure(.unusable)),
-        RevokeGolden("standard", 404, "", wrongEndpoint(404)),
+        RevokeGolden("standard", 404, "", refusesAll(404)),
         RevokeGolden("standard", 500, #"{"error":"invalid_token"}"#, .failure(.unusable)),
         RevokeGolden(
             "standard",
@@ -70,10 +75,20 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
     static let google: [RevokeGolden] = [
         RevokeGolden("google", 200, "{}", .success),
         RevokeGolden("google", 200, "", .success),
-        RevokeGolden("google", "a page", Golden.html(200), wrongEndpoint(200)),
+        RevokeGolden("google", "a page", Golden.html(200), refusesAll(200)),
         RevokeGolden("google", 400, #"{"error":"invalid_token"}"#, .alreadyInvalid),
-        RevokeGolden("google", 400, #"{"error":"invalid_request"}"#, .failure(.rejected)),
-        RevokeGolden("google", 403, #"{"error":"invalid_token"}"#, .failure(.rejected)),
+        RevokeGolden(
+            "google",
+            400,
+            #"{"error":"invalid_request"}"#,
+            refusesAll(400, "invalid_request")
+        ),
+        RevokeGolden(
+            "google",
+            403,
+            #"{"error":"invalid_token"}"#,
+            refusesAll(403, "invalid_token")
+        ),
     ]
 
     static let vendors: [RevokeGolden] = [
@@ -93,7 +108,7 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
             "twitch",
             400,
             #"{"status":400,"message":"invalid client"}"#,
-            .failure(.rejected)
+            refusesAll(400)
         ),
         RevokeGolden("dropbox", 200, "null", .success),
         RevokeGolden("dropbox", 200, "", .success),
@@ -103,9 +118,9 @@ struct RevokeGolden: Sendable, CustomTestStringConvertible {
             #"{"error_summary":"invalid_access_token/..","error":{".tag":"invalid_access_token"}}"#,
             .alreadyInvalid
         ),
-        RevokeGolden("dropbox", 401, #"{"error_summary":"other/"}"#, .failure(.rejected)),
+        RevokeGolden("dropbox", 401, #"{"error_summary":"other/"}"#, refusesAll(401)),
         RevokeGolden("kakao", 200, #"{"id":123456789}"#, .success),
-        RevokeGolden("kakao", 400, #"{"code":-101,"msg":"x"}"#, .failure(.rejected)),
+        RevokeGolden("kakao", 400, #"{"code":-101,"msg":"x"}"#, refusesAll(400)),
         RevokeGolden("naver", 200, #"{"access_token":"t","result":"success"}"#, .success),
         RevokeGolden("naver", 200, #"{"error":"invalid_request"}"#, .failure(.unusable)),
         RevokeGolden("vk", 200, #"{"response":1}"#, .success),

@@ -186,7 +186,8 @@ struct SeveralClientsTests {
         try await RawServer.with(react: react) { server in
             try await OAuth2Harness.with(try Self.preset("dropbox", at: server)) { provider in
                 let answer = await provider.revoke(OAuth2Harness.credential(.refreshToken))
-                #expect(answer == .failure(.misconfigured))
+                let refused = Refusal(status: 401, error: "invalid_client", client: "app2")
+                #expect(answer == .failure(.refusesAll(refused)))
             }
         }
     }

@@ -65,7 +65,7 @@ struct UnserviceableTests {
         var sim = Self.time(refusing: 12, with: refused, seed: 4).sim
         #expect(sim.openHealthyCount(upTo: Self.healthy) == 0)
         // First the check is refused, then the revocation.
-        sim.run(for: .seconds(3 * 3600))
+        sim.run(for: .seconds(12 * 3600))
         let waiting = sim.store.requests.values.filter { !$0.request.phase.isEnded }
         #expect(waiting.count == 12)
         #expect(waiting.allSatisfy { $0.request.phase.parkReason == .needsReauthentication })
@@ -77,11 +77,11 @@ struct UnserviceableTests {
     }
 
     @Test("an endpoint that is none makes nobody unrevocable, and all end once it is right")
-    func wrongEndpoint() {
+    func refusesAll() {
         var sim = Simulator(seed: 5, configuration: Scenario.configuration())
         for user in 1...12 {
             sim.storeToken(user: user, provider: apple)
-            sim.faults.userFailures[user] = .wrongEndpoint(Refusal(status: 404))
+            sim.faults.userFailures[user] = .refusesAll(Refusal(status: 404))
             sim.submit(.deleteAccount, user: user)
         }
         sim.run(for: .seconds(3 * 86_400))

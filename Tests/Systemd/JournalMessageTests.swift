@@ -70,8 +70,7 @@ struct JournalMessageTests {
                 .spoolUnreadableRows, ["count": "1"], "spool has 1 unreadable row"
             ),
             (
-                .breakerOpened, ["provider": "line", "duration_ms": "32000", "error": ""],
-                "calls to provider line paused for 32 s"
+                .outageBegan, ["provider": "line", "error": ""], "calls to provider line fail"
             ),
             (
                 .spoolQuarantined, ["error": "refused"],

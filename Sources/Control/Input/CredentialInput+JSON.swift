@@ -7,7 +7,11 @@ extension CredentialInput: WireInput {
         .required("secret", .secret, "The credential, 1 to 8192 bytes."),
         .optional("client_id", .line, "Required when the provider has several."),
         .optional("subject", .line, "The provider's id of the user, if known."),
-        .optional("redirect_uri", .line, "The redirect URI of the authorize request."),
+        .optional(
+            "redirect_uri",
+            .redirectURI,
+            "The redirect URI of the authorize request; empty if there was none."
+        ),
         .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
         .optional("raw_nonce", .secret, "The nonce before it was hashed."),
     ]

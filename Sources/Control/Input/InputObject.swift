@@ -93,18 +93,21 @@ struct InputObject {
         }
     }
 
-    /// A text without control characters, of 1 byte to the bound of its field, or `nil` when
-    /// absent.
+    /// A text without control characters, within the bounds of its field, or `nil` when absent.
     func text(_ name: String) throws(ControlProblem) -> String? {
         let type = fields.first { $0.name == name }?.type
-        return try text(name, byteCountMax: type?.byteCountMax ?? ControlLimits.textByteCountMax)
+        return try text(name, byteCounts: type?.byteCounts ?? 1...ControlLimits.textByteCountMax)
     }
 
-    private func text(_ name: String, byteCountMax: Int) throws(ControlProblem) -> String? {
+    private func text(
+        _ name: String,
+        byteCounts: ClosedRange<Int>
+    ) throws(ControlProblem) -> String? {
         guard let value = value(name) else { return nil }
         guard let text = value.string else { throw problem(name, "must be a string") }
-        guard (1...byteCountMax).contains(text.utf8.count) else {
-            throw problem(name, "must have 1 to \(byteCountMax) bytes")
+        guard byteCounts.contains(text.utf8.count) else {
+            let (least, most) = (byteCounts.lowerBound, byteCounts.upperBound)
+            throw problem(name, "must have \(least) to \(most) bytes")
         }
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             throw problem(name, "must not have control characters")
@@ -144,7 +147,7 @@ struct InputObject {
     ) throws(ControlProblem) -> String? {
         // The rule of names has its own bound, and its own code.
         let most = ControlLimits.textByteCountMax
-        guard let text = try text(name, byteCountMax: most) else { return nil }
+        guard let text = try text(name, byteCounts: 1...most) else { return nil }
         guard let component = PathText.componentName(text) else {
             throw problem(name, "is not the name of a \(noun)", unknown)
         }

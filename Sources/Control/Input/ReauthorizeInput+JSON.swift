@@ -8,7 +8,11 @@ extension ReauthorizeInput: WireInput {
         .optional("id_token", .secret, "Proves who signed in; needed where it is issued."),
         .optional("raw_nonce", .secret, "The nonce before it was hashed."),
         .optional("code", .secret, "The authorization code; it becomes a credential."),
-        .optional("redirect_uri", .line, "The redirect URI of the authorize request."),
+        .optional(
+            "redirect_uri",
+            .redirectURI,
+            "The redirect URI of the authorize request; empty if there was none."
+        ),
         .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
     ]
 

@@ -240,9 +240,10 @@ extension OpenAPIDocument {
     private static func schema(_ type: WireFieldType, isInput: Bool = false) -> JSONValue {
         switch type {
         case .text: text
-        case .limited(let byteCountMax):
+        case .limited(let counts):
             [
-                "type": "string", "minLength": 1, "maxLength": .integer(Int64(byteCountMax)),
+                "type": "string", "minLength": .integer(Int64(counts.lowerBound)),
+                "maxLength": .integer(Int64(counts.upperBound)),
                 "pattern": "^[^\\u0000-\\u001f\\u007f]*$",
             ]
         case .pattern(let pattern, let byteCountMax):
@@ -263,8 +264,8 @@ extension OpenAPIDocument {
                 "minItems": .integer(Int64(range.lowerBound)),
                 "maxItems": .integer(Int64(range.upperBound)),
             ]
-        case .time: format("date-time", isInput ? type.byteCountMax : nil)
-        case .uuid: format("uuid", isInput ? type.byteCountMax : nil)
+        case .time: format("date-time", isInput ? type.byteCounts?.upperBound : nil)
+        case .uuid: format("uuid", isInput ? type.byteCounts?.upperBound : nil)
         case .secret:
             [
                 "type": "string", "format": "password", "writeOnly": true, "minLength": 1,

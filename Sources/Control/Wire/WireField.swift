@@ -4,8 +4,8 @@ import Lifecycle
 /// The JSON type of one field, as the OpenAPI document spells it.
 package indirect enum WireFieldType: Sendable, Hashable {
     case text
-    /// A text that comes in: 1 to so many bytes without control characters.
-    case limited(byteCountMax: Int)
+    /// A text that comes in: so many bytes without control characters.
+    case limited(byteCounts: ClosedRange<Int>)
     /// A text that comes in, of 1 to so many bytes, and matches this pattern (ECMA-262) as a
     /// whole.
     case pattern(String, byteCountMax: Int)
@@ -32,21 +32,30 @@ package indirect enum WireFieldType: Sendable, Hashable {
     )
     static let userID = WireFieldType.limited(byteCountMax: UserID.byteCountMax)
     static let line = WireFieldType.limited(byteCountMax: ControlLimits.textByteCountMax)
+
+    static func limited(byteCountMax: Int) -> WireFieldType {
+        .limited(byteCounts: 1...byteCountMax)
+    }
+
+    /// Empty for a code that was issued to no redirect URI.
+    static let redirectURI = WireFieldType.limited(byteCounts: 0...ControlLimits.textByteCountMax)
+
     static func atMost(_ countMax: Int, _ item: WireFieldType) -> WireFieldType {
         .items(item, 0...countMax)
     }
 
     static let reason = WireFieldType.limited(byteCountMax: ControlLimits.reasonByteCountMax)
 
-    /// The most bytes of such a text when it comes in; `nil` for what is no text, and for a choice.
+    /// The bytes of such a text when it comes in; `nil` for what is no text, and for a choice.
     ///
-    /// ``InputObject`` refuses more, and the OpenAPI document says so.
-    var byteCountMax: Int? {
+    /// ``InputObject`` refuses others, and the OpenAPI document says so.
+    var byteCounts: ClosedRange<Int>? {
         switch self {
-        case .limited(let most), .pattern(_, let most): most
-        case .secret: ControlLimits.secretByteCountMax
-        case .time: ControlLimits.timeByteCountMax
-        case .uuid: ControlLimits.uuidByteCountMax
+        case .limited(let counts): counts
+        case .pattern(_, let most): 1...most
+        case .secret: 1...ControlLimits.secretByteCountMax
+        case .time: 1...ControlLimits.timeByteCountMax
+        case .uuid: 1...ControlLimits.uuidByteCountMax
         case .text, .oneOf, .number, .items, .integer, .boolean, .choice, .object, .list, .counts:
             nil
         }

@@ -70,7 +70,7 @@ package struct WireStep: WireObject, Codable, Hashable {
         .required("state", .choice(of: StepState.self), "How far it is."),
         .required("attempts", .integer, "Calls so far, the check of a token included."),
         .optional("verdict", .text, "What it found or did."),
-        .optional("last_error", .text, "A code: why the last attempt failed."),
+        .optional("last_error", .text, "A code, and the answer: why the last attempt failed."),
         .optional("obstacle", .text, "The constraint, trigger or column that stands in the way."),
         .optional("started_at", .time, "When the first attempt started."),
         .optional("ended_at", .time, "When it ended."),

@@ -94,7 +94,7 @@ enum Remedy {
             "check the name, DNS, the firewall and ca_file: curl from this machine shows the"
                 + " same; then see \(guide)"
         case .throttled: "wait, or lower rate_per_second"
-        case .unusable, .wrongEndpoint: "correct its URLs; see \(guide)"
+        case .unusable, .refusesAll: "correct its URLs; see \(guide)"
         case .rejected, .refused, .misconfigured:
             "correct the client id, the key or secret and what belongs to it, and set the clock;"
                 + " see \(guide)"

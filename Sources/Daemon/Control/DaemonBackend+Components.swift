@@ -13,9 +13,11 @@ extension DaemonBackend {
     func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
         let configuration = parts.registry.current.configuration
-        return WireList(
-            Self.lanes(of: configuration).map { health(of: $0, reason: pauses.providers[$0.name]) }
-        )
+        var found: [WireHealth] = []
+        for lane in Self.lanes(of: configuration) {
+            found.append(try await health(of: lane, reason: pauses.providers[lane.name]))
+        }
+        return WireList(found)
     }
 
     func control(
@@ -46,7 +48,7 @@ extension DaemonBackend {
         await parts.engine.probe()
         audit("\(action.rawValue)_provider", caller, ["provider": "\(name)"])
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
-        var health = health(of: lane, reason: pauses.providers[name])
+        var health = try await health(of: lane, reason: pauses.providers[name])
         if let problem {
             if !health.findings.contains(problem.finding) {
                 health.findings.append(problem.finding)
@@ -178,7 +180,7 @@ extension DaemonBackend {
     private func health(
         of provider: (name: ProviderName, kind: String),
         reason: String?
-    ) -> WireHealth {
+    ) async throws(ControlProblem) -> WireHealth {
         var health = WireHealth(
             name: provider.name.rawValue,
             kind: provider.kind,
@@ -199,6 +201,20 @@ extension DaemonBackend {
             health.detail = reason
             health.findings += parts.pauseProblems(.provider(provider.name))
             return health
+        }
+        let clients = parts.registry.current.providers[provider.name]?.refusedClients ?? []
+        health.findings += clients.map { "since \($0.since.rfc3339) it refuses \($0.answer.text)" }
+        if let outage = lane.outage, outage.isKnown(at: parts.now()) {
+            health.findings.append(
+                "since \(outage.since.rfc3339) it has answered no call as it should"
+                    + " (\(outage.reason))"
+            )
+        }
+        if !health.findings.isEmpty {
+            let count = try await attempt("providers") {
+                try await parts.state.waitingCount(at: provider.name)
+            }
+            health.waiting = max(count, lane.waitingCount)
         }
         switch lane.breaker {
         case .closed:

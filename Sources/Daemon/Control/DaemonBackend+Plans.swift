@@ -84,7 +84,7 @@ extension DaemonBackend {
                 "target '\(target)' cannot be asked now: \(failure.code)",
                 retryAfter: RetryPolicy.caller.first
             )
-        case .unusable, .rejected, .refused, .wrongEndpoint, .misconfigured, .sealBroken,
+        case .unusable, .rejected, .refused, .refusesAll, .misconfigured, .sealBroken,
             .vaultSealed, .keys, .blocked:
             let cause = failure.obstacle.map { "\(failure.code): \($0.text)" } ?? failure.reason
             return ControlProblem(.planRefused, "target '\(target)': \(cause)")

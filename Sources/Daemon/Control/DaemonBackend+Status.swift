@@ -214,7 +214,13 @@ extension DaemonBackend {
             parts.engine.inspect { $0.laneHealth(provider.name) }
         }
         if lanes.contains(where: \.isPaused) { alarms.append(.providerPaused) }
-        if lanes.contains(where: { $0.breaker != .closed }) { alarms.append(.providerBroken) }
+        let now = parts.now()
+        let providers = parts.registry.current.providers.values
+        if lanes.contains(where: { $0.breaker != .closed || $0.outage?.isKnown(at: now) == true })
+            || providers.contains(where: { !$0.refusedClients.isEmpty })
+        {
+            alarms.append(.providerBroken)
+        }
         let queues = configuration.targets.compactMap { target in
             parts.engine.inspect { $0.targetHealth(target.name) }
         }

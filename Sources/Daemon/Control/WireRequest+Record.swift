@@ -150,7 +150,7 @@ extension CredentialState {
         if credentials.isEmpty {
             self = .unknown
         } else if open.isEmpty {
-            self = .dead
+            self = credentials.contains { $0.step == .refused } ? .unknown : .dead
         } else if open.contains(where: { $0.step == .stored && $0.lastLiveAt != nil }) {
             self = .live
         } else if open.contains(where: { $0.step == .codePending }) {

@@ -111,16 +111,10 @@ struct Reporter: EngineObserver {
             paused.fire()
         case .targetResumed(let name):
             logger.note(.targetResumed, ["target": "\(name)"])
-        case .breakerOpened(let name, let pause, let reason):
-            logger.note(
-                .breakerOpened,
-                [
-                    "provider": "\(name)", "duration_ms": "\(pause.milliseconds)",
-                    "error": "\(reason)",
-                ]
-            )
-        case .breakerClosed(let name):
-            logger.note(.breakerClosed, ["provider": "\(name)"])
+        case .outageBegan(let name, let reason):
+            logger.note(.outageBegan, ["provider": "\(name)", "error": "\(reason)"])
+        case .outageEnded(let name):
+            logger.note(.outageEnded, ["provider": "\(name)"])
         case .guardTripped:
             logger.note(.guardTripped)
         case .subjectMismatch(let name):

@@ -84,9 +84,9 @@ extension EngineCore {
     }
 
     private mutating func trust(_ name: ProviderName, at now: WallTime) {
-        guard lanes[name]?.trust() ?? false else { return }
-        actions.append(.report(.breakerClosed(name)))
-        touchWindow(at: now)
+        let wasReported = lanes[name]?.outage?.isReported ?? false
+        if lanes[name]?.trust() ?? false { touchWindow(at: now) }
+        if wasReported, lanes[name]?.outage == nil { actions.append(.report(.outageEnded(name))) }
     }
 
     mutating func pauseTarget(

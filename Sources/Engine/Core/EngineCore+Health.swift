@@ -10,7 +10,8 @@ package struct LaneHealth: Hashable, Sendable {
     }
 
     package let breaker: Breaker
-    /// ``EffectFailure/code`` of the last call; `nil` when it was answered as it should be.
+    package let outage: LaneOutage?
+    /// ``EffectFailure/reason`` of the last call; `nil` when it was answered as it should be.
     package let lastFailure: String?
     package let isPaused: Bool
     package let inFlightCount: Int
@@ -84,6 +85,7 @@ extension EngineCore {
             }
         return LaneHealth(
             breaker: breaker,
+            outage: lane.outage,
             lastFailure: lane.lastFailure,
             isPaused: environment.pausedProviders.contains(name),
             inFlightCount: lane.callsUnderWay + lane.codesUnderWay,

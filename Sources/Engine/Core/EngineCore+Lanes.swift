@@ -160,15 +160,14 @@ extension EngineCore {
         failure: EffectFailure?,
         at now: WallTime
     ) {
-        let wasBroken =
-            lanes[provider].map { if case .closed = $0.breaker { false } else { true } } ?? false
-        if let pause = lanes[provider]?.finished(caller, failure: failure, at: now) {
-            actions.append(
-                .report(.breakerOpened(provider, pause: pause, reason: failure?.reason ?? ""))
-            )
+        let wasReported = lanes[provider]?.outage?.isReported ?? false
+        if lanes[provider]?.finished(caller, failure: failure, at: now) != nil {
             sendHome(provider, at: now)
-        } else if wasBroken, case .closed = lanes[provider]?.breaker {
-            actions.append(.report(.breakerClosed(provider)))
+        }
+        if let outage = lanes[provider]?.reportOutage(at: now) {
+            actions.append(.report(.outageBegan(provider, reason: outage.reason)))
+        } else if wasReported, lanes[provider]?.outage == nil {
+            actions.append(.report(.outageEnded(provider)))
         }
     }
 

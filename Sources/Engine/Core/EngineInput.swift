@@ -156,8 +156,9 @@ package enum EngineReport: Hashable, Sendable {
     case providerResumed(ProviderName)
     case targetPaused(TargetName, reason: String)
     case targetResumed(TargetName)
-    case breakerOpened(ProviderName, pause: Duration, reason: String)
-    case breakerClosed(ProviderName)
+    /// Its breaker has opened, or for minutes no call was answered as it should be.
+    case outageBegan(ProviderName, reason: String)
+    case outageEnded(ProviderName)
     case guardTripped
     case subjectMismatch(ProviderName)
     case codeLost(ProviderName, CodeExchange.Phase)

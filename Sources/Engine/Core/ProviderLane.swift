@@ -1,5 +1,5 @@
 import DequeModule
-import Lifecycle
+package import Lifecycle
 
 /// What the engine must know about one provider to share it fairly.
 package struct LaneLimits: Hashable, Sendable {
@@ -13,6 +13,35 @@ package struct LaneLimits: Hashable, Sendable {
     }
 }
 
+/// What every call has met since the provider answered one as it should.
+package struct LaneOutage: Hashable, Sendable {
+    package internal(set) var since: WallTime
+    /// Of the last call.
+    package private(set) var reason = ""
+    private var lastAt: WallTime
+    var isReported = false
+
+    init(since: WallTime) {
+        self.since = since
+        lastAt = since
+    }
+
+    mutating func note(_ failure: EffectFailure?, at now: WallTime) {
+        reason = failure?.reason ?? ""
+        lastAt = now
+    }
+
+    /// Whoever waits for a client was called again since.
+    func isOver(at now: WallTime) -> Bool {
+        now.since(lastAt) > Limits.outageBackoffMax * 2
+    }
+
+    /// Whether it is more than one user's bad luck.
+    package func isKnown(at now: WallTime) -> Bool {
+        isReported || now.since(since) >= Limits.outageDoubt
+    }
+}
+
 /// The queue in front of one provider: concurrency, rate, breaker, and a fast track for codes.
 ///
 /// ```
@@ -21,7 +50,7 @@ package struct LaneLimits: Hashable, Sendable {
 ///                                      └──────── pause × 2, ≤ 5 min ──────┘
 /// ```
 ///
-/// An endpoint that is known to answer everybody wrongly opens it at once.
+/// A provider that is known to refuse everybody opens it at once.
 ///
 /// One caller that fails again and again counts once: what a provider cannot do for one user must
 /// not close it for the others. For the same reason each probe is another caller's, and codes go
@@ -54,8 +83,11 @@ struct ProviderLane: Sendable {
     private(set) var limits: LaneLimits
     private(set) var breaker = Breaker.closed(failures: 0)
     private(set) var failedCallers: Set<Caller> = []
-    /// ``EffectFailure/code`` of the last call; `nil` when it was answered as it should be.
+    /// ``EffectFailure/reason`` of the last call; `nil` when it was answered as it should be.
     private(set) var lastFailure: String?
+    private(set) var outage: LaneOutage?
+    /// The same of single clients and directories, for the journal.
+    private(set) var refusedClients: [String: LaneOutage] = [:]
     /// Everybody who is due has failed: the next probe may be one of them.
     var mayRepeatProbe = false
     /// When a code may probe; codes do not live as long as the pause of an outage lasts.
@@ -104,6 +136,7 @@ struct ProviderLane: Sendable {
         codesOpenAt = min(codesOpenAt + step, now)
         pausedUntil = min(pausedUntil + step, now)
         refilledAt = refilledAt.map { $0 + step }
+        if let since = outage?.since { outage?.since = min(since + step, now) }
     }
 
     mutating func enqueue(_ call: Call) { calls.append(call) }
@@ -173,14 +206,21 @@ struct ProviderLane: Sendable {
             return nil
         }
         if caller.isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
-        guard let failure, failure.speaksAgainstProvider else {
-            breaker = .closed(failures: 0)
-            failedCallers = []
-            mayRepeatProbe = false
-            lastFailure = failure?.code
+        lastFailure = failure?.reason
+        if case .refusesAll(let answer) = failure, let client = answer.client {
+            refusedClients[client, default: LaneOutage(since: now)].note(failure, at: now)
+        }
+        guard let failure, failure.mayBeOutage else {
+            close()
+            outage = nil
             return nil
         }
-        lastFailure = failure.code
+        outage = outage ?? LaneOutage(since: now)
+        outage?.note(failure, at: now)
+        guard failure.speaksAgainstProvider else {
+            close()
+            return nil
+        }
         note(caller)
         switch breaker {
         case .closed
@@ -201,15 +241,35 @@ struct ProviderLane: Sendable {
         }
     }
 
-    /// Whether the breaker was open; a probe under way decides for itself.
+    /// An outage that is to be reported now.
+    mutating func reportOutage(at now: WallTime) -> LaneOutage? {
+        refusedClients = refusedClients.filter { !$1.isOver(at: now) }
+        if let (client, known) = refusedClients.first(where: { !$1.isReported }) {
+            refusedClients[client]?.isReported = true
+            return known
+        }
+        guard let known = outage, !known.isReported, !isTrusted || known.isKnown(at: now) else {
+            return nil
+        }
+        outage?.isReported = true
+        return outage
+    }
+
+    /// A check found nothing; a probe under way decides for itself.
+    ///
+    /// - Returns: Whether the breaker was open.
     mutating func trust() -> Bool {
         if case .probing = breaker { return false }
         let wasOpen = !isTrusted
+        close()
+        (lastFailure, outage, refusedClients) = (nil, nil, [:])
+        return wasOpen
+    }
+
+    private mutating func close() {
         breaker = .closed(failures: 0)
         failedCallers = []
         mayRepeatProbe = false
-        lastFailure = nil
-        return wasOpen
     }
 
     /// Bounded: who was forgotten may probe once more.
@@ -303,22 +363,33 @@ extension EffectFailure {
     /// Whether it tells that the provider as a whole is unwell, rather than one token.
     var speaksAgainstProvider: Bool {
         switch self {
-        case .unreachable, .lost, .unusable, .wrongEndpoint: true
+        case .unreachable, .lost, .unusable: true
+        case .refusesAll(let answer): answer.client == nil
         case .throttled, .rejected, .refused, .misconfigured, .sealBroken, .vaultSealed, .keys,
             .blocked:
             false
         }
     }
 
+    /// Whether everybody may be meeting the same: a limit, or what speaks against the provider.
+    fileprivate var mayBeOutage: Bool {
+        if case .throttled = self { true } else { speaksAgainstProvider }
+    }
+
     /// Whether one such answer is enough to know that it concerns everybody.
+    ///
+    /// With an error code the provider speaks itself: some refuse unknown tokens so. A wrong URL
+    /// may have a code of its own (RFC 9110 §15.5.5, §15.5.6 and §15.5.11).
     fileprivate var concernsEverybody: Bool {
-        if case .wrongEndpoint = self { true } else { false }
+        guard case .refusesAll(let answer) = self else { return false }
+        let isMissing = answer.status.map { [404, 405, 410].contains($0) } ?? false
+        return answer.client == nil && (answer.error == nil || isMissing)
     }
 
     /// Whether the provider was asked at all; else nothing was learned about it.
     var wasAsked: Bool {
         switch self {
-        case .unreachable, .throttled, .lost, .unusable, .rejected, .refused, .wrongEndpoint,
+        case .unreachable, .throttled, .lost, .unusable, .rejected, .refused, .refusesAll,
             .misconfigured:
             true
         case .sealBroken, .vaultSealed, .keys, .blocked: false

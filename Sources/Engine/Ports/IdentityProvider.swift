@@ -214,6 +214,18 @@ package protocol IdentityProvider: Sendable {
     func diagnose() async -> EffectFailure?
 
     func problem() async -> ProviderProblem?
+
+    /// The clients and directories that the provider refuses, as far as it was asked.
+    var refusedClients: [RefusedClient] { get }
+}
+
+/// A client id or directory that a provider refuses, while it takes others.
+package struct RefusedClient: Hashable, Sendable {
+    package let since: WallTime
+    /// With the name of the client.
+    package let answer: Refusal
+
+    package init(since: WallTime, answer: Refusal) { (self.since, self.answer) = (since, answer) }
 }
 
 /// What a look at a provider's set-up found.
@@ -237,6 +249,8 @@ extension IdentityProvider {
 
     package var issuesIDTokens: Bool { true }
 
+    package var refusedClients: [RefusedClient] { [] }
+
     package func problem() async -> ProviderProblem? {
         await diagnose().map { ProviderProblem($0, $0.advice(on: name)) }
     }
@@ -259,8 +273,12 @@ extension EffectFailure {
             "'\(provider)' answered what it does not document; check its URLs and what stands"
                 + " between"
         case .rejected, .refused: "'\(provider)' refused the test call; check client_ids"
-        case .wrongEndpoint(let answer):
-            "'\(provider)' answered \(answer.text) and is no such endpoint; check its URLs"
+        case .refusesAll(let answer) where answer.client != nil:
+            "'\(provider)' refuses \(answer.text); check what it knows of that, its secret or key,"
+                + " and this machine's clock"
+        case .refusesAll(let answer):
+            "'\(provider)' refuses whatever it is asked (\(answer.text)); check its URLs, what"
+                + " stands between, and its status page"
         case .misconfigured:
             "'\(provider)' refuses the client; check client_ids, its secret or key, and this"
                 + " machine's clock"

@@ -122,7 +122,7 @@ package struct IdentityToolkit: Sendable {
     }
 
     /// Asks for an account that cannot be: a harmless call that needs the same permission; `nil`
-    /// when all is well, and `wrongEndpoint` for a 404.
+    /// when all is well, and `refusesAll` for a 404.
     package func diagnose() async -> EffectFailure? {
         guard let nobody = Self.nobody else { return nil }
         let reading = await look(for: nobody)
@@ -130,7 +130,7 @@ package struct IdentityToolkit: Sendable {
         guard failure == .misconfigured, reading.isNotFound, let refusal = reading.refusal else {
             return failure
         }
-        return .wrongEndpoint(refusal.refusal)
+        return .refusesAll(refusal.refusal)
     }
 
     /// Why a question has no answer; `nil` when it has one.

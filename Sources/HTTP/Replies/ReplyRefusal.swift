@@ -4,25 +4,42 @@ package import Lifecycle
 /// An answer that is none of those that are documented.
 package struct ReplyRefusal: Hashable, Sendable {
     package let refusal: Refusal
-    /// No endpoint of a provider answers so: a page, or a status that says that there is no
-    /// endpoint, without an error code of OAuth (RFC 9110 §15.5.5, §15.5.6 and §15.5.11).
+    /// No endpoint of a provider answers so: a page, a status that says that there is no endpoint,
+    /// without an error code of OAuth (RFC 9110 §15.5.5, §15.5.6 and §15.5.11), or 403 without any
+    /// error, as gateways have it.
     package let isForeign: Bool
     /// Markup: whatever stands between answered, so it says nothing of a token.
     package let isPage: Bool
+    /// Without an error code (RFC 6749 §5.2): a gateway may have answered in the provider's place.
+    package var isMute: Bool { refusal.error == nil }
 
     /// - Returns: `nil` for success, an outage, a pause, and whatever else says nothing about a
     ///   token or an endpoint (401 without a word, 407, 408, 425).
     init?(_ reply: RemoteReply, _ body: ReplyBody) {
         isPage = !body.has(.noPage)
-        let refusal = Refusal(status: reply.status, error: body.json?["error"]?.string)
+        let refusal = Refusal(status: reply.status, error: Self.code(body))
         let isMissing =
             [404, 405, 410].contains(reply.status) && !body.has(.error(Self.tokenErrors))
-        isForeign = isPage && ![401, 407].contains(reply.status) || isMissing
+        let isForbidden = reply.status == 403 && body.json?["error"] == nil
+        isForeign = isPage && ![401, 407].contains(reply.status) || isMissing || isForbidden
         guard (200...499).contains(reply.status), ![408, 425, 429].contains(reply.status),
             isForeign || reply.isAboutCall(body), reply.retryAfter == nil,
             !body.has(.error(ReplyTable.providerErrors))
         else { return nil }
         self.refusal = refusal
+    }
+
+    /// With Microsoft's number or Google's word behind it; Graph and Facebook have only their own.
+    private static func code(_ body: ReplyBody) -> String? {
+        guard let json = body.json, let error = json["error"] else { return nil }
+        func number(_ path: String) -> Int? {
+            json.member(at: path)?.number.flatMap { Int(exactly: $0) }
+        }
+        guard let name = error.string else {
+            return error["code"]?.string ?? number("error.code").map { "\($0)" }
+        }
+        let detail = number("error_codes.0").map { "AADSTS\($0)" } ?? json["error_subtype"]?.string
+        return detail.map { "\(name)/\($0)" } ?? name
     }
 
     /// RFC 6749 §5.2 and RFC 7009 §2.2.1, and what is said of tokens besides.

@@ -23,10 +23,12 @@ package final class AppleProvider: HostedProvider {
     private let clientSecret: AppleClientSecret
     private let now: @Sendable () -> WallTime
     private let judge: RefusalJudge
+    private let codeJudge: RefusalJudge
     private let keys: SigningKeyCache
     /// Client ids whose refresh requests Apple understood since the start; see ``check(_:)``.
     private let understood = Mutex<Set<String>>([])
     private let search: ClientSearch
+    private let gate: ClientGate
 
     /// Makes no connection yet.
     ///
@@ -49,20 +51,26 @@ package final class AppleProvider: HostedProvider {
         let keysEndpoint = try RemoteEndpoint(base, path: "/auth/keys", method: .GET)
         self.keysEndpoint = keysEndpoint
         self.now = now
+        gate = ClientGate(isAlone: settings.clientIDs.count < 2, now: now)
         judge = RefusalJudge(now: now)
+        codeJudge = RefusalJudge(now: now)
         // Last of what can fail: a client must be shut down once it exists.
         let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
         self.http = http
         keys = SigningKeyCache(now: now) { await http.keySet(at: keysEndpoint) }
     }
 
-    package func shutdown() async { await http.shutdown() }
+    package var refusedClients: [RefusedClient] { gate.refusedClients }
 
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
+        return await gate.pass(code.clientID) { await exchangeOnce(code) }
+    }
+
+    private func exchangeOnce(_ code: OpenCredential) async -> ExchangeAnswer {
         guard var form = form(for: code.clientID) else { return .failure(.misconfigured) }
         form.add(exchangeOf: code)
-        let reading = await ask(tokenEndpoint, AppleReplies.token, form)
+        let reading = await askForTokens(form, code.clientID)
         if reading.meaning == .failure(.misconfigured), code.redirectURI != nil {
             // Apple also says `invalid_client` for a redirect URI that does not match (TN3107). One
             // application's typo must not pause the provider for all: ask whether the client itself
@@ -84,14 +92,16 @@ package final class AppleProvider: HostedProvider {
     /// means nothing.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .refreshToken else { return .failure(.unusable) }
-        return await search.check(credential) { await ask(about: $0) }
+        return await gate.pass(credential.clientID) {
+            await search.check(credential) { await ask(about: $0) }
+        }
     }
 
     private func ask(about credential: OpenCredential) async -> CheckAnswer {
         let clientID = credential.clientID
         guard var form = form(for: clientID) else { return .failure(.misconfigured) }
         form.add(refreshWith: credential.secret)
-        switch await ask(tokenEndpoint, AppleReplies.token, form).meaning {
+        switch await askForTokens(form, clientID).meaning {
         case .honoured:
             noteUnderstood(clientID)
             return .live
@@ -107,15 +117,19 @@ package final class AppleProvider: HostedProvider {
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch credential.kind {
         case .refreshToken, .accessToken:
-            return await search.revoke(credential) {
-                let answer = await send($0, hint: credential.kind.rawValue)
-                guard clientIDs.count > 1, answer == .failure(.misconfigured),
-                    await probe($0.clientID) == nil
-                else { return ClientSearch.Heard(answer: answer) }
-                // A client that works is refused for a token that is another client's.
-                return ClientSearch.Heard(answer: .failure(.rejected), isOthers: true)
-            }
+            return await gate.pass(credential.clientID) { await revokeAsAny(credential) }
         case .authorizationCode, .idToken: return .failure(.unusable)
+        }
+    }
+
+    private func revokeAsAny(_ credential: OpenCredential) async -> RevokeAnswer {
+        await search.revoke(credential) {
+            let answer = await send($0, hint: credential.kind.rawValue)
+            guard clientIDs.count > 1, answer == .failure(.misconfigured),
+                await probe($0.clientID) == nil
+            else { return ClientSearch.Heard(answer: answer) }
+            // A client that works is refused for a token that is another client's.
+            return ClientSearch.Heard(answer: .failure(.rejected), isOthers: true)
         }
     }
 
@@ -136,7 +150,7 @@ package final class AppleProvider: HostedProvider {
         }
         form.add("token", token)
         form.add("token_type_hint", hint)
-        return await ask(revokeEndpoint, AppleReplies.revoke, form)
+        return await ask(revokeEndpoint, AppleReplies.revoke, form, clientID)
     }
 
     /// - Throws: ``SignInError`` for the first rule that is broken.
@@ -170,7 +184,9 @@ package final class AppleProvider: HostedProvider {
             }
         }
         for clientID in clientIDs {
-            if let failure = await probe(clientID) { return failure }
+            let client = clientIDs.count > 1 ? clientID : nil
+            let reading = await askAboutNoCode(clientID)
+            if let failure = reading.problemOfMadeUp(of: client) { return failure }
         }
         return nil
     }
@@ -194,20 +210,32 @@ package final class AppleProvider: HostedProvider {
     private func ask(
         _ endpoint: RemoteEndpoint,
         _ table: ReplyTable,
-        _ form: FormBody
+        _ form: FormBody,
+        _ clientID: String
     ) async -> ReplyReading {
-        table.read(await http.send(RemoteRequest(endpoint, .form(form))), now: now())
+        let reading = table.read(await http.send(RemoteRequest(endpoint, .form(form))), now: now())
+        gate.hear(reading, of: clientID)
+        return reading
+    }
+
+    private func askForTokens(_ form: FormBody, _ clientID: String) async -> ReplyReading {
+        await codeJudge.comparing(
+            await ask(tokenEndpoint, AppleReplies.token, form, clientID),
+            with: { await askAboutNoCode(clientID) }
+        )
     }
 
     private func probe(_ clientID: String) async -> EffectFailure? {
-        guard var form = form(for: clientID) else { return .misconfigured }
-        form.add("grant_type", "authorization_code")
-        form.add("code", "expunged-self-check")
-        switch await ask(tokenEndpoint, AppleReplies.token, form).meaning {
-        case .refused: return nil
-        case .honoured, .unclear: return .unusable
-        case .failure(let failure): return failure
+        await askAboutNoCode(clientID).problemOfMadeUp
+    }
+
+    private func askAboutNoCode(_ clientID: String) async -> ReplyReading {
+        guard var form = form(for: clientID) else {
+            return ReplyReading(meaning: .failure(.misconfigured))
         }
+        form.add("grant_type", "authorization_code")
+        form.add("code", RefusalJudge.madeUp)
+        return await ask(tokenEndpoint, AppleReplies.token, form, clientID)
     }
 
     /// The subject of the id token that came with the tokens, when it is Apple's and for this

@@ -64,8 +64,6 @@ package final class FacebookProvider: HostedProvider {
         limited = LimitedLogin(http, published, now: now)
     }
 
-    package func shutdown() async { await http.shutdown() }
-
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
         guard code.clientID == appID else { return .failure(.misconfigured) }
@@ -78,6 +76,9 @@ package final class FacebookProvider: HostedProvider {
         var request = RemoteRequest(tokenEndpoint)
         request.query = query
         let reading = FacebookReplies.token.read(await http.send(request), now: now())
+        if reading.refusal?.isForeign == true, case .refusesAll(let answer)? = await diagnose() {
+            return .failure(.refusesAll(answer))
+        }
         return await reading.exchanged { await inspect($0.accessToken).subject }
     }
 
@@ -85,7 +86,7 @@ package final class FacebookProvider: HostedProvider {
         guard credential.kind == .accessToken else { return .failure(.unusable) }
         guard credential.clientID == appID else { return .failure(.misconfigured) }
         let owner = await inspect(credential.secret)
-        if let failure = owner.failure { return .failure(failure) }
+        if let failure = owner.failure { return .failure(await judge(failure, nil)) }
         return owner.isLive ? .live : .dead
     }
 
@@ -99,7 +100,7 @@ package final class FacebookProvider: HostedProvider {
         var subject = credential.subject
         if subject == nil {
             let owner = await inspect(credential.secret)
-            if let failure = owner.failure { return .failure(failure) }
+            if let failure = owner.failure { return .failure(await judge(failure, nil)) }
             subject = owner.subject
         }
         // App-scoped ids are numbers; anything else would be another path.
@@ -118,7 +119,21 @@ package final class FacebookProvider: HostedProvider {
     /// Has Facebook look at the app's own token.
     package func diagnose() async -> EffectFailure? {
         let owner = await inspect(appToken)
+        if let answer = owner.refusal { return .refusesAll(answer.refusal) }
         return owner.failure ?? (owner.isLive ? nil : .misconfigured)
+    }
+
+    /// Our own token tells a wrong secret, an outage and a user that is refused apart.
+    private func judge(_ failure: EffectFailure, _ refusal: ReplyRefusal?) async -> EffectFailure {
+        guard failure == .rejected || failure == .unusable else { return failure }
+        switch await diagnose() {
+        case .misconfigured: return .misconfigured
+        case .refusesAll(let answer): return .refusesAll(answer)
+        case nil:
+            guard failure == .rejected, let refusal, !refusal.isForeign else { return failure }
+            return .refused(refusal.refusal)
+        case .some: return failure
+        }
     }
 
     private func removeApp(from id: String) async -> RevokeAnswer {
@@ -131,17 +146,7 @@ package final class FacebookProvider: HostedProvider {
         case .honoured: return .success
         case .refused: return await confirmGone(id, wasNotInstalled: true)
         case .unclear: return await confirmGone(id, wasNotInstalled: false)
-        case .failure(let failure) where failure == .rejected || failure == .unusable:
-            // A wrong secret and a strange user look alike here; our own token tells them apart.
-            switch await diagnose() {
-            case .misconfigured?: return .failure(.misconfigured)
-            case nil where failure == .rejected:
-                // The same host honors our own token: this user is refused.
-                guard let refusal = reading.refusal, !refusal.isForeign else { fallthrough }
-                return .failure(.refused(refusal.refusal))
-            case nil, .some: return .failure(failure)
-            }
-        case .failure(let failure): return .failure(failure)
+        case .failure(let failure): return .failure(await judge(failure, reading.refusal))
         }
     }
 
@@ -182,6 +187,8 @@ package final class FacebookProvider: HostedProvider {
         var isLive = false
         var subject: Secret?
         var failure: EffectFailure?
+        /// An answer that is none of those that are documented.
+        var refusal: ReplyRefusal?
     }
 
     private func inspect(_ token: Secret) async -> Inspection {
@@ -201,7 +208,8 @@ package final class FacebookProvider: HostedProvider {
             )
         case .refused: return Inspection(failure: .misconfigured)
         case .unclear: return Inspection(failure: .unusable)
-        case .failure(let failure): return Inspection(failure: failure)
+        case .failure(let failure):
+            return Inspection(failure: failure, refusal: reading.refusal)
         }
     }
 

@@ -24,6 +24,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
     private let clientSecret: Secret
     private let now: @Sendable () -> WallTime
     private let judge: RefusalJudge
+    private let codeJudge: RefusalJudge
 
     /// Makes no connection yet.
     ///
@@ -60,10 +61,9 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         userEndpoint = try RemoteEndpoint(api, path: "/user", method: .GET, headers: headers)
         self.now = now
         judge = RefusalJudge(now: now)
+        codeJudge = RefusalJudge(now: now)
         http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
     }
-
-    package func shutdown() async { await http.shutdown() }
 
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
@@ -72,7 +72,10 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         form.add("code", code.secret)
         if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
         if let verifier = code.codeVerifier { form.add("code_verifier", verifier) }
-        let reading = await askForTokens(form, GitHubReplies.code)
+        let reading = await codeJudge.comparing(
+            await askForTokens(form, GitHubReplies.code),
+            with: askAboutNoCode
+        )
         return await reading.exchanged { await owner(of: $0.accessToken) }
     }
 
@@ -87,7 +90,10 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
             case .failure(let failure): return .failure(failure)
             }
         case .accessToken:
-            switch await ask(checkEndpoint, credential.secret, GitHubReplies.token).meaning {
+            let reading = await ask(checkEndpoint, credential.secret, GitHubReplies.token)
+            switch reading.meaning {
+            case .failure(.rejected) where reading.refusal?.isForeign == true:
+                return .failure(.unusable)
             case .honoured: return .live
             case .unclear: return await probe().map { .failure($0) } ?? .dead
             case .refused: return .failure(.unusable)
@@ -121,7 +127,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         guard reading.meaning != .unclear, let refusal = reading.refusal, refusal.isForeign else {
             return nil
         }
-        return .wrongEndpoint(refusal.refusal)
+        return .refusesAll(refusal.refusal)
     }
 
     private func deleteGrant(_ accessToken: Secret, isFresh: Bool) async -> RevokeAnswer {
@@ -153,7 +159,10 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         guard let keeper = credential.keeper else { return .failure(.unusable) }
         var form = clientForm()
         form.add(refreshWith: credential.secret)
-        let reading = await askForTokens(form, GitHubReplies.refresh)
+        let reading = await codeJudge.comparing(
+            await askForTokens(form, GitHubReplies.refresh),
+            with: askAboutNoCode
+        )
         switch reading.meaning {
         case .honoured:
             guard let grant = reading.grant, let next = grant.refreshToken else {
@@ -167,14 +176,12 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
     }
 
     /// `nil` when GitHub took the client's credentials just now.
-    private func probe() async -> EffectFailure? {
+    private func probe() async -> EffectFailure? { await askAboutNoCode().problemOfMadeUp }
+
+    private func askAboutNoCode() async -> ReplyReading {
         var form = clientForm()
-        form.add("code", "expunged-self-check")
-        switch await askForTokens(form, GitHubReplies.code).meaning {
-        case .refused: return nil
-        case .honoured, .unclear: return .unusable
-        case .failure(let failure): return failure
-        }
+        form.add("code", RefusalJudge.madeUp)
+        return await askForTokens(form, GitHubReplies.code)
     }
 
     /// The user's number; a login can be changed.

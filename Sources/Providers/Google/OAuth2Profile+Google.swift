@@ -28,6 +28,7 @@ extension OAuth2Profile {
         ),
         // Google gives out no new refresh token for a refresh.
         check: .refresh,
+        sessionErrors: ["invalid_rapt", "rapt_required"],
         revokesWholeGrant: true,
         refusesUnknownTokens: true,
         // Six months without use ("Using OAuth 2.0 to Access Google APIs").

@@ -31,6 +31,8 @@ struct MicrosoftGraph: Sendable {
     private let revokesSessions: Bool
     private let now: @Sendable () -> WallTime
     private let tokens = Tokens()
+    /// By directory.
+    let gate: ClientGate
 
     init(
         _ http: RemoteClient,
@@ -44,6 +46,7 @@ struct MicrosoftGraph: Sendable {
         self.client = client
         self.revokesSessions = revokesSessions
         self.now = now
+        gate = ClientGate(now: now)
     }
 
     /// Deletes the user's grants and assignments of the application.
@@ -68,12 +71,14 @@ struct MicrosoftGraph: Sendable {
         }
     }
 
+    /// Reads what every revocation reads first; `refusesAll` for a tenant that refuses it.
     func diagnose(_ tenant: String) async -> EffectFailure? {
         do throws(Stop) {
-            _ = try await token(for: tenant)
+            _ = try await findPrincipal(in: tenant)
             return nil
         } catch {
-            return error.failure
+            let failure = error.failure
+            return await gate.pass(tenant) { CheckAnswer.failure(failure) }.failure
         }
     }
 
@@ -199,16 +204,17 @@ struct MicrosoftGraph: Sendable {
             tokens.byTenant.withLock { _ = $0.removeValue(forKey: tenant) }
         }
         let reading = table.read(outcome, now: now())
+        gate.hear(reading, of: tenant)
         switch reading.meaning {
         case .honoured: return reading
         case .refused: return nil
         case .unclear: throw Stop(failure: .rejected)
         case .failure(.rejected):
-            // 401 is about the application's token, and no user's.
-            guard case .reply(let reply) = outcome, reply.status == 401 else {
-                throw Stop(failure: .rejected)
-            }
-            throw Stop(failure: .unusable)
+            // 401 is about the application's token, and no user's; Graph writes other words.
+            guard case .reply(let reply) = outcome, reply.status != 401,
+                reading.refusal?.isForeign != true
+            else { throw Stop(failure: .unusable) }
+            throw Stop(failure: .rejected)
         case .failure(let failure): throw Stop(failure: failure)
         }
     }
@@ -227,6 +233,7 @@ struct MicrosoftGraph: Sendable {
         form.add("scope", "https://graph.microsoft.com/.default")
         request.body = .form(form)
         let reading = MicrosoftReplies.application.read(await http.send(request), now: start)
+        gate.hear(reading, of: tenant)
         switch reading.meaning {
         case .honoured:
             guard let grant = reading.grant else { throw Stop(failure: .unusable) }

@@ -25,6 +25,7 @@ package final class MicrosoftProvider: HostedProvider {
     private let graphTenants: Set<String>
     private let keys: SigningKeyCache
     private let ownTenant: OwnTenant
+    private let codeJudge: RefusalJudge
     private let now: @Sendable () -> WallTime
 
     /// The GUID behind a domain, once it was read.
@@ -52,6 +53,7 @@ package final class MicrosoftProvider: HostedProvider {
         try MicrosoftClient.check(settings.proof, of: provider)
         self.tenant = tenant
         self.now = now
+        codeJudge = RefusalJudge(now: now)
         graphTenants = Set(tenants)
         traits = Self.traits(for: tenant, hasGraph: !tenants.isEmpty)
         client = MicrosoftClient(
@@ -93,7 +95,7 @@ package final class MicrosoftProvider: HostedProvider {
         }
     }
 
-    package func shutdown() async { await http.shutdown() }
+    package var refusedClients: [RefusedClient] { graph.gate.refusedClients }
 
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
@@ -131,7 +133,7 @@ package final class MicrosoftProvider: HostedProvider {
         }
         guard let user else { return .unfit }
         guard !user.isPersonal, graphTenants.contains(user.tenant) else { return .userOnly }
-        return await graph.revoke(user)
+        return await graph.gate.pass(user.tenant) { await graph.revoke(user) }
     }
 
     /// Firebase knows a user of Microsoft by the object id alone, without the tenant.
@@ -175,19 +177,25 @@ package final class MicrosoftProvider: HostedProvider {
     /// Asks about a code that cannot exist, and for the application's token in every tenant that is
     /// configured.
     package func diagnose() async -> EffectFailure? {
-        guard var form = form(for: client.clientID) else { return .misconfigured }
-        form.add("grant_type", "authorization_code")
-        form.add("code", "expunged-self-check")
-        form.add("redirect_uri", "https://localhost/")
-        switch await ask(form, MicrosoftReplies.code).meaning {
-        case .refused: break
-        case .honoured, .unclear: return .unusable
-        case .failure(let failure): return failure
-        }
+        if let failure = await askAboutNoCode().problemOfMadeUp { return failure }
         for tenant in graphTenants.sorted() {
             if let failure = await graph.diagnose(tenant) { return failure }
         }
         return nil
+    }
+
+    private func ask(_ form: FormBody, _ table: ReplyTable) async -> ReplyReading {
+        await codeJudge.comparing(await send(form, table), with: askAboutNoCode)
+    }
+
+    private func askAboutNoCode() async -> ReplyReading {
+        guard var form = form(for: client.clientID) else {
+            return ReplyReading(meaning: .failure(.misconfigured))
+        }
+        form.add("grant_type", "authorization_code")
+        form.add("code", RefusalJudge.madeUp)
+        form.add("redirect_uri", "https://localhost/")
+        return await send(form, MicrosoftReplies.code)
     }
 
     private func form(for clientID: String) -> FormBody? {
@@ -196,7 +204,7 @@ package final class MicrosoftProvider: HostedProvider {
         return client.form(for: address, now: now())
     }
 
-    private func ask(_ form: FormBody, _ table: ReplyTable) async -> ReplyReading {
+    private func send(_ form: FormBody, _ table: ReplyTable) async -> ReplyReading {
         table.read(await http.send(RemoteRequest(tokenEndpoint, .form(form))), now: now())
     }
 

@@ -9,6 +9,8 @@ protocol HostedProvider: ConnectedProvider {
 }
 
 extension HostedProvider {
+    package func shutdown() async { await http.shutdown() }
+
     /// Where no answer came, says whether the host can be connected to at all.
     package func problem() async -> ProviderProblem? {
         guard let failure = await diagnose() else { return nil }

@@ -3,22 +3,24 @@ import HTTP
 import Lifecycle
 import Synchronization
 
-/// Tells the refusal of one token from an endpoint that refuses all of them.
+/// Tells the refusal of one token from the refusal of all of them.
 ///
-/// A wrong URL must never make users unrevocable, and one user's token must never pause a provider.
-/// So whoever is refused asks the same thing about a token that cannot exist.
+/// An outage or a wrong URL must never make users unrevocable, and one user's token must never
+/// stand for all. So whoever is refused asks the same thing about a token that cannot exist.
 final class RefusalJudge: Sendable {
     /// The token that cannot exist.
     static let madeUp = Secret("expunged-self-check")
-    /// How long a proper answer shows that the endpoint is right.
+    /// How long a proper answer shows that the provider is well.
     private static let lifetime = Duration.seconds(30)
-    /// How long an honored token shows that the endpoint is right, where it answers a token that
-    /// cannot exist as it does the user's.
-    private static let honorLifetime = Duration.seconds(86_400)
+    /// How long an honored token lets another one be refused by itself, where the one that cannot
+    /// exist is refused alike; an outage may have begun since.
+    private static let honorLifetime = Duration.seconds(300)
+    /// How long it keeps everybody else from being held up.
+    private static let doubt = Duration.seconds(60)
 
     private struct Honor {
         let at: WallTime
-        /// An answer that may be a missing endpoint's counted as a token's since.
+        /// A refusal that may be everybody's counted as a token's since.
         var isSpent = false
     }
 
@@ -34,7 +36,7 @@ final class RefusalJudge: Sendable {
     ///   - refusal: The answer about the user's token.
     ///   - failure: What that answer is, when nothing else can be found out.
     ///   - control: Asks the same about ``madeUp``.
-    /// - Returns: `refused` for the token's own refusal, `wrongEndpoint` for everybody's.
+    /// - Returns: `refused` for the token's own refusal, `refusesAll` for everybody's.
     func judge(
         _ refusal: ReplyRefusal,
         or failure: EffectFailure,
@@ -50,13 +52,13 @@ final class RefusalJudge: Sendable {
             answeredAt.withLock { $0 = now() }
             return isToken ? .refused(refusal.refusal) : failure
         case .unclear, .failure(.rejected), .failure(.unusable), .failure(.misconfigured):
-            if let answer = reading.refusal, answer.isForeign {
-                let isCode = answer.refusal.error != nil
-                return isCode && answer.refusal == refusal.refusal
-                    ? judge(missing: answer.refusal) : .wrongEndpoint(answer.refusal)
+            guard let answer = reading.refusal else { return failure }
+            let isSame = answer.refusal == refusal.refusal
+            guard isSame || answer.isForeign || answer.isMute else {
+                return isToken && reading.meaning != .failure(.misconfigured)
+                    ? .refused(refusal.refusal) : failure
             }
-            let isRight = isRecent(honor.withLock { $0?.at }, Self.honorLifetime)
-            return isRight && isToken ? .refused(refusal.refusal) : failure
+            return judge(all: answer)
         case .failure(let outage):
             return outage
         }
@@ -80,22 +82,33 @@ final class RefusalJudge: Sendable {
         }
     }
 
-    /// Decides about a 404, 405 or 410 with an error code of the provider's own.
+    /// The answer about a code or token, told from what everybody gets; `probe` asks about a code
+    /// that cannot exist.
+    func comparing(
+        _ reading: ReplyReading,
+        with probe: () async -> ReplyReading
+    ) async -> ReplyReading {
+        guard let refusal = reading.refusal, refusal.isForeign else { return reading }
+        let failure = await judge(refusal, or: .rejected, control: probe)
+        // That the probe was not sent or not taken says nothing about the code.
+        guard case .refusesAll = failure else { return reading }
+        return ReplyReading(meaning: .failure(failure))
+    }
+
+    /// Decides where a token that cannot exist is refused, too.
     ///
-    /// Some endpoints answer unknown tokens so, and so does a server whose endpoint is gone. Each
-    /// token that is honored lets one refusal count: an endpoint that is gone honors none, so it
-    /// makes no user unrevocable.
-    private func judge(missing answer: Refusal) -> EffectFailure {
+    /// Nothing is known of any token then. Some endpoints refuse unknown tokens with an error code
+    /// that is not documented; there, each token that is honored lets one refusal count.
+    private func judge(all answer: ReplyRefusal) -> EffectFailure {
         honor.withLock { honor in
-            guard let last = honor, isRecent(last.at, Self.honorLifetime) else {
-                return .wrongEndpoint(answer)
-            }
-            guard last.isSpent else {
+            guard !answer.isMute || !answer.isForeign, let last = honor,
+                isRecent(last.at, Self.honorLifetime)
+            else { return .refusesAll(answer.refusal) }
+            if !answer.isMute, !last.isSpent {
                 honor?.isSpent = true
-                return .refused(answer)
+                return .refused(answer.refusal)
             }
-            // A breaker would hold up users whose tokens are honored.
-            return isRecent(last.at, Limits.breakerPauseMax) ? .rejected : .wrongEndpoint(answer)
+            return isRecent(last.at, Self.doubt) ? .rejected : .refusesAll(answer.refusal)
         }
     }
 

@@ -23,6 +23,29 @@ extension ReplyReading {
         }
     }
 
+    /// Why the provider is not well, when this is about a code or token that cannot exist; `nil`
+    /// for the refusal that is documented.
+    var problemOfMadeUp: EffectFailure? { problemOfMadeUp(of: nil) }
+
+    /// The same of one client, where the provider has several.
+    func problemOfMadeUp(of client: String?) -> EffectFailure? {
+        switch meaning {
+        case .failure(.misconfigured) where client != nil:
+            .refusesAll(
+                Refusal(
+                    status: refusal?.refusal.status,
+                    error: refusal?.refusal.error,
+                    client: client
+                )
+            )
+        case .refused: nil
+        case .honoured, .unclear: .unusable
+        case .failure(.rejected), .failure(.unusable):
+            .some(refusal.map { .refusesAll($0.refusal) } ?? .unusable)
+        case .failure(let failure): failure
+        }
+    }
+
     /// The answer to a check by the refresh grant.
     func checked(live: (TokenGrant?) async -> CheckAnswer) async -> CheckAnswer {
         switch meaning {

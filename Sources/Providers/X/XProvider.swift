@@ -23,6 +23,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     private let makeNonce: @Sendable () -> String
     private let now: @Sendable () -> WallTime
     private let judge: RefusalJudge
+    private let codeJudge: RefusalJudge
 
     /// Makes no connection yet.
     ///
@@ -40,6 +41,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         self.makeNonce = makeNonce
         self.now = now
         judge = RefusalJudge(now: now)
+        codeJudge = RefusalJudge(now: now)
         let base = try RemoteBaseURL(settings.baseURL, settings.http)
         tokenEndpoint = try RemoteEndpoint(base, path: "/2/oauth2/token", method: .POST)
         revokeEndpoint = try RemoteEndpoint(base, path: "/2/oauth2/revoke", method: .POST)
@@ -49,8 +51,6 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
     }
 
-    package func shutdown() async { await http.shutdown() }
-
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode, case .oauth2 = settings.authorization else {
             return .failure(.unusable)
@@ -58,8 +58,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         guard code.clientID == settings.clientID else { return .failure(.misconfigured) }
         var form = FormBody()
         form.add(exchangeOf: code)
-        let reading = await ask(tokenEndpoint, form, XReplies.token)
-        return await reading.exchanged { _ in nil }
+        return await askForTokens(form).exchanged { _ in nil }
     }
 
     /// Asks whether a refresh token of OAuth 2.0 is live; it is rotated by that.
@@ -70,7 +69,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         guard credential.clientID == settings.clientID else { return .failure(.misconfigured) }
         var form = FormBody()
         form.add(refreshWith: credential.secret)
-        return await ask(tokenEndpoint, form, XReplies.token).checked { grant in
+        return await askForTokens(form).checked { grant in
             guard let next = grant?.refreshToken else { return .failure(.unusable) }
             return await keeper.keep(next) ? .live : .failure(.lost)
         }
@@ -92,22 +91,32 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     /// Asks about a token that cannot exist; for OAuth 1.0a that shows only that X is there.
     package func diagnose() async -> EffectFailure? {
         switch settings.authorization {
-        case .oauth2:
-            var form = FormBody()
-            form.add(refreshWith: RefusalJudge.madeUp)
-            return Self.isAnswered(await ask(tokenEndpoint, form, XReplies.token).meaning)
+        case .oauth2: return Self.problem(of: await askAboutNoToken())
         case .oauth1(let consumerSecret):
             let pair = Secret("expunged:self-check")
-            return Self.isAnswered(await invalidation(pair, consumerSecret) ?? .unclear)
+            return await invalidation(pair, consumerSecret).flatMap { Self.problem(of: $0) }
         }
     }
 
-    /// What a made-up token gets is not documented, so any answer but a configuration error is one.
-    private static func isAnswered(_ meaning: ReplyMeaning) -> EffectFailure? {
-        switch meaning {
-        case .refused, .unclear, .failure(.unusable), .failure(.rejected): nil
-        case .honoured: .unusable
-        case .failure(let failure): failure
+    private func askForTokens(_ form: FormBody) async -> ReplyReading {
+        await codeJudge.comparing(
+            await ask(tokenEndpoint, form, XReplies.token),
+            with: askAboutNoToken
+        )
+    }
+
+    private func askAboutNoToken() async -> ReplyReading {
+        var form = FormBody()
+        form.add(refreshWith: RefusalJudge.madeUp)
+        return await ask(tokenEndpoint, form, XReplies.token)
+    }
+
+    /// What a made-up token gets is not documented, so any refusal in X's own words is one.
+    private static func problem(of reading: ReplyReading) -> EffectFailure? {
+        switch reading.meaning {
+        case .unclear: nil
+        case .failure(.rejected) where reading.refusal?.isForeign == false: nil
+        default: reading.problemOfMadeUp
         }
     }
 
@@ -126,7 +135,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     }
 
     private func invalidate(_ pair: Secret, _ consumerSecret: Secret) async -> RevokeAnswer {
-        switch await invalidation(pair, consumerSecret) {
+        switch await invalidation(pair, consumerSecret)?.meaning {
         case .honoured: return .success
         case .refused: return .alreadyInvalid
         case .unclear: return .failure(.rejected)
@@ -137,7 +146,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
 
     /// Takes the access token and its secret with a colon between, as they are stored; `nil` when
     /// that is not what is stored, and then nothing is sent.
-    private func invalidation(_ pair: Secret, _ consumerSecret: Secret) async -> ReplyMeaning? {
+    private func invalidation(_ pair: Secret, _ consumerSecret: Secret) async -> ReplyReading? {
         let parts = pair.exposeText().split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
         let signature = OAuth1Signature(
@@ -152,7 +161,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         guard let authorization = Authorization.scheme("OAuth", header) else { return nil }
         var request = RemoteRequest(invalidateEndpoint, .form(FormBody()))
         request.authorization = authorization
-        return XReplies.invalidate.read(await http.send(request), now: now()).meaning
+        return XReplies.invalidate.read(await http.send(request), now: now())
     }
 
     /// Confidential clients authenticate by Basic, public ones by their id in the body.

@@ -14,6 +14,8 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     case serverError = "server_error"
     /// Answers 200 with a web page, as a captive portal or proxy does, and does not act.
     case html
+    /// Answers 403 with JSON that names no error, as a gateway does, and does not act.
+    case forbidden
     /// Acts, promises the whole body, sends half of it and closes.
     case truncated
     /// Acts and answers the right body as `text/plain`.
@@ -25,7 +27,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     package var acts: Bool {
         switch self {
         case .delay, .truncated, .wrongContentType, .responseLost: true
-        case .timeout, .reset, .throttled, .unavailable, .serverError, .html: false
+        case .timeout, .reset, .throttled, .unavailable, .serverError, .html, .forbidden: false
         }
     }
 }

@@ -21,6 +21,8 @@ final class GoogleFamily: GrantFamily {
     let signingKeys = SigningKeys(family: "google")
     /// Minutes; Google does not say how many.
     let codeLifetimeSeconds: Int64 = 600
+    /// Codes of its mobile SDKs have one.
+    let takesEmptyRedirectURI = true
     let defaultScope = "openid email profile"
 
     init(_ configuration: GoogleConfiguration, _ tools: FamilyTools) throws(SandboxError) {

@@ -12,6 +12,8 @@ protocol GrantFamily: ProviderFamily {
     var codeLifetimeSeconds: Int64 { get }
     /// Whether a code is given to clients with a PKCE challenge only.
     var needsProofKey: Bool { get }
+    /// Whether an empty redirect URI is one; else it is as if left out (RFC 6749 §3.1).
+    var takesEmptyRedirectURI: Bool { get }
     /// The scope of a sign-in that names none.
     var defaultScope: String { get }
 
@@ -53,6 +55,7 @@ protocol GrantFamily: ProviderFamily {
 
 extension GrantFamily {
     var needsProofKey: Bool { false }
+    var takesEmptyRedirectURI: Bool { false }
 
     var baseURL: String { "\(service.address.baseURL)/\(name)" }
 
@@ -144,7 +147,8 @@ extension GrantFamily {
                 ticket = try state.book.redeem(
                     TokenDigest(fields["code"] ?? ""),
                     by: client.id,
-                    redirectURI: fields["redirect_uri"],
+                    redirectURI: fields["redirect_uri"]
+                        ?? (takesEmptyRedirectURI && fields.isEmpty("redirect_uri") ? "" : nil),
                     verifier: fields["code_verifier"],
                     now: now
                 )

@@ -22,6 +22,8 @@ struct ParsedForm: Sendable {
         return value
     }
 
+    func isEmpty(_ name: String) -> Bool { fields[name]?.isEmpty ?? false }
+
     /// Adds the fields that it lacks.
     func merging(_ other: ParsedForm) -> ParsedForm {
         var merged = self

@@ -1,3 +1,4 @@
+import Encoding
 import NIOCore
 import NIOHTTP1
 
@@ -116,6 +117,7 @@ final class ProviderConnection: ChannelInboundHandler {
         case .serverError: skipped = ProviderReply(status: 500)
         case .html:
             skipped = ProviderReply(status: 200, contentType: "text/html", body: Self.page)
+        case .forbidden: skipped = .json(["message": "Forbidden"], status: 403)
         }
         family.recordSkipped(call, status: skipped?.status ?? 0)
         if let skipped {

@@ -117,6 +117,18 @@ extension StateDatabase {
         }
     }
 
+    /// How many open requests have an identity there that has no verdict.
+    package func waitingCount(at provider: ProviderName) async throws -> Int {
+        try await first(
+            """
+            SELECT count(DISTINCT requests.id) AS waiting FROM requests INDEXED BY requests_deadline
+            JOIN revocations ON revocations.request_id = requests.id
+            WHERE requests.ended_at IS NULL AND provider = ? AND verdict IS NULL
+            """,
+            [.text(provider.rawValue)]
+        ) { $0.int("waiting") } ?? 0
+    }
+
     /// Few have an obstacle; those of ended requests say nothing any more.
     private static let blockedSQL = """
         SELECT p.target FROM purges p INDEXED BY purges_blocked

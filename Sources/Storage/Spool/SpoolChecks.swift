@@ -110,9 +110,11 @@ struct SpoolChecks {
     }
 
     private func areShort(_ raw: SpoolRawRow) -> Bool {
-        ["client_id", "subject", "redirect_uri", "code_verifier", "raw_nonce"].allSatisfy {
-            raw.cell($0) == .null
-                || (1...SpoolLimits.textByteCountMax).contains(raw.cell($0).byteCount)
+        ["client_id", "subject", "redirect_uri", "code_verifier", "raw_nonce"].allSatisfy { name in
+            // A code that was issued to no redirect URI has an empty one (Google's mobile SDKs).
+            let least = name == "redirect_uri" ? 0 : 1
+            let count = raw.cell(name).byteCount
+            return raw.cell(name) == .null || (least...SpoolLimits.textByteCountMax).contains(count)
         }
     }
 

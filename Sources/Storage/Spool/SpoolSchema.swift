@@ -42,7 +42,7 @@ enum SpoolSchema {
           kind               TEXT NOT NULL CHECK (kind IN ('authorization_code', \
         'refresh_token', 'access_token', 'id_token')),
           secret             TEXT CHECK (length(secret) <= 8192),
-          redirect_uri       TEXT,
+          redirect_uri       TEXT,           -- of the authorize request; empty if it had none
           code_verifier      TEXT,
           raw_nonce          TEXT,
           created_at         TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),

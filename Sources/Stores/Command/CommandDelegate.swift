@@ -21,7 +21,7 @@ struct CommandDelegate: PurgeDelegate {
         case .unreachable: "the program says that its store cannot be reached (exit 69)"
         case .throttled: "the program says that its store is overloaded"
         case .lost: "the program failed, took too long or wrote too much (timeout, memory_max_mib)"
-        case .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed, .keys,
+        case .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed, .keys,
             .blocked:
             "the program's answer to 'diagnose' is no JSON object with a known outcome"
         }

@@ -137,7 +137,7 @@ extension ObjectReply {
     private static func halt(_ failure: EffectFailure) -> EffectFailure? {
         switch failure {
         case .unreachable, .throttled, .misconfigured: failure
-        case .lost, .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed,
+        case .lost, .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed,
             .keys, .blocked:
             nil
         }

@@ -191,7 +191,7 @@ struct DynamoDBDiagnosis {
         case .throttled: "\(place) asks for a pause: the capacity of a table is used up"
         case .misconfigured:
             "\(place) refuses the access key (access_key_id, secret_key_credential, region)"
-        case .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed, .keys,
+        case .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed, .keys,
             .blocked:
             "\(place) gave no answer of DynamoDB (endpoint)"
         }

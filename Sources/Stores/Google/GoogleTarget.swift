@@ -62,7 +62,7 @@ extension CallFailure {
     /// - Returns: At most one.
     func findings(at place: String, withOutages: Bool) -> [String] {
         var isElsewhere = false
-        if case .wrongEndpoint = failure { isElsewhere = true }
+        if case .refusesAll = failure { isElsewhere = true }
         guard withOutages || isElsewhere || failure == .misconfigured else { return [] }
         guard !isElsewhere, !isNotFound else {
             return [
@@ -81,7 +81,7 @@ extension CallFailure {
         case .unreachable: "cannot reach \(place): check the network and base_url"
         case .throttled: "\(place): the quota is used up; try again later"
         case .lost: "\(place): the connection broke before an answer came; try again"
-        case .unusable, .rejected, .refused, .wrongEndpoint:
+        case .unusable, .rejected, .refused, .refusesAll:
             "\(place): the answer is not one that google documents; check base_url"
         case .sealBroken, .vaultSealed, .keys, .blocked: "\(place): the credential cannot be opened"
         }

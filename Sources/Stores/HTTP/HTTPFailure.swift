@@ -32,7 +32,7 @@ struct HTTPFailure: Error, Hashable {
     var isOfAll: Bool {
         switch failure {
         case .unreachable, .throttled, .misconfigured: true
-        case .lost, .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed,
+        case .lost, .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed,
             .keys, .blocked:
             false
         }

@@ -74,7 +74,7 @@ struct S3Diagnosis {
         case .misconfigured:
             "the server refuses to list the versions of bucket '\(plan.bucket)': bucket, region,"
                 + " url_style, keys or s3:ListBucketVersions"
-        case .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed, .keys,
+        case .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed, .keys,
             .blocked:
             "the server's answer is none of S3 (endpoint, url_style)"
         }

@@ -75,7 +75,7 @@ struct WebhookDelegate: PurgeDelegate {
         case .unreachable: "no connection, or no certificate for the host (url, ca_file)"
         case .throttled: "the service says that it is overloaded"
         case .lost: "the service did not answer in time (timeout)"
-        case .unusable, .rejected, .refused, .wrongEndpoint, .sealBroken, .vaultSealed, .keys,
+        case .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed, .keys,
             .blocked:
             "the service's answer to 'diagnose' is no JSON object with a known outcome"
         }

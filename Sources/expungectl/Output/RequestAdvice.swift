@@ -57,7 +57,9 @@ struct RequestAdvice {
         case .expired:
             "expired before its exchange: it came late, or the service, the provider or the vault"
                 + " was stopped"
-        case .refused: "was refused by the provider: it had expired there, or was used before"
+        case .refused:
+            "was refused by the provider: it had expired there, was used before, or was issued to"
+                + " another redirect_uri"
         case .unknown: "was sent, but the provider did not answer: a code works only once"
         case nil: "\(code.outcome)"
         }
@@ -119,10 +121,11 @@ struct RequestAdvice {
                         + " expungectl retry \(request.id)",
                 ]
             } else if step.obstacle == nil, step.retryAt != nil {
-                found = [
-                    "\(name): \(error)\(next); see the cause with:"
-                        + " expungectl \(noun) check \(name)"
-                ]
+                // With the answer there is nothing more to be found out by a check.
+                let isAnswered = error.contains(": ")
+                let command = isAnswered ? "\(noun)" : "\(noun) check \(name)"
+                let what = isAnswered ? "since when, and who waits" : "see the cause"
+                found = ["\(name): \(error)\(next); \(what) with: expungectl \(command)"]
             } else {
                 continue
             }

@@ -58,7 +58,7 @@ struct FacebookTests {
     }
 
     /// What a user gets whom Facebook refuses while it honors the app.
-    static let refused = RevokeAnswer.failure(.refused(Refusal(status: 400)))
+    static let refused = RevokeAnswer.failure(.refused(Refusal(status: 400, error: "190")))
 
     static func error(_ code: Int, _ subcode: Int? = nil, status: Int = 400) -> RawServer.Reaction {
         let tail = subcode.map { #","error_subcode":\#($0)"# } ?? ""

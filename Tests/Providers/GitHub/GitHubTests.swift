@@ -87,7 +87,7 @@ struct GitHubTests {
         Deletion(
             name: "404 of another server",
             grant: .http(404),
-            answer: .failure(.wrongEndpoint(Refusal(status: 404)))
+            answer: .failure(.refusesAll(Refusal(status: 404)))
         ),
         Deletion(
             name: "404, wrong credentials",
@@ -104,7 +104,7 @@ struct GitHubTests {
         Deletion(
             name: "422",
             grant: .json(422, #"{"message":"Validation Failed"}"#),
-            answer: .failure(.rejected)
+            answer: .failure(.refusesAll(Refusal(status: 422)))
         ),
         Deletion(
             name: "401",
@@ -120,7 +120,7 @@ struct GitHubTests {
         Deletion(
             name: "other 403",
             grant: .json(403, #"{"message":"Forbidden"}"#),
-            answer: .failure(.rejected)
+            answer: .failure(.refusesAll(Refusal(status: 403)))
         ),
         Deletion(
             name: "429",

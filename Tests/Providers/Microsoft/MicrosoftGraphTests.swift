@@ -57,7 +57,7 @@ struct MicrosoftGraphTests {
             change: {
                 $0.grants = Harness.graphError("Authorization_RequestDenied", status: 403)
             },
-            answer: .failure(.misconfigured)
+            answer: refused(403, "Authorization_RequestDenied")
         ),
         Case(
             name: "other 403",
@@ -82,14 +82,18 @@ struct MicrosoftGraphTests {
         Case(
             name: "404 without a body",
             change: { $0.grants = .http(404) },
-            answer: .failure(.rejected)
+            answer: .failure(.unusable)
         ),
         Case(
             name: "wrong client secret",
             change: { $0.token = .json(401, #"{"error":"invalid_client"}"#) },
-            answer: .failure(.misconfigured)
+            answer: refused(401, "invalid_client")
         ),
     ]
+
+    private static func refused(_ status: Int, _ error: String) -> RevokeAnswer {
+        .failure(.refusesAll(Refusal(status: status, error: error, client: Harness.tenant)))
+    }
 
     @Test("only what Graph deleted counts as revoked", arguments: cases)
     func verdict(_ item: Case) async throws {

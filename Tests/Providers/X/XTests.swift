@@ -64,9 +64,14 @@ struct XTests {
         (.json(200, #"{"revoked":false}"#), .failure(.unusable)),
         (.json(200, "{}"), .failure(.unusable)),
         (.http(200), .failure(.unusable)),
-        (.json(400, #"{"error":"invalid_request"}"#), .failure(.rejected)),
-        (.json(400, #"{"error":"invalid_token"}"#), .failure(.rejected)),
-        (.json(401, #"{"error":"invalid_client"}"#), .failure(.misconfigured)),
+        (
+            .json(400, #"{"error":"invalid_request"}"#),
+            .failure(.refusesAll(Refusal(status: 400, error: "invalid_request")))
+        ),
+        (
+            .json(400, #"{"error":"invalid_token"}"#),
+            .failure(.refusesAll(Refusal(status: 400, error: "invalid_token")))
+        ), (.json(401, #"{"error":"invalid_client"}"#), .failure(.misconfigured)),
         (.json(400, #"{"error":"unauthorized_client"}"#), .failure(.misconfigured)),
         (.http(429), .failure(.throttled(retryAfter: nil))),
     ]

@@ -15,7 +15,7 @@ struct StateVaultTests {
         )
         var exchange = try #require(stored.exchange).exchange
         var random = SeededGenerator(seed: 1)
-        let page = EffectFailure.wrongEndpoint(Refusal(status: 403))
+        let page = EffectFailure.refusesAll(Refusal(status: 403))
         for event in [CodeExchange.Event.begin, .failure(page)] {
             _ = exchange.handle(event, now: StateFixture.start, random: &random)
             let change = StateChange.saveExchange(exchange, at: StateFixture.start)

@@ -35,6 +35,17 @@ import Testing
         #expect(try await database.read(.all).value().batch.requests.count == 2)
     }
 
+    @Test("a code that was issued to no redirect URI has an empty one")
+    func emptyRedirectURI() async throws {
+        let spool = try SpoolFixture()
+        try spool.store("u1", secret: "code-1")
+        try spool.execute("UPDATE credentials SET redirect_uri = ''")
+        let database = spool.database()
+        try #require(try database.open().value() == ())
+        let read = try await database.read(.tail).value().batch.credentials
+        #expect(read.map(\.redirectURI) == [""])
+    }
+
     @Test("requests come only when no credential is left, whatever the limit")
     func order() async throws {
         let spool = try SpoolFixture()

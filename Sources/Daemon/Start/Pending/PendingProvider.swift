@@ -43,6 +43,8 @@ final class PendingProvider: ConnectedProvider {
         await provider?.revoke(credential) ?? .failure(.misconfigured)
     }
 
+    var refusedClients: [RefusedClient] { provider?.refusedClients ?? [] }
+
     var issuesIDTokens: Bool { provider?.issuesIDTokens ?? true }
 
     func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {

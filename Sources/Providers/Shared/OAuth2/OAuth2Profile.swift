@@ -21,6 +21,9 @@ package struct OAuth2Profile: Sendable {
     package var prefersPost = false
     var revocation = RevocationCall()
     var check = OAuth2Check.none
+    /// Values of `error_subtype` beside `invalid_grant` that end the user's session and no grant:
+    /// the token cannot be used now, and can be revoked.
+    var sessionErrors: Set<String> = []
     /// Whether the documentation says that one revoke ends the whole grant.
     var revokesWholeGrant = false
     /// Whether the vendor answers success only for a token that was live; RFC 7009 §2.2 does not.

@@ -42,6 +42,8 @@ extension OAuth2Provider {
         case .refused:
             return introspected.withLock { $0.shownLive.contains(subject) } ? .dead : .unknown
         case .unclear: return .failure(.rejected)
+        case .failure(.rejected) where reading.refusal?.isForeign == true:
+            return .failure(.unusable)
         case .failure(let failure): return .failure(failure)
         }
     }

@@ -62,7 +62,7 @@ extension OAuth2Provider {
         for clientID in clients.keys.sorted() {
             let reading = await probe(clientID)
             if let refusal = reading.refusal, refusal.isForeign {
-                return .wrongEndpoint(refusal.refusal, place, "token_url")
+                return .refusesAll(refusal.refusal, place, "token_url")
             }
             switch reading.meaning {
             // Servers may look at the request before they look at the client, and refuse a wrong
@@ -75,8 +75,9 @@ extension OAuth2Provider {
                 )
             case .failure(.misconfigured):
                 let answer = reading.refusal.map { ": \($0.refusal.text)" } ?? ""
+                let client = clients.count > 1 ? clientID : nil
                 return ProviderProblem(
-                    .misconfigured,
+                    reading.problemOfMadeUp(of: client) ?? .misconfigured,
                     "\(place) refused the client id '\(clientID)'\(answer); check client_ids,"
                         + " client_secret_credential and client_authentication"
                 )
@@ -101,7 +102,7 @@ extension OAuth2Provider {
         let reading = await control(kind, clientID, call)
         if let refusal = reading.refusal {
             guard refusal.isForeign else { return nil }
-            return .wrongEndpoint(refusal.refusal, place, "revocation_url")
+            return .refusesAll(refusal.refusal, place, "revocation_url")
         }
         guard case .failure(let failure) = reading.meaning else { return nil }
         switch failure {
@@ -110,7 +111,7 @@ extension OAuth2Provider {
         case .unusable where reading.isVague || reading.json != nil: return nil
         case .unusable, .lost, .throttled:
             return ProviderProblem(failure, "\(place) gave no usable answer about a made-up token")
-        case .rejected, .refused, .wrongEndpoint, .misconfigured, .sealBroken, .vaultSealed, .keys,
+        case .rejected, .refused, .refusesAll, .misconfigured, .sealBroken, .vaultSealed, .keys,
             .blocked:
             return nil
         }
@@ -126,15 +127,15 @@ extension ProviderProblem {
         )
     }
 
-    fileprivate static func wrongEndpoint(
+    fileprivate static func refusesAll(
         _ answer: Refusal,
         _ place: String,
         _ setting: String
     ) -> ProviderProblem {
         ProviderProblem(
-            .wrongEndpoint(answer),
-            "\(place) answered \(answer.text) and is no such endpoint; check \(setting), base_url"
-                + " or issuer, and whatever stands between"
+            .refusesAll(answer),
+            "\(place) refuses whatever it is asked (\(answer.text)); check \(setting), base_url or"
+                + " issuer, what stands between, and the status page of the provider"
         )
     }
 }

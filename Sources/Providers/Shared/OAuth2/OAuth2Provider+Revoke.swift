@@ -6,8 +6,12 @@ extension OAuth2Provider {
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch credential.kind {
         case .authorizationCode, .idToken: return .failure(.unusable)
-        case .refreshToken, .accessToken: break
+        case .refreshToken, .accessToken:
+            return await gate.pass(credential.clientID) { await revokeAsAny(credential) }
         }
+    }
+
+    private func revokeAsAny(_ credential: OpenCredential) async -> RevokeAnswer {
         let call = profile.revocation
         if call.kinds.contains(credential.kind) {
             let ask = question(about: credential.kind)
@@ -66,7 +70,7 @@ extension OAuth2Provider {
 
     private func verify(_ sent: Sent, of credential: OpenCredential) async -> RevokeAnswer {
         let (answer, isVague) = (sent.answer, sent.isVague)
-        if answer == .failure(.misconfigured), await diagnose() != .misconfigured {
+        if answer == .failure(.misconfigured), await !isRefused(credential.clientID) {
             return .failure(.rejected)
         }
         guard answer == .alreadyInvalid || isVague, let ask = question(about: credential.kind)
@@ -97,7 +101,7 @@ extension OAuth2Provider {
         // Servers say `invalid_client` of a token that is another client's, but no token is to
         // blame for it.
         if failure == .misconfigured {
-            guard await diagnose() != .misconfigured else {
+            guard await !isRefused(credential.clientID) else {
                 return ClientSearch.Heard(answer: answer)
             }
             failure = .rejected
@@ -110,6 +114,13 @@ extension OAuth2Provider {
             answer: .failure(failure),
             isOthers: await isOthers(refusal, credential, call)
         )
+    }
+
+    /// Whether the provider refuses the client, whatever it asks.
+    private func isRefused(_ clientID: String) async -> Bool {
+        if case .absent = await endpoints.find(.revocation) { return true }
+        guard case .found = await endpoints.find(.token) else { return false }
+        return await probe(clientID).meaning == .failure(.misconfigured)
     }
 
     /// Whether a client that may revoke is refused for this token: it is another client's.
@@ -180,7 +191,10 @@ extension OAuth2Provider {
         if let failure = await fill(&request, credential, call, client) {
             return ReplyReading(meaning: .failure(failure))
         }
-        return call.replies.read(await http.send(request), now: now())
+        let reading = call.replies.read(await http.send(request), now: now())
+        // 401 for a bearer is about the token.
+        if call.bearer != .token { gate.hear(reading, of: credential.clientID) }
+        return reading
     }
 
     /// Puts token and client where the vendor wants them.

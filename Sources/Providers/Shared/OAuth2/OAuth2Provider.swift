@@ -1,3 +1,4 @@
+import Encoding
 package import Engine
 package import HTTP
 package import Lifecycle
@@ -24,6 +25,7 @@ package final class OAuth2Provider: ConnectedProvider {
     private let keys: SigningKeyCache
     let introspected = Mutex(IntrospectionRecord())
     let search: ClientSearch
+    let gate: ClientGate
     let revocationJudge: RefusalJudge
     private let tokenJudge: RefusalJudge
     /// Apart from ``tokenJudge``: a code that is retried can still be exchanged.
@@ -54,6 +56,7 @@ package final class OAuth2Provider: ConnectedProvider {
         }
         nonce = settings.nonce
         self.now = now
+        gate = ClientGate(isAlone: clients.count < 2, now: now)
         revocationJudge = RefusalJudge(now: now)
         tokenJudge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
@@ -74,17 +77,20 @@ package final class OAuth2Provider: ConnectedProvider {
 
     package func shutdown() async { await http.shutdown() }
 
+    package var refusedClients: [RefusedClient] { gate.refusedClients }
+
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
-        let reading = await grant(code.clientID) { $0.add(exchangeOf: code) }
-        if let refusal = reading.refusal, refusal.isForeign {
-            let failure = await codeJudge.judge(refusal, or: .rejected) {
-                await probe(code.clientID)
-            }
-            // That the probe was not sent or not taken says nothing about the code.
-            if case .wrongEndpoint = failure { return .failure(failure) }
-            return .failure(.rejected)
-        }
+        return await gate.pass(code.clientID) { await exchangeOnce(code) }
+    }
+
+    private func exchangeOnce(_ code: OpenCredential) async -> ExchangeAnswer {
+        let reading = await codeJudge.comparing(
+            await grant(code.clientID) { $0.add(exchangeOf: code) },
+            with: { await probe(code.clientID) }
+        )
+        // Google's word for a code that was issued to another redirect URI.
+        if reading.refusal?.refusal.error == "redirect_uri_mismatch" { return .refused }
         let answer = await reading.exchanged { grant in
             await learnIntrospection(from: grant, clientID: code.clientID)
             return subject(of: grant, for: code.clientID)
@@ -95,7 +101,7 @@ package final class OAuth2Provider: ConnectedProvider {
 
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard let ask = question(about: credential.kind) else { return .failure(.unusable) }
-        return await search.check(credential, ask)
+        return await gate.pass(credential.clientID) { await search.check(credential, ask) }
     }
 
     /// How one client is asked about a kind of token; `nil` where it cannot be asked.
@@ -118,8 +124,10 @@ package final class OAuth2Provider: ConnectedProvider {
     /// A new one that cannot be kept is lost, and nothing is revoked for that: nobody asked for it.
     package func renew(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .refreshToken else { return .failure(.unusable) }
-        return await search.check(credential) {
-            await checkByRefresh($0) { _ in .failure(.lost) }
+        return await gate.pass(credential.clientID) {
+            await search.check(credential) {
+                await checkByRefresh($0) { _ in .failure(.lost) }
+            }
         }
     }
 
@@ -171,7 +179,9 @@ extension OAuth2Provider {
                 await authenticate(client, &form, &request)
             else { return ReplyReading(meaning: .failure(.misconfigured)) }
             request.body = .form(form)
-            return table.read(await http.send(request), now: now())
+            let reading = table.read(await http.send(request), now: now())
+            gate.hear(reading, of: clientID)
+            return reading
         }
     }
 
@@ -211,6 +221,7 @@ extension OAuth2Provider {
         if let failure = await judgeRefresh(reading, of: credential.clientID) {
             return .failure(failure)
         }
+        if reading.meaning == .refused, isOfSession(reading) { return .unknown }
         return await reading.checked { grant in
             tokenJudge.noteHonored()
             guard let rotated = grant?.refreshToken, !rotated.isEqual(to: credential.secret)
@@ -218,6 +229,11 @@ extension OAuth2Provider {
             if let keeper = credential.keeper, await keeper.keep(rotated) { return .live }
             return await unkept(rotated)
         }
+    }
+
+    private func isOfSession(_ reading: ReplyReading) -> Bool {
+        guard let subtype = reading.json?["error_subtype"]?.string else { return false }
+        return profile.sessionErrors.contains(subtype)
     }
 
     /// Revokes a token that is in nobody's hands, with one call: whoever asks about it might rotate

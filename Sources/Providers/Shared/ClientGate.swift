@@ -1,0 +1,94 @@
+import Engine
+import HTTP
+import Lifecycle
+import Synchronization
+
+/// The clients, or directories, that a provider refuses: their users wait, and nobody else does.
+///
+/// One call in a while finds out whether one of them is taken again.
+final class ClientGate: Sendable {
+    /// A code lives for five minutes, so the pause is no longer than one.
+    private static let pauses = RetryPolicy(first: .seconds(1), cap: .seconds(60))
+
+    private struct Refused {
+        let answer: Refusal
+        let since: WallTime
+        var failures = 0
+        var until = WallTime.distantPast
+    }
+
+    private let isAlone: Bool
+    private let now: @Sendable () -> WallTime
+    private let refused = Mutex<[String: Refused]>([:])
+
+    /// - Parameters:
+    ///   - isAlone: Whether the provider has one client and no directory: then it is the provider
+    ///     that is paused.
+    ///   - now: The time.
+    init(isAlone: Bool = false, now: @escaping @Sendable () -> WallTime) {
+        self.isAlone = isAlone
+        self.now = now
+    }
+
+    /// Notes what a client was told.
+    func hear(_ reading: ReplyReading, of client: String) {
+        let isRefused = reading.meaning == .failure(.misconfigured)
+        let isAnswered = reading.refusal != nil || reading.meaning.isDocumented
+        guard isRefused || isAnswered else { return }
+        refused.withLock { refused in
+            guard isRefused else {
+                refused[client] = nil
+                return
+            }
+            let before = refused[client]
+            let answer = reading.refusal?.refusal ?? Refusal(status: nil)
+            refused[client] = Refused(
+                answer: Refusal(status: answer.status, error: answer.error, client: client),
+                since: before?.since ?? now(),
+                failures: before?.failures ?? 0,
+                until: before?.until ?? .distantPast
+            )
+        }
+    }
+
+    var refusedClients: [RefusedClient] {
+        guard !isAlone else { return [] }
+        return refused.withLock { $0.sorted { $0.key < $1.key } }.map {
+            RefusedClient(since: $0.value.since, answer: $0.value.answer)
+        }
+    }
+
+    /// Makes a call for a client, unless it was refused a moment ago.
+    ///
+    /// - Returns: Its answer; `refusesAll` for this client, or for another one that was asked in
+    ///   its place, where the provider refused the client.
+    func pass<Answer: EffectAnswer>(
+        _ client: String,
+        _ call: () async -> Answer
+    ) async -> Answer {
+        let start = now()
+        if let known = refused.withLock({ $0[client] }), start < known.until {
+            return .failure(.refusesAll(known.answer))
+        }
+        let answer = await call()
+        guard !isAlone, answer.failure == .misconfigured else { return answer }
+        return refused.withLock { refused in
+            let name = refused[client] == nil ? refused.keys.min() : client
+            guard let name, var known = refused[name] else { return answer }
+            known.failures += 1
+            known.until = now() + Self.pauses.delay(failures: known.failures)
+            refused[name] = known
+            return .failure(.refusesAll(known.answer))
+        }
+    }
+}
+
+extension ReplyMeaning {
+    /// Whether the provider has said something about the token.
+    fileprivate var isDocumented: Bool {
+        switch self {
+        case .honoured, .refused, .unclear: true
+        case .failure: false
+        }
+    }
+}

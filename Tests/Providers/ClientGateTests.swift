@@ -1,0 +1,148 @@
+import Engine
+import Lifecycle
+import Synchronization
+import Testing
+
+@testable import HTTP
+@testable import Providers
+
+/// One client id or directory that the provider refuses, beside another one that it takes.
+@Suite("A refused client keeps nobody else waiting")
+struct ClientGateTests {
+    private static let bad = "com.example.bad"
+    private static let good = "com.example.good"
+
+    private static func credential(_ kind: CredentialKind, of client: String) -> OpenCredential {
+        OpenCredential(kind: kind, clientID: client, secret: Secret("secret-of-\(client)"))
+    }
+
+    @Test("Apple: a client whose key was revoked waits alone, and is asked again after a pause")
+    func apple() async throws {
+        let isMended = Mutex(false)
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            if request.contains("client_id=\(Self.bad)"), !isMended.withLock({ $0 }) {
+                return Golden.error("invalid_client")
+            }
+            if request.hasPrefix("GET /auth/keys") { return .json(200, IDTokenGenerator.jwks) }
+            if request.hasPrefix("POST /auth/revoke") { return .http(200) }
+            return request.contains("secret-of")
+                ? Golden.text(Golden.tokens) : Golden.error("invalid_grant")
+        }
+        let time = ManualTime()
+        try await RawServer.with(react: react) { server in
+            let settings = AppleHarness.settings(
+                "http://127.0.0.1:\(server.port)",
+                clientIDs: [Self.bad, Self.good]
+            )
+            try await AppleHarness.with(settings, now: { time.now }) { provider in
+                let answer = Refusal(status: 400, error: "invalid_client", client: Self.bad)
+                let refused = EffectFailure.refusesAll(answer)
+                let token = Self.credential(.refreshToken, of: Self.bad)
+                #expect(await provider.revoke(token) == .failure(refused))
+                #expect(provider.refusedClients.map(\.answer) == [answer])
+                let count = server.requests.count
+                #expect(await provider.revoke(token) == .failure(refused))
+                #expect(await provider.check(token) == .failure(refused))
+                let code = Self.credential(.authorizationCode, of: Self.bad)
+                #expect(await provider.exchange(code).failure == refused)
+                #expect(server.requests.count == count)
+                // The others are served meanwhile, and the check names the client.
+                let other = Self.credential(.authorizationCode, of: Self.good)
+                #expect(await provider.exchange(other).failure == nil)
+                let goodToken = Self.credential(.refreshToken, of: Self.good)
+                #expect(await provider.check(goodToken) == .live)
+                #expect(await provider.revoke(goodToken) == .success)
+                let problem = try #require(await provider.problem())
+                #expect(problem.failure == refused)
+                #expect(problem.text.contains("'\(Self.bad)': 400 invalid_client"))
+                isMended.withLock { $0 = true }
+                time.advance(by: .seconds(60))
+                #expect(await provider.exchange(code).failure == nil)
+                #expect(await provider.revoke(token) == .success)
+                #expect(provider.refusedClients.isEmpty)
+                #expect(server.requests.count(where: { $0.contains("/auth/keys") }) <= 1)
+            }
+        }
+    }
+
+    @Test("OAuth 2: `deleted_client` and its kind wait alone, and the vendor's code is shown")
+    func oauth2() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            if request.contains("client_id=\(Self.bad)") {
+                return .json(
+                    401,
+                    #"{"error":"invalid_client","error_codes":[7000222],"error_description":"x"}"#
+                )
+            }
+            if request.hasPrefix("POST /revoke") { return .http(200) }
+            return request.contains("secret-of")
+                ? Golden.text(Golden.tokens) : Golden.error("invalid_grant")
+        }
+        try await RawServer.with(react: react) { server in
+            var settings = OAuth2Harness.at(server, .standard)
+            settings.clients = [Self.bad, Self.good].map {
+                OAuth2Client(id: $0, authentication: .post(Secret("app-secret")))
+            }
+            try await OAuth2Harness.with(settings) { provider in
+                let code = Self.credential(.authorizationCode, of: Self.bad)
+                let failure = try #require(await provider.exchange(code).failure)
+                #expect(failure.code == "client_refused")
+                #expect(
+                    failure.reason
+                        == "client_refused: '\(Self.bad)': 401 invalid_client/AADSTS7000222"
+                )
+                let token = Self.credential(.refreshToken, of: Self.bad)
+                #expect(await provider.revoke(token) == .failure(failure))
+                let other = Self.credential(.authorizationCode, of: Self.good)
+                #expect(await provider.exchange(other).failure == nil)
+                let goodToken = Self.credential(.refreshToken, of: Self.good)
+                #expect(await provider.revoke(goodToken) == .success)
+                let problem = try #require(await provider.problem())
+                #expect(problem.failure == failure)
+                #expect(problem.text.contains(Self.bad))
+                #expect(problem.text.contains("AADSTS7000222"))
+            }
+        }
+    }
+
+    @Test("Microsoft: a directory without consent waits alone; personal accounts need no call")
+    func microsoft() async throws {
+        let (tenant, other) = (MicrosoftHarness.tenant, MicrosoftHarness.other)
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            if request.hasPrefix("POST /\(tenant)/") {
+                return .json(400, #"{"error":"unauthorized_client","error_codes":[700016]}"#)
+            }
+            if request.contains("client_credentials") { return Golden.text(Golden.tokens) }
+            if request.hasPrefix("POST ") { return Golden.error("invalid_grant") }
+            if request.contains("servicePrincipals(") {
+                return .json(200, #"{"id":"\#(MicrosoftHarness.principal)"}"#)
+            }
+            return .json(200, #"{"value":[]}"#)
+        }
+        let tenants = [tenant, other]
+        try await MicrosoftHarness.with(graphTenants: tenants, react: react) { provider, _ in
+            func credential(_ subject: String) -> OpenCredential {
+                FamilyHarness.credential(
+                    .refreshToken,
+                    "t0ken",
+                    client: MicrosoftHarness.client,
+                    subject: subject
+                )
+            }
+            let answer = Refusal(
+                status: 400,
+                error: "unauthorized_client/AADSTS700016",
+                client: tenant
+            )
+            let refused = RevokeAnswer.failure(.refusesAll(answer))
+            #expect(await provider.revoke(credential(MicrosoftHarness.work)) == refused)
+            #expect(await provider.revoke(credential(MicrosoftHarness.personal)) == .userOnly)
+            let healthy = "\(MicrosoftHarness.user).\(other)"
+            #expect(await provider.revoke(credential(healthy)) == .alreadyInvalid)
+            let problem = try #require(await provider.problem())
+            #expect(problem.failure == .refusesAll(answer))
+            #expect(problem.text.contains(tenant))
+            #expect(problem.text.contains("AADSTS700016"))
+        }
+    }
+}
