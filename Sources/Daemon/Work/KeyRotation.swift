@@ -75,13 +75,16 @@ final class KeyRotation: Sendable {
     /// - Throws: ``Engine/VaultError`` of kind `sealed` without a key, or the store's error.
     func begin() async throws {
         guard let active = vault.activeKeyID else { throw VaultError(kind: .sealed) }
-        // Where the stewardship has gone meanwhile, the note would be nobody's.
-        _ = try await steward.run { try await state.setNote(Self.note, to: active) }
-        wake()
-    }
-
-    private func wake() {
+        // Before the note: a start that finds it may be done before this goes on.
+        let before = progress.state
         current.withLock { $0.state = .running }
+        do {
+            // Where the stewardship has gone meanwhile, the note would be nobody's.
+            _ = try await steward.run { try await state.setNote(Self.note, to: active) }
+        } catch {
+            current.withLock { $0.state = before }
+            throw error
+        }
         start.yield()
     }
 
@@ -103,7 +106,9 @@ final class KeyRotation: Sendable {
     /// Goes on with a rotation that another process has begun.
     func resume() async throws {
         guard let active = vault.activeKeyID else { return }
-        if try await isBegun(active) { wake() }
+        guard try await isBegun(active) else { return }
+        current.withLock { $0.state = .running }
+        start.yield()
     }
 
     private func isBegun(_ active: String) async throws -> Bool {
