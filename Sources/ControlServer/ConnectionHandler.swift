@@ -313,7 +313,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Keeps one timer at or before the nearest deadline; a request that is quick moves none.
     private func arm(_ context: ChannelHandlerContext) {
-        guard context.channel.isActive,
+        // One that the listener accepted right before its end may never become active.
+        guard context.channel.isActive || isDraining,
             let next = [deadline, writeDeadline].compactMap({ $0 }).min()
         else { return }
         if let timer, timer.at <= next { return }

@@ -1,6 +1,8 @@
 import Control
 import ControlServer
+import Glibc
 import Lifecycle
+import NIOCore
 import Testing
 
 extension ControlSuite {
@@ -285,30 +287,106 @@ extension ControlSuite {
 
         @Test func `shutting down answers what is in the making and closes the rest`() async throws
         {
-            let (entered, signalEntered) = AsyncStream.makeStream(of: Void.self)
-            let (leave, signalLeave) = AsyncStream.makeStream(of: Void.self)
-            let backend = FakeBackend(
-                expecting: [.submitRequest],
-                onSubmit: {
-                    signalEntered.yield()
-                    for await _ in leave { break }
-                }
-            )
-            try await TestServer.run(backend) { server in
+            let busy = Busy()
+            try await TestServer.run(busy.backend) { server in
                 try await RawConnection.with(server.submitPath) { idle in
-                    try await RawConnection.with(server.submitPath) { busy in
-                        let body = "{\"kind\":\"revoke_tokens\",\"user_id\":\"a\"}"
-                        try await busy.send(
-                            Self.post + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
-                        )
-                        for await _ in entered { break }
+                    try await busy.connect(to: server) {
                         server.server.shutDown()
-                        #expect(try await idle.readToEnd() == "")
-                        signalLeave.yield()
-                        let answer = try await busy.readToEnd()
-                        #expect(answer?.hasPrefix("HTTP/1.1 202 ") == true)
-                        #expect(answer?.contains("connection: close") == true)
+                        let end = try await idle.readToEnd()
+                        #expect(end == "")
                     }
+                }
+            }
+        }
+
+        @Test func `one that was accepted right before the end, and not yet looked at, is closed`()
+            async throws
+        {
+            let busy = Busy()
+            try await TestServer.runOnTwoLoops(busy.backend) { server, loops in
+                try await busy.connect(to: server) {
+                    let (first, second) = (try Gate(), try Gate())
+                    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+                    loops[1].execute { first.pass() }
+                    try await RawConnection.with(server.submitPath) { one in
+                        try await RawConnection.with(server.submitPath) { other in
+                            // A loop looks at its sockets before it runs what it is given.
+                            try await loops[0].submit {}.get()
+                            loops[1].execute {
+                                begin.yield()
+                                second.pass()
+                            }
+                            first.open()
+                            for await _ in begun { break }
+                            try await loops[0].submit {}.get()
+                            server.server.shutDown()
+                            // The listener ends before this, which is given later.
+                            let grace = TimeAmount(ServerLimits.forTests.graceTimeout)
+                            try await loops[0].scheduleTask(in: grace) {}.futureResult.get()
+                            second.open()
+                            let ends = [try await one.readToEnd(), try await other.readToEnd()]
+                            #expect(ends == ["", ""])
+                        }
+                    }
+                }
+            }
+        }
+
+        /// Holds up a thread until it is opened.
+        private struct Gate {
+            private let ends: [Int32]
+
+            init() throws {
+                var ends: [Int32] = [-1, -1]
+                guard unsafe pipe(&ends) == 0 else { throw TestFailure("no pipe: \(errno)") }
+                self.ends = ends
+            }
+
+            /// Once; the gate is gone then.
+            func pass() {
+                var byte: UInt8 = 0
+                while unsafe read(ends[0], &byte, 1) < 0, errno == EINTR {}
+                for end in ends { close(end) }
+            }
+
+            func open() {
+                var byte: UInt8 = 1
+                while unsafe write(ends[1], &byte, 1) < 0, errno == EINTR {}
+            }
+        }
+
+        /// A submission that is in the making.
+        private struct Busy {
+            let backend: FakeBackend
+            private let entered: AsyncStream<Void>
+            private let leave: AsyncStream<Void>.Continuation
+
+            init() {
+                let (entered, signalEntered) = AsyncStream.makeStream(of: Void.self)
+                let (left, leave) = AsyncStream.makeStream(of: Void.self)
+                (self.entered, self.leave) = (entered, leave)
+                backend = FakeBackend(
+                    expecting: [.submitRequest],
+                    onSubmit: {
+                        signalEntered.yield()
+                        for await _ in left { break }
+                    }
+                )
+            }
+
+            /// Submits, and is answered after `body`, in which the server shuts down.
+            func connect(to server: TestServer, _ body: () async throws -> Void) async throws {
+                try await RawConnection.with(server.submitPath) { connection in
+                    let text = "{\"kind\":\"revoke_tokens\",\"user_id\":\"a\"}"
+                    try await connection.send(
+                        HostilePeerTests.post + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)"
+                    )
+                    for await _ in entered { break }
+                    try await body()
+                    leave.yield()
+                    let answer = try await connection.readToEnd()
+                    #expect(answer?.hasPrefix("HTTP/1.1 202 ") == true)
+                    #expect(answer?.contains("connection: close") == true)
                 }
             }
         }

@@ -86,6 +86,23 @@ struct TestServer: Sendable {
         }
     }
 
+    /// Serves on two event loops, the first of which has the socket for submissions.
+    static func runOnTwoLoops<R: Sendable>(
+        _ backend: FakeBackend,
+        _ body: (TestServer, [any EventLoop]) async throws -> R
+    ) async throws -> R {
+        try await inDirectory { directory in
+            let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+            let loops = Array(group.makeIterator())
+            let server = try await make(backend, .forTests, try sockets(in: directory), group)
+            async let running: Void = server.run()
+            let result = try await body(TestServer(server: server, directory: directory), loops)
+            try await running
+            try await group.shutdownGracefully()
+            return result
+        }
+    }
+
     private static func sockets(in directory: String) throws -> [ListeningSocket] {
         try [ControlRole.submit, .viewer, .operator].map { role in
             try ListeningSocket(binding: path(role, in: directory), role: role)
