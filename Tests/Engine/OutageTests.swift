@@ -20,6 +20,18 @@ struct OutageTests {
         #expect(actions.reports == [.outageBegan(Sample.apple, reason: reason)])
     }
 
+    @Test(
+        "one user's token at a server that knows no code for such tokens holds up nobody",
+        arguments: [400, 401, 409, 422]
+    )
+    func mute(_ status: Int) {
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: 4))
+        driver.send(.admitted((1...2).map { Sample.loaded($0) }))
+        let calls = driver.commit().calls.map { Int($0.request.value.low) }
+        _ = driver.answerRevoke(calls[0], .failure(.refusesAll(Refusal(status: status))))
+        #expect(driver.core.laneHealth(Sample.apple)?.breaker == .closed)
+    }
+
     @Test func `fifty users whose tokens are refused close the provider for nobody`() {
         var lane = ProviderLane(limits: LaneLimits(concurrency: 100))
         let refused = EffectFailure.refused(Refusal(status: 422))

@@ -46,6 +46,11 @@ struct ClientGateTests {
                 let code = Self.credential(.authorizationCode, of: Self.bad)
                 #expect(await provider.exchange(code).failure == refused)
                 #expect(server.requests.count == count)
+                // A clock that goes back must not make the pause longer.
+                time.advance(by: .seconds(-3600))
+                #expect(await provider.revoke(token) == .failure(refused))
+                #expect(server.requests.count > count)
+                time.advance(by: .seconds(3600))
                 // The others are served meanwhile, and the check names the client.
                 let other = Self.credential(.authorizationCode, of: Self.good)
                 #expect(await provider.exchange(other).failure == nil)

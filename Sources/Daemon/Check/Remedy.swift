@@ -94,8 +94,10 @@ enum Remedy {
             "check the name, DNS, the firewall and ca_file: curl from this machine shows the"
                 + " same; then see \(guide)"
         case .throttled: "wait, or lower rate_per_second"
-        case .unusable, .refusesAll: "correct its URLs; see \(guide)"
-        case .rejected, .refused, .misconfigured:
+        case .refusesAll(let answer) where answer.client == nil:
+            "wait if its status page names an outage, else correct its URLs; see \(guide)"
+        case .unusable: "correct its URLs; see \(guide)"
+        case .rejected, .refused, .refusesAll, .misconfigured:
             "correct the client id, the key or secret and what belongs to it, and set the clock;"
                 + " see \(guide)"
         case .sealBroken, .vaultSealed, .keys, .blocked: "see \(guide)"

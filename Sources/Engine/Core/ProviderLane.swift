@@ -378,12 +378,14 @@ extension EffectFailure {
 
     /// Whether one such answer is enough to know that it concerns everybody.
     ///
-    /// With an error code the provider speaks itself: some refuse unknown tokens so. A wrong URL
-    /// may have a code of its own (RFC 9110 §15.5.5, §15.5.6 and §15.5.11).
+    /// With an error code, and with these statuses, the provider may speak itself: some refuse each
+    /// token so that they do not know. A wrong URL may have a code of its own (RFC 9110 §15.5.5,
+    /// §15.5.6 and §15.5.11).
     fileprivate var concernsEverybody: Bool {
-        guard case .refusesAll(let answer) = self else { return false }
-        let isMissing = answer.status.map { [404, 405, 410].contains($0) } ?? false
-        return answer.client == nil && (answer.error == nil || isMissing)
+        guard case .refusesAll(let answer) = self, answer.client == nil else { return false }
+        let ofOneToken = [400, 401, 409, 422]
+        if answer.error == nil { return answer.status.map { !ofOneToken.contains($0) } ?? true }
+        return answer.status.map { [404, 405, 410].contains($0) } ?? false
     }
 
     /// Whether the provider was asked at all; else nothing was learned about it.

@@ -15,6 +15,8 @@ package struct OpenCredential: Sendable {
     /// for a user and not for a token (Facebook, Microsoft).
     package var subject: Secret?
     package var keeper: TokenKeeper?
+    /// The provider gave it out to the client, for a code: it is no other client's.
+    package var isFromCode = false
 
     package init(
         kind: CredentialKind,

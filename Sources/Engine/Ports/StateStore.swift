@@ -15,6 +15,8 @@ package struct SealedCredential: Hashable, Sendable {
     package let fingerprint: [UInt8]
     package let userKey: WrappedKey
     package var subject: LearnedSubject?
+    /// The provider gave it out to this client, for a code.
+    package var isFromCode = false
 
     package init(
         id: CredentialID,

@@ -32,6 +32,7 @@ struct CredentialOpener: Sendable {
             codeVerifier: verifier
         )
         credential.subject = try openSubject(of: sealed)
+        credential.isFromCode = sealed.isFromCode
         return credential
     }
 

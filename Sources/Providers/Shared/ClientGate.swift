@@ -67,7 +67,10 @@ final class ClientGate: Sendable {
         _ call: () async -> Answer
     ) async -> Answer {
         let start = now()
-        if let known = refused.withLock({ $0[client] }), start < known.until {
+        // A clock that went back must not make the pause longer.
+        if let known = refused.withLock({ $0[client] }), start < known.until,
+            known.until.since(start) <= Self.pauses.delay(failures: known.failures)
+        {
             return .failure(.refusesAll(known.answer))
         }
         let answer = await call()

@@ -206,7 +206,7 @@ final class ClientSearch: Sendable {
 
     private func client(of credential: OpenCredential) -> String? {
         let digest = credential.secret.withBytes { SHA256.hash($0) }
-        return found.withLock { $0[digest] }
+        return found.withLock { $0[digest] } ?? (credential.isFromCode ? credential.clientID : nil)
     }
 
     private func note(_ secret: Secret, of clientID: String) {

@@ -53,13 +53,15 @@ struct ExchangeWriter {
             try database.run(
                 CredentialColumn.insertion + """
                      ON CONFLICT (identity_id, fingerprint) DO UPDATE SET
-                      last_live_at = excluded.last_live_at, expires_at = excluded.expires_at
+                      last_live_at = excluded.last_live_at, expires_at = excluded.expires_at,
+                      is_from_code = 1
                     """,
                 CredentialColumn.row([
                     .identityID: .id(exchange.identity), .kind: .text(token.kind.rawValue),
                     .rowNonce: .blob(token.rowNonce), .sealedSecret: .blob(token.sealedSecret),
                     .fingerprint: .blob(token.fingerprint), .createdAt: .time(time),
                     .lastLiveAt: .time(time), .expiresAt: .time(token.expiresAt),
+                    .isFromCode: .bool(true),
                 ])
             )
         }

@@ -265,6 +265,7 @@ private struct CredentialWriter {
                 .sealedCodeVerifier: .blob(new.sealedCodeVerifier),
                 .redirectURI: .text(new.redirectURI), .fingerprint: .blob(new.fingerprint),
                 .createdAt: .time(min(new.createdAt, now)), .expiresAt: .time(new.expiresAt),
+                .isFromCode: .bool(false),
                 .codePhase: isCode ? .text(CodeExchange.Phase.pending.rawValue) : .null,
             ])
         ) { $0.credentialID() }

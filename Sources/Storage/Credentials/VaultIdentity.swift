@@ -14,7 +14,7 @@ struct VaultIdentity {
         case identityID, provider, clientID, subjectHash, subjectNonce, sealedSubject, linkCutAt
         case refusedCredentials, wrappedKey, keyID
         case credentialID, kind, rowNonce, sealedSecret, sealedCodeVerifier, redirectURI
-        case fingerprint, createdAt, lastLiveAt, lastRefreshAt, isInDoubt, codePhase
+        case fingerprint, createdAt, lastLiveAt, lastRefreshAt, isInDoubt, isFromCode, codePhase
 
         static let selection = makeSelection([
             .identityID: "i.id", .credentialID: "c.id", .createdAt: "c.created_at",
@@ -184,6 +184,7 @@ extension VaultIdentity {
                 fingerprint: row.blob(.fingerprint),
                 userKey: WrappedKey(bytes: row.blob(.wrappedKey), keyID: row.text(.keyID))
             )
+            sealed.isFromCode = row.bool(.isFromCode)
             if let subjectHash, let nonce = row.blobOrNil(.subjectNonce),
                 let subject = row.blobOrNil(.sealedSubject)
             {

@@ -49,6 +49,7 @@ extension StateSchema {
           refresh_begun_at INTEGER,       -- a refresh that may have used the token up; NULL after
                                           -- the answer
           expires_at       INTEGER,
+          is_from_code     INTEGER NOT NULL DEFAULT 0,  -- given out for a code of this client
           code_phase       TEXT CHECK (code_phase = 'pending' OR code_phase = 'exchanging'
             OR code_phase = 'exchanged' OR code_phase = 'refused' OR code_phase = 'unknown'
             OR code_phase = 'expired'),

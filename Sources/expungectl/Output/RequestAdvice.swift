@@ -120,11 +120,11 @@ struct RequestAdvice {
                     "to mend it: \(remedy ?? "see expungectl targets check \(name)"); then:"
                         + " expungectl retry \(request.id)",
                 ]
-            } else if step.obstacle == nil, step.retryAt != nil {
+            } else if step.obstacle == nil, ParkReason(rawValue: error) == nil, !Self.isOver(step) {
                 // With the answer there is nothing more to be found out by a check.
                 let isAnswered = error.contains(": ")
                 let command = isAnswered ? "\(noun)" : "\(noun) check \(name)"
-                let what = isAnswered ? "since when, and who waits" : "see the cause"
+                let what = isAnswered ? "see since when and how many wait" : "see the cause"
                 found = ["\(name): \(error)\(next); \(what) with: expungectl \(command)"]
             } else {
                 continue
@@ -132,6 +132,11 @@ struct RequestAdvice {
             lines += found.filter { !lines.contains($0) }
         }
         return lines
+    }
+
+    /// A step that is being tried again says how it failed before.
+    private static func isOver(_ step: WireStep) -> Bool {
+        [.known(.done), .known(.skipped)].contains(step.state)
     }
 
     private static func place(of step: WireStep) -> (name: String, noun: String)? {

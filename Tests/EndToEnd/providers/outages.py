@@ -48,13 +48,23 @@ def one_client(checks, stage):
     checks.check("     with the vendor's code", "invalid_client" in findings(stage), findings(stage))
     done = stage.run("expungectl", "providers", "check", "apple")
     checks.check("     by the check, which fails", done.returncode != 0 and BAD in done.stdout + done.stderr, done)
-    user, = stage.new_users(1)
-    signed_in = stage.sandbox.sign_in(user)
-    stage.canaries.add(signed_in["code"])
-    stage.http("PUT", f"/v1/users/{user}/identities/apple", {
-        "kind": "authorization_code", "secret": signed_in["code"], "client_id": CLIENT})
+    now, later = stage.new_users(2)
+    for user in (now, later):
+        signed_in = stage.sandbox.sign_in(user)
+        stage.canaries.add(signed_in["code"])
+        stage.http("PUT", f"/v1/users/{user}/identities/apple", {
+            "kind": "authorization_code", "secret": signed_in["code"], "client_id": CLIENT})
+    served(checks, stage, now, "     while users of the other client id are served")
+    checks.check("     a code of theirs is exchanged", comes_true(lambda: stage.sandbox.ask(
+        "grants", "--user", later)["grants"][0]["live_tokens"] > 0))
+    stage.kill()
+    assert stage.starts(), stage.log()
+    served(checks, stage, later, "     also after a restart")
+
+
+def served(checks, stage, user, what):
     request = stage.delete(user)[1]["id"]
-    checks.check("     while users of the other client id are served", comes_true(
+    checks.check(what, comes_true(
         lambda: stage.http("GET", f"/v1/requests/{request}")[1]["state"] == "completed"), stage.log()[-1500:])
     grants = stage.sandbox.ask("grants", "--user", user)["grants"]
     checks.equal("     and have no grant left", [grant["state"] for grant in grants], ["revoked"])
@@ -72,7 +82,7 @@ def everybody(checks, stage, kind, answer):
         checks.check(f"{kind}: the alarm is raised", comes_true(
             lambda: "provider_broken" in stage.http("GET", "/v1/status")[1]["alarms"]), stage.http("GET", "/v1/status")[1])
         checks.check("     with the answer, since when, and how many wait", comes_true(
-            lambda: answer in findings(stage) and "since" in findings(stage)), findings(stage))
+            lambda: all(text in findings(stage) for text in (answer, "since", f'"waiting": {USERS}'))), findings(stage))
         shown = comes_true(lambda: answer in stage.run("expungectl", "show", requests[0]).stdout)
         checks.check("     show says what the identity met", shown, stage.run("expungectl", "show", requests[0]).stdout)
     done = stage.run("expungectl", "providers", "check", "apple")

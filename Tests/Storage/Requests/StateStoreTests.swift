@@ -345,6 +345,7 @@ struct StateStoreTests {
         #expect(update.snapshot.credentials.map(\.step) == [.unusable, .stored])
         #expect(update.snapshot.credentials[1].lastLiveAt == StateFixture.start)
         #expect(update.credentials.values.map(\.sealedSecret) == [[2]])
+        #expect(update.credentials.values.map(\.isFromCode) == [true], "no other client's")
         #expect(try await fixture.database.openExchanges(limit: 10).isEmpty)
         #expect(
             try await fixture.int("SELECT count(*) FROM credentials WHERE sealed_secret IS NULL")
