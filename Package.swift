@@ -189,6 +189,7 @@ let shims: [Target] = [
 
 let support: Target = .target(
     name: "TestSupport",
+    dependencies: ["Encoding", "Sandbox"],
     path: "Tests/Support",
     swiftSettings: settings
 )
@@ -245,7 +246,10 @@ let suites: [Target] = [
     ),
     tests(
         "Sandbox",
-        ["Cryptography", "Encoding", "Sandbox", .asyncHTTPClient, .nioHTTP1, .nioSSL, .nioCore]
+        [
+            "Cryptography", "Encoding", "Sandbox", "TestSupport", .asyncHTTPClient, .nioHTTP1,
+            .nioSSL, .nioCore,
+        ]
     ),
     tests(
         "Daemon",

@@ -19,7 +19,7 @@ extension SandboxProvider {
     /// Empty where the provider sends no notification.
     package var events: [String] {
         switch self {
-        case .apple: AppleNotification.Event.allCases.map(\.rawValue)
+        case .apple: AppleEvent.allCases.map(\.rawValue)
         case .oauth2, .google: SecurityEventType.allCases.map(\.rawValue)
         case .facebook: ["deauthorize", "data-deletion"]
         case .github: ["revoked"]

@@ -1,5 +1,6 @@
 import NIOHTTP1
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite("Apple's client authentication")

@@ -1,6 +1,7 @@
 import Encoding
 import FoundationEssentials
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @testable import Sandbox
@@ -102,7 +103,7 @@ struct AppleIDTokenTests {
                 user: "alice",
                 event: .accountDeleted
             )
-            let claims = try #require(JSONWebToken(notification.payload)?.claims(Notice.self))
+            let claims = try #require(JSONWebToken(notification)?.claims(Notice.self))
             #expect(claims.aud == SandboxFixture.clientID)
             let event = try JSONDecoder().decode(
                 Notice.Event.self,

@@ -1,4 +1,5 @@
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite("Apple's revoke endpoint")

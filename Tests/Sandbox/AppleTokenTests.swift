@@ -1,5 +1,6 @@
 import NIOHTTP1
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite("Apple's token endpoint")
@@ -131,7 +132,7 @@ struct AppleTokenTests {
             )
             let open = try fixture.sandbox.signIn(user: "alice")
             let notification = try fixture.sandbox.withdrawConsent(user: "alice")
-            #expect(notification.payload.split(separator: ".").count == 3)
+            #expect(notification.split(separator: ".").count == 3)
             #expect(fixture.sandbox.grantState(user: "alice") == .revoked)
             #expect(try await fixture.refresh(String(token.dropFirst().dropLast())).json == dead)
             #expect(try await fixture.exchange(open.code).json == expired)

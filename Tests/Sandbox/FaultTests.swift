@@ -3,6 +3,7 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite("Faults")

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import NIOHTTP1
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite("The log of calls")

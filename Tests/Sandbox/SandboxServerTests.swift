@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite("The server")

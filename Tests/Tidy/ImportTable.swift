@@ -92,7 +92,7 @@ enum ImportTable {
             "Sandbox": ["AsyncHTTPClient"],
             "Settings": ["Daemon", "HTTP", "PostgreSQL", "Providers", "Stores"],
             "Simulation": ["Engine", "Lifecycle"],
-            "Support": [],
+            "Support": ["Encoding", "Sandbox"],
             "Fuzz": ["Dispatch", "GRDB", "NIOCore", "NIOHTTP1"],
             "Tidy": [],
         ]

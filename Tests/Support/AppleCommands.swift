@@ -1,4 +1,5 @@
 import Encoding
+package import Sandbox
 
 /// The commands to Apple, whose sign-ins always have a code and an id token.
 extension RunningSandbox {
@@ -54,25 +55,55 @@ extension RunningSandbox {
         }
     }
 
-    /// Lets the user cut the authorization at Apple, and returns the notification that Apple sends.
+    /// Lets the user cut the authorization at Apple, and returns the signed event that Apple sends.
     ///
     /// - Throws: ``SandboxError`` when the user never signed in.
     package func withdrawConsent(
         user: String,
-        event: AppleNotification.Event = .consentRevoked
-    ) throws -> AppleNotification {
+        event: AppleEvent = .consentRevoked
+    ) throws -> String {
         let order = SandboxOrder.Withdrawal(user: user, event: event.rawValue)
         let body = try withdraw(order, at: .apple)?.body ?? ""
-        return AppleNotification(payload: JSONValue(Array(body.utf8))?["payload"]?.string ?? "")
+        return JSONValue(Array(body.utf8))?["payload"]?.string ?? ""
     }
 
     /// Whether the user's authorization stands; `nil` when there never was one.
     package func grantState(user: String) -> SandboxGrant.State? {
-        families.apple.grants(user: user).first?.state
+        grants(at: .apple, user: user).first?.state
     }
 
     /// - Throws: ``SandboxError`` when no key can be made.
     package func rotateKeys(withdrawingOld: Bool = false) throws -> [String] {
         try rotateKeys(at: .apple, withdrawingOld: withdrawingOld)
+    }
+}
+
+/// What an application holds after a user signed in with Apple.
+package struct AppleSignIn: Codable, Sendable {
+    /// The authorization code: five minutes, one use.
+    package let code: String
+    package let idToken: String
+    /// Apple's identifier of the user, the same for every client of a team.
+    package let subject: String
+    /// The nonce before hashing; the id token has its SHA-256 in hexadecimal.
+    package let rawNonce: String
+
+    private enum CodingKeys: String, CodingKey {
+        case code, subject
+        case idToken = "id_token"
+        case rawNonce = "raw_nonce"
+    }
+}
+
+/// A refresh token that was made without a sign-in.
+package struct AppleIssuedToken: Codable, Sendable {
+    package let user: String
+    /// Apple's identifier of the user.
+    package let subject: String
+    package let refreshToken: String
+
+    private enum CodingKeys: String, CodingKey {
+        case user, subject
+        case refreshToken = "refresh_token"
     }
 }
