@@ -132,12 +132,16 @@ extension TargetClock {
 
     /// Real time that goes by slowly for a target, so that none of its own limits ends what a busy
     /// machine only holds up.
-    static func patient(wall: WallTime = present, slowedBy factor: Int = 24) -> TargetClock {
-        let real = TargetClock.system(wall: { wall })
+    static func patient(
+        wall: @autoclosure @escaping @Sendable () -> WallTime = present,
+        rest: (@Sendable (Duration) async throws -> Void)? = nil,
+        slowedBy factor: Int = 24
+    ) -> TargetClock {
+        let real = TargetClock.system(wall: wall)
         return TargetClock(
-            wall: real.wall,
+            wall: wall,
             uptime: { real.uptime() / factor },
-            rest: real.rest,
+            rest: rest ?? real.rest,
             entropy: real.entropy
         )
     }

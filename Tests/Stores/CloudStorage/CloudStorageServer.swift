@@ -130,7 +130,7 @@ struct CloudStorageFixture {
             ),
             client: client,
             settings: settings,
-            clock: .system(wall: { FilesFixture.now() })
+            clock: .patient(wall: FilesFixture.now())
         )
     }
 

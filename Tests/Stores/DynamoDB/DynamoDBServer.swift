@@ -206,17 +206,10 @@ struct DynamoDBFixture {
         plan.remote.timeoutConnect = .seconds(120)
         plan.remote.timeoutTotal = .seconds(120)
         change(&plan)
-        let clock = ContinuousClock()
-        let start = clock.now
         return try DynamoDBTarget(
             plan: plan,
             on: MultiThreadedEventLoopGroup.singleton,
-            clock: TargetClock(
-                wall: { FilesFixture.now() },
-                uptime: { start.duration(to: clock.now) },
-                rest: rest,
-                entropy: { 0 }
-            ),
+            clock: .patient(wall: FilesFixture.now(), rest: rest),
             logger: Logger(label: "test")
         )
     }

@@ -54,14 +54,7 @@ struct GoogleBench: Sendable {
     static func clock(
         _ rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) -> TargetClock {
-        let clock = ContinuousClock()
-        let start = clock.now
-        return TargetClock(
-            wall: { now },
-            uptime: { start.duration(to: clock.now) },
-            rest: rest,
-            entropy: { .random(in: .min ... .max) }
-        )
+        .patient(wall: now, rest: rest)
     }
 
     static func order(_ user: String, cutoff: WallTime = now) throws -> PurgeOrder {

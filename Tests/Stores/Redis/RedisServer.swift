@@ -152,17 +152,10 @@ struct RedisFixture {
         _ plan: RedisTargetPlan,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) -> RedisTarget {
-        let clock = ContinuousClock()
-        let start = clock.now
-        return RedisTarget(
+        RedisTarget(
             plan: plan,
             on: MultiThreadedEventLoopGroup.singleton,
-            clock: TargetClock(
-                wall: { present },
-                uptime: { start.duration(to: clock.now) },
-                rest: rest,
-                entropy: { 0 }
-            )
+            clock: .patient(rest: rest)
         )
     }
 }

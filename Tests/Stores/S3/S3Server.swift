@@ -154,17 +154,10 @@ struct S3Fixture {
         plan.remote.timeoutConnect = .seconds(120)
         plan.remote.timeoutTotal = .seconds(120)
         plan.pageSize = pageSize
-        let clock = ContinuousClock()
-        let start = clock.now
         return try S3Target(
             plan: plan,
             on: MultiThreadedEventLoopGroup.singleton,
-            clock: TargetClock(
-                wall: { FilesFixture.now() + (.zero - behind) },
-                uptime: { start.duration(to: clock.now) },
-                rest: rest,
-                entropy: { 0 }
-            ),
+            clock: .patient(wall: FilesFixture.now() + (.zero - behind), rest: rest),
             logger: Logger(label: "test")
         )
     }

@@ -118,7 +118,7 @@ struct SQLiteSpelled: SpelledStore {
     init(_ app: AppDatabase, _ rule: TableRule) {
         self.app = app
         isBytes = rule.idType == .blob
-        target = app.target(rule, clock: .system(wall: FilesFixture.now))
+        target = app.target(rule, clock: .patient(wall: FilesFixture.now()))
     }
 
     func fill(_ ids: [Int: String]) throws {
