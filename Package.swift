@@ -90,8 +90,8 @@ let libraries: [Target] = [
     library(
         "Storage",
         [
-            "Encoding", "Engine", "Ledger", "Lifecycle", "PostgreSQL", "CSQLiteGuard", "CLinux",
-            .grdb, .grdbSQLite,
+            "Cryptography", "Encoding", "Engine", "Ledger", "Lifecycle", "PostgreSQL",
+            "CSQLiteGuard", "CLinux", .grdb, .grdbSQLite,
         ]
     ),
     library("Vault", ["Cryptography", "Encoding", "Engine", "Lifecycle", "COpenSSL"]),

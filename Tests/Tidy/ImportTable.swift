@@ -23,8 +23,8 @@ enum ImportTable {
         "Engine": ["CExecutor", "Lifecycle", "DequeModule"],
         "Ledger": ["Encoding", "Lifecycle", "Cryptography"],
         "Storage": [
-            "Encoding", "Engine", "Ledger", "Lifecycle", "PostgreSQL", "CSQLiteGuard", "CLinux",
-            "Dispatch", "GRDB", "GRDBSQLite",
+            "Cryptography", "Encoding", "Engine", "Ledger", "Lifecycle", "PostgreSQL",
+            "CSQLiteGuard", "CLinux", "Dispatch", "GRDB", "GRDBSQLite",
         ],
         "PostgreSQL": ["Lifecycle", "CPostgres"],
         "Vault": ["Cryptography", "Encoding", "Engine", "Lifecycle", "COpenSSL"],

@@ -1,3 +1,5 @@
+import Cryptography
+
 /// The tables of the state.
 ///
 /// Identifiers are blobs of 16 bytes, hashes are keyed and have 32 bytes, times are milliseconds
@@ -8,8 +10,13 @@
 /// compares with `OR`: SQLite fills a temporary tree for every `IN` of more than two values, with
 /// every row that is written.
 enum StateSchema {
-    /// Raise it with each change of a table.
-    static let version = 1
+    /// The version of what these statements make, from 0 to 2³¹ - 1.
+    ///
+    /// It follows from their text, so that no change of a table is forgotten.
+    static func version(of statements: [String]) -> Int {
+        let digest = SHA256.hash(Array(statements.joined(separator: "\n").utf8))
+        return digest.prefix(4).reduce(0) { $0 << 8 | Int($1) } & 0x7fff_ffff
+    }
 
     /// Tables and indexes in an order in which each finds what it refers to.
     static let tables = [

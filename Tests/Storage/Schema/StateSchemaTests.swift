@@ -80,7 +80,7 @@ struct StateSchemaTests {
         #expect(pragmas == [2, 1, 1, 2, 0])
     }
 
-    @Test(.onlySQLite, arguments: [0, StateSchema.version + 1])
+    @Test(.onlySQLite, arguments: [0, StateSchema.versionInSQLite + 1])
     func `another schema is refused and left as it is`(_ version: Int) async throws {
         let directory = try StateFixture.makeDirectory()
         defer { StateFixture.remove(directory) }
@@ -97,6 +97,15 @@ struct StateSchemaTests {
             try Int.fetchOne($0, sql: "PRAGMA user_version")
         }
         #expect(left == version)
+    }
+
+    @Test func `each change of a table makes another version`() {
+        let versions = [StateSchema.versionInSQLite, StateSchema.versionInPostgreSQL]
+        #expect(versions.allSatisfy { $0 > 0 && $0 <= Int(Int32.max) })
+        #expect(StateSchema.version(of: ["a", "b"]) != StateSchema.version(of: ["a", "c"]))
+        var changed = StateSchema.tables + StateSchema.triggers
+        changed[0] += "-- "
+        #expect(StateSchema.version(of: changed) != StateSchema.versionInSQLite)
     }
 
     @Test(.onlySQLite)

@@ -21,7 +21,7 @@ extension StateSchema {
             for statement in postgreSQLStatements { try connection.send(statement, []) }
             try connection.run(
                 "INSERT INTO schema_version (id, version) VALUES (1, ?)",
-                [.int(version)]
+                [.int(versionInPostgreSQL)]
             )
             _ = try connection.commit()
         } catch {
@@ -46,8 +46,12 @@ extension StateSchema {
             )
         }
         let found = try connection.int("SELECT version FROM schema_version")
-        guard found == version else { throw otherSchema(found, at: place) }
+        guard found == versionInPostgreSQL else {
+            throw otherSchema(found, versionInPostgreSQL, at: place)
+        }
     }
+
+    static let versionInPostgreSQL = version(of: postgreSQLStatements)
 
     /// Each is one statement.
     static var postgreSQLStatements: [String] {

@@ -4,11 +4,13 @@ extension StateSchema {
     /// `PRAGMA application_id`: "exst".
     static let applicationID = 0x6578_7374
 
+    static let versionInSQLite = version(of: tables + triggers)
+
     /// Makes the tables of an empty file, in one transaction.
     static func create(_ database: Database) throws {
         guard try !database.tableExists("meta") else { return }
         try database.execute(sql: "PRAGMA application_id = \(applicationID)")
-        try database.execute(sql: "PRAGMA user_version = \(version)")
+        try database.execute(sql: "PRAGMA user_version = \(versionInSQLite)")
         for table in tables + triggers { try database.execute(sql: table) }
     }
 
@@ -23,17 +25,17 @@ extension StateSchema {
         }
         guard try database.tableExists("meta") else { return false }
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-        guard found == version else { throw otherSchema(found, at: path) }
+        guard found == versionInSQLite else { throw otherSchema(found, versionInSQLite, at: path) }
         return true
     }
 
-    static func otherSchema(_ found: Int, at place: String) -> StorageError {
+    static func otherSchema(_ found: Int, _ needed: Int, at place: String) -> StorageError {
         StorageError(
             .otherSchema,
             "open the state",
             at: place,
             cause: """
-                it has schema \(found), and this program needs schema \(version); start the \
+                it has schema \(found), and this program needs schema \(needed); start the \
                 version of expunged that wrote it, or restore a backup of this version
                 """
         )
