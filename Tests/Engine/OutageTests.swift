@@ -96,6 +96,19 @@ struct OutageTests {
         #expect(lane.refusedClients.isEmpty)
     }
 
+    @Test func `a client that is not configured is shown until the configuration changes`() {
+        var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
+        let failure = EffectFailure.refusesAll(.notConfigured("com.example.old"))
+        #expect(failure.reason == "client_refused: 'com.example.old': not_configured")
+        for number in 1...20 {
+            #expect(lane.finished(.begin(number, &lane), failure: failure, at: Sample.start) == nil)
+        }
+        #expect(lane.refusedClients.values.map(\.unconfiguredClient) == ["com.example.old"])
+        #expect(lane.isTrusted && lane.reportOutage(at: Sample.start)?.reason == failure.reason)
+        lane.adopt(LaneLimits(concurrency: 4))
+        #expect(lane.refusedClients.isEmpty)
+    }
+
     @Test func `a check that finds nothing closes the breaker, and what failed is forgotten`() {
         let driver = CoreDriver.idle(Sample.configuration(concurrency: 4))
         driver.send(.admitted((1...2).map { Sample.loaded($0) }))

@@ -204,6 +204,10 @@ extension DaemonBackend {
         }
         let clients = parts.registry.current.providers[provider.name]?.refusedClients ?? []
         health.findings += clients.map { "since \($0.since.rfc3339) it refuses \($0.answer.text)" }
+        health.findings += lane.unconfiguredClients(at: parts.now()).map {
+            "users of client id '\($0)' wait: put it back into client_ids, or give their"
+                + " revocations up with expungectl abandon"
+        }
         if let outage = lane.outage, outage.isKnown(at: parts.now()) {
             health.findings.append(
                 "since \(outage.since.rfc3339) it has answered no call as it should"

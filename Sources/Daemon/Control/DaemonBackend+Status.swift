@@ -216,7 +216,10 @@ extension DaemonBackend {
         if lanes.contains(where: \.isPaused) { alarms.append(.providerPaused) }
         let now = parts.now()
         let providers = parts.registry.current.providers.values
-        if lanes.contains(where: { $0.breaker != .closed || $0.outage?.isKnown(at: now) == true })
+        if lanes.contains(where: {
+            $0.breaker != .closed || $0.outage?.isKnown(at: now) == true
+                || !$0.unconfiguredClients(at: now).isEmpty
+        })
             || providers.contains(where: { !$0.refusedClients.isEmpty })
         {
             alarms.append(.providerBroken)

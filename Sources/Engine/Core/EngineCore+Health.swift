@@ -11,12 +11,18 @@ package struct LaneHealth: Hashable, Sendable {
 
     package let breaker: Breaker
     package let outage: LaneOutage?
+    let refusedClients: [LaneOutage]
     /// ``EffectFailure/reason`` of the last call; `nil` when it was answered as it should be.
     package let lastFailure: String?
     package let isPaused: Bool
     package let inFlightCount: Int
     package let concurrency: Int
     package let waitingCount: Int
+
+    /// Clients whose users wait because they are configured no more.
+    package func unconfiguredClients(at now: WallTime) -> [String] {
+        refusedClients.filter { !$0.isOver(at: now) }.compactMap(\.unconfiguredClient).sorted()
+    }
 }
 
 /// How the engine gets on with one target right now.
@@ -86,6 +92,7 @@ extension EngineCore {
         return LaneHealth(
             breaker: breaker,
             outage: lane.outage,
+            refusedClients: Array(lane.refusedClients.values),
             lastFailure: lane.lastFailure,
             isPaused: environment.pausedProviders.contains(name),
             inFlightCount: lane.callsUnderWay + lane.codesUnderWay,

@@ -17,7 +17,7 @@ package struct LaneLimits: Hashable, Sendable {
 package struct LaneOutage: Hashable, Sendable {
     package internal(set) var since: WallTime
     /// Of the last call.
-    package private(set) var reason = ""
+    private var failure: EffectFailure?
     private var lastAt: WallTime
     var isReported = false
 
@@ -27,8 +27,16 @@ package struct LaneOutage: Hashable, Sendable {
     }
 
     mutating func note(_ failure: EffectFailure?, at now: WallTime) {
-        reason = failure?.reason ?? ""
+        self.failure = failure
         lastAt = now
+    }
+
+    package var reason: String { failure?.reason ?? "" }
+
+    /// The client whose users wait because it is configured no more.
+    var unconfiguredClient: String? {
+        guard case .refusesAll(let answer) = failure, answer.isNotConfigured else { return nil }
+        return answer.client
     }
 
     /// Whoever waits for a client was called again since.
@@ -126,6 +134,8 @@ struct ProviderLane: Sendable {
     mutating func adopt(_ limits: LaneLimits) {
         self.limits = limits
         tokens = min(tokens, Self.burst(limits))
+        // It may be configured by now; if not, its next user says so.
+        refusedClients = refusedClients.filter { $1.unconfiguredClient == nil }
     }
 
     /// The clock jumped; a provider may have failed by the wrong one alone, so it is asked at once.

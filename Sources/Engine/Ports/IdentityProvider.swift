@@ -189,6 +189,9 @@ package protocol IdentityProvider: Sendable {
 
     var traits: ProviderTraits { get }
 
+    /// Whether it is set up for a client. No call is made for a credential of another one.
+    func serves(_ clientID: String) -> Bool
+
     /// Exchanges an authorization code. Not idempotent: call it once per code.
     func exchange(_ code: OpenCredential) async -> ExchangeAnswer
 

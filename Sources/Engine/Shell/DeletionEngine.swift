@@ -306,19 +306,18 @@ extension DeletionEngine {
             let event = RequestEvent.postponed(effect, until: ports.clock.now())
             return post(.answered(id, event, name, .vaultSealed), license)
         }
-        let provider = adapters.withLock { $0.providers[name] }
         let service = rotationService(of: sealed, license)
         switch effect {
         case .check(let identity, let credential):
-            let answer = await ask(provider, sealed, service.keeper) { await $0.check($1) }
+            let answer = await ask(name, sealed, service.keeper) { await $0.check($1) }
             let event = RequestEvent.checked(identity, credential, answer)
             post(.answered(id, event, name, answer.failure), license)
         case .revoke(let identity, let credential):
-            let answer = await ask(provider, sealed, service.keeper) { await $0.revoke($1) }
+            let answer = await ask(name, sealed, service.keeper) { await $0.revoke($1) }
             let event = RequestEvent.revoked(identity, credential, answer)
             post(.answered(id, event, name, answer.failure), license)
         case .confirm(let identity, let credential):
-            let answer = await ask(provider, sealed, service.keeper) { await $0.check($1) }
+            let answer = await ask(name, sealed, service.keeper) { await $0.check($1) }
             let event = RequestEvent.confirmed(identity, credential, answer)
             post(.answered(id, event, name, answer.failure), license)
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
@@ -327,15 +326,21 @@ extension DeletionEngine {
         try service.check()
     }
 
+    /// A client that is configured no more is not asked for: its users wait, and nobody else does.
     private func ask<Answer: EffectAnswer>(
-        _ provider: (any IdentityProvider)?,
+        _ name: ProviderName,
         _ sealed: SealedCredential,
         _ keeper: TokenKeeper? = nil,
         _ body: (any IdentityProvider, OpenCredential) async -> Answer
     ) async -> Answer {
-        guard let provider else { return .failure(.misconfigured) }
+        guard let provider = adapters.withLock({ $0.providers[name] }) else {
+            return .failure(.misconfigured)
+        }
         do {
             var credential = try opener.open(sealed)
+            guard provider.serves(credential.clientID) else {
+                return .failure(.refusesAll(.notConfigured(credential.clientID)))
+            }
             credential.keeper = keeper
             let began = ContinuousClock.now
             let answer = await body(provider, credential)
@@ -359,9 +364,8 @@ extension DeletionEngine {
         guard mayBegin(license) else {
             return post(.renewed(sealed.id, .failure(.vaultSealed)), license)
         }
-        let provider = adapters.withLock { $0.providers[sealed.provider] }
         let service = rotationService(of: sealed, license)
-        let answer = await ask(provider, sealed, service.keeper) { await $0.renew($1) }
+        let answer = await ask(sealed.provider, sealed, service.keeper) { await $0.renew($1) }
         post(.renewed(sealed.id, answer), license)
         try service.check()
     }
@@ -371,9 +375,9 @@ extension DeletionEngine {
             let result = ExchangeResult(event: .failure(.vaultSealed))
             return post(.exchanged(loaded.exchange.credential, result), license)
         }
-        let name = loaded.exchange.provider
-        let provider = adapters.withLock { $0.providers[name] }
-        let answer = await ask(provider, loaded.credential) { await $0.exchange($1) }
+        let answer = await ask(loaded.exchange.provider, loaded.credential) {
+            await $0.exchange($1)
+        }
         post(.exchanged(loaded.exchange.credential, result(of: answer, for: loaded)), license)
     }
 

@@ -62,6 +62,8 @@ package final class AppleProvider: HostedProvider {
 
     package var refusedClients: [RefusedClient] { gate.refusedClients }
 
+    package func serves(_ clientID: String) -> Bool { clientIDs.contains(clientID) }
+
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
         return await gate.pass(code.clientID) { await exchangeOnce(code) }
@@ -155,7 +157,7 @@ package final class AppleProvider: HostedProvider {
 
     /// - Throws: ``SignInError`` for the first rule that is broken.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
-        guard clientIDs.contains(signIn.clientID) else {
+        guard serves(signIn.clientID) else {
             throw SignInError(kind: .wrongAudience, provider: name)
         }
         let rules = IDTokenRules(

@@ -54,6 +54,8 @@ package final class CommandProvider: TokenOnlyProvider {
     /// Nothing is held between calls.
     package func shutdown() async {}
 
+    package func serves(_ clientID: String) -> Bool { settings.clientIDs.contains(clientID) }
+
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         switch await ask("exchange", code) {
         case .answer(let json): CommandAnswers.exchange(json)
@@ -95,9 +97,6 @@ package final class CommandProvider: TokenOnlyProvider {
     }
 
     private func ask(_ operation: String, _ credential: OpenCredential) async -> ObjectReply {
-        guard settings.clientIDs.contains(credential.clientID) else {
-            return .failure(.misconfigured)
-        }
         var request = JSONBody()
         begin(&request, operation)
         request.add("client_id", credential.clientID)

@@ -64,9 +64,10 @@ package final class FacebookProvider: HostedProvider {
         limited = LimitedLogin(http, published, now: now)
     }
 
+    package func serves(_ clientID: String) -> Bool { clientID == appID }
+
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
-        guard code.clientID == appID else { return .failure(.misconfigured) }
         var query = FormBody()
         query.add("client_id", appID)
         query.add("client_secret", appSecret)
@@ -84,14 +85,12 @@ package final class FacebookProvider: HostedProvider {
 
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .accessToken else { return .failure(.unusable) }
-        guard credential.clientID == appID else { return .failure(.misconfigured) }
         let owner = await inspect(credential.secret)
         if let failure = owner.failure { return .failure(await judge(failure, nil)) }
         return owner.isLive ? .live : .dead
     }
 
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        guard credential.clientID == appID else { return .failure(.misconfigured) }
         switch credential.kind {
         case .idToken: return await uninstall(credential.secret)
         case .authorizationCode: return .failure(.unusable)
@@ -110,7 +109,7 @@ package final class FacebookProvider: HostedProvider {
 
     /// - Throws: ``SignInError`` for the first rule that is broken.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
-        guard signIn.clientID == appID else {
+        guard serves(signIn.clientID) else {
             throw SignInError(kind: .wrongAudience, provider: name)
         }
         return try await limited.verify(signIn, at: name)

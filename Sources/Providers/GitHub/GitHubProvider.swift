@@ -65,9 +65,10 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
     }
 
+    package func serves(_ clientID: String) -> Bool { clientID == self.clientID }
+
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
-        guard code.clientID == clientID else { return .failure(.misconfigured) }
         var form = clientForm()
         form.add("code", code.secret)
         if let redirectURI = code.redirectURI { form.add("redirect_uri", redirectURI) }
@@ -81,7 +82,6 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
 
     /// Asks whether a token is live; a refresh token is rotated by that.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
-        guard credential.clientID == clientID else { return .failure(.misconfigured) }
         switch credential.kind {
         case .refreshToken:
             switch await refresh(credential) {
@@ -104,7 +104,6 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
     }
 
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        guard credential.clientID == clientID else { return .failure(.misconfigured) }
         switch credential.kind {
         case .accessToken:
             return await deleteGrant(credential.secret, isFresh: false)

@@ -97,9 +97,13 @@ package final class MicrosoftProvider: HostedProvider {
 
     package var refusedClients: [RefusedClient] { graph.gate.refusedClients }
 
+    package func serves(_ clientID: String) -> Bool {
+        clientID.lowercased() == client.clientID
+    }
+
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode else { return .failure(.unusable) }
-        guard var form = form(for: code.clientID) else { return .failure(.misconfigured) }
+        guard var form = form() else { return .failure(.misconfigured) }
         form.add(exchangeOf: code)
         return await ask(form, MicrosoftReplies.code).exchanged { subject(of: $0) }
     }
@@ -110,7 +114,7 @@ package final class MicrosoftProvider: HostedProvider {
     /// Microsoft identity platform"), so nothing is lost where the new one cannot be kept.
     package func check(_ credential: OpenCredential) async -> CheckAnswer {
         guard credential.kind == .refreshToken else { return .failure(.unusable) }
-        guard var form = form(for: credential.clientID) else { return .failure(.misconfigured) }
+        guard var form = form() else { return .failure(.misconfigured) }
         form.add(refreshWith: credential.secret)
         return await ask(form, MicrosoftReplies.refresh).checked { grant in
             guard let next = grant?.refreshToken, let keeper = credential.keeper else {
@@ -122,9 +126,6 @@ package final class MicrosoftProvider: HostedProvider {
 
     /// Deletes the user's grants where that is possible, and says so where it is not.
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        guard credential.clientID.lowercased() == client.clientID else {
-            return .failure(.misconfigured)
-        }
         guard credential.kind != .authorizationCode else { return .failure(.unusable) }
         var user = credential.subject.flatMap { MicrosoftID($0) }
         if user == nil, credential.kind == .idToken {
@@ -147,7 +148,7 @@ package final class MicrosoftProvider: HostedProvider {
 
     /// - Throws: ``SignInError`` for the first rule that is broken.
     package func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
-        guard signIn.clientID.lowercased() == client.clientID else {
+        guard serves(signIn.clientID) else {
             throw SignInError(kind: .wrongAudience, provider: name)
         }
         let rules = IDTokenRules(
@@ -189,7 +190,7 @@ package final class MicrosoftProvider: HostedProvider {
     }
 
     private func askAboutNoCode() async -> ReplyReading {
-        guard var form = form(for: client.clientID) else {
+        guard var form = form() else {
             return ReplyReading(meaning: .failure(.misconfigured))
         }
         form.add("grant_type", "authorization_code")
@@ -198,8 +199,7 @@ package final class MicrosoftProvider: HostedProvider {
         return await send(form, MicrosoftReplies.code)
     }
 
-    private func form(for clientID: String) -> FormBody? {
-        guard clientID.lowercased() == client.clientID else { return nil }
+    private func form() -> FormBody? {
         let address = "\(login.text)/\(tenant.path)/oauth2/v2.0/token"
         return client.form(for: address, now: now())
     }

@@ -51,11 +51,12 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
     }
 
+    package func serves(_ clientID: String) -> Bool { clientID == settings.clientID }
+
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         guard code.kind == .authorizationCode, case .oauth2 = settings.authorization else {
             return .failure(.unusable)
         }
-        guard code.clientID == settings.clientID else { return .failure(.misconfigured) }
         var form = FormBody()
         form.add(exchangeOf: code)
         return await askForTokens(form).exchanged { _ in nil }
@@ -66,7 +67,6 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         guard credential.kind == .refreshToken, case .oauth2 = settings.authorization,
             let keeper = credential.keeper
         else { return .failure(.unusable) }
-        guard credential.clientID == settings.clientID else { return .failure(.misconfigured) }
         var form = FormBody()
         form.add(refreshWith: credential.secret)
         return await askForTokens(form).checked { grant in
@@ -76,7 +76,6 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     }
 
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
-        guard credential.clientID == settings.clientID else { return .failure(.misconfigured) }
         switch (settings.authorization, credential.kind) {
         case (.oauth2, .refreshToken), (.oauth2, .accessToken):
             return await revoke(credential.secret, hint: credential.kind.rawValue)

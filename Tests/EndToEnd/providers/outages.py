@@ -18,21 +18,51 @@ USERS, BAD = 4, "com.example.bad"
 def outages(checks, seed):
     stage = Stage(checks, seed)
     try:
-        with open(stage.path("expunged.toml")) as file:
-            text = file.read()
-        with open(stage.path("expunged.toml"), "w") as file:
-            file.write(re.sub(r"client_ids = \[.*\]", f'client_ids = ["{CLIENT}", "{BAD}"]', text, count=1))
+        configure(stage, CLIENT, BAD)
         assert stage.starts(), stage.log()
         one_client(checks, stage)
         stage.sandbox.ask("register-client", "--client-id", BAD, "--team-id", "ABCDE12345", "--key-id", "KEY1234567",
                           "--key-file", stage.sandbox.path("apple-key.p8"))
         ends(checks, stage, "the user of the client that is taken again")
+        removed_client(checks, stage)
         everybody(checks, stage, "forbidden", "refuses_all: 403")
         everybody(checks, stage, "html", "")
         everybody(checks, stage, "server_error", "")
         stage.scan()
     finally:
         stage.close(keep=bool(checks.failed))
+
+
+def configure(stage, *clients):
+    with open(stage.path("expunged.toml")) as file:
+        text = file.read()
+    with open(stage.path("expunged.toml"), "w") as file:
+        file.write(re.sub(r"client_ids = \[.*\]", f"client_ids = {json.dumps(clients)}", text, count=1))
+
+
+def reload(stage, *clients):
+    configure(stage, *clients)
+    done = stage.run("expungectl", "reload")
+    assert done.returncode == 0, done
+
+
+def removed_client(checks, stage):
+    """An operator takes a client id out of the configuration that stored tokens name."""
+    waiting, other = stage.new_users(2)
+    token, its = stage.new_tokens(2)
+    token["client"] = BAD
+    status, answer = store(stage, waiting, token)
+    assert status in (200, 201, 202, 204), answer
+    reload(stage, CLIENT)
+    request = stage.delete(waiting)[1]["id"]
+    checks.check("a client id that is configured no more is named", comes_true(
+        lambda: BAD in findings(stage) and "client_ids" in findings(stage)), findings(stage))
+    shown = stage.run("expungectl", "show", request)
+    checks.check("     and so by show", "not_configured" in shown.stdout, shown)
+    stage.store(other, its)
+    served(checks, stage, other, "     while users of the other client id are served", its["user"])
+    reload(stage, CLIENT, BAD)
+    ends(checks, stage, "the user of the client that is configured again")
 
 
 def one_client(checks, stage):
@@ -62,11 +92,11 @@ def one_client(checks, stage):
     served(checks, stage, later, "     also after a restart")
 
 
-def served(checks, stage, user, what):
+def served(checks, stage, user, what, owner=None):
     request = stage.delete(user)[1]["id"]
     checks.check(what, comes_true(
         lambda: stage.http("GET", f"/v1/requests/{request}")[1]["state"] == "completed"), stage.log()[-1500:])
-    grants = stage.sandbox.ask("grants", "--user", user)["grants"]
+    grants = stage.sandbox.ask("grants", "--user", owner or user)["grants"]
     checks.equal("     and have no grant left", [grant["state"] for grant in grants], ["revoked"])
 
 

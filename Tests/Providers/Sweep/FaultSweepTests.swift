@@ -111,6 +111,8 @@ private struct Gullible: IdentityProvider {
     var name: ProviderName { inner.name }
     var traits: ProviderTraits { inner.traits }
 
+    func serves(_ clientID: String) -> Bool { true }
+
     func exchange(_ code: OpenCredential) async -> ExchangeAnswer { await inner.exchange(code) }
     func check(_ credential: OpenCredential) async -> CheckAnswer { await inner.check(credential) }
 

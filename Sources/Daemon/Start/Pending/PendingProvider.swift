@@ -27,6 +27,8 @@ final class PendingProvider: ConnectedProvider {
     /// Returns why it cannot be set up; `nil` once it is.
     func setUp() async -> String? { await pending.setUp() }
 
+    func serves(_ clientID: String) -> Bool { provider?.serves(clientID) ?? true }
+
     func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         await provider?.exchange(code) ?? .failure(.misconfigured)
     }

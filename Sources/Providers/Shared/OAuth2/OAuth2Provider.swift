@@ -77,6 +77,8 @@ package final class OAuth2Provider: ConnectedProvider {
 
     package func shutdown() async { await http.shutdown() }
 
+    package func serves(_ clientID: String) -> Bool { clients[clientID] != nil }
+
     package var refusedClients: [RefusedClient] { gate.refusedClients }
 
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
