@@ -139,6 +139,9 @@ struct MySQLCatalog {
                     parentColumns: group.map { $0[7] },
                     // InnoDB knows no later check.
                     onDelete: first[5] == "NO ACTION" ? "RESTRICT" : first[5],
+                    // Error 1451.
+                    keepsOwnRows: ["NO ACTION", "RESTRICT"].contains(first[5])
+                        && first[0] == first[3] && first[1] == first[4],
                     isEnforced: true
                 )
             )

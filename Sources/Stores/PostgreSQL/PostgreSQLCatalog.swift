@@ -120,6 +120,7 @@ struct PostgreSQLCatalog {
                 childColumns: group.map { $0[4] },
                 parentColumns: group.map { $0[5] },
                 onDelete: Self.actions[group[0][3]] ?? group[0][3],
+                nulledColumns: group.filter { $0[11] == "t" }.map { $0[4] },
                 isEnforced: group[0][6] == "t",
                 isDeferrable: group[0][10] == "t"
             )
@@ -157,7 +158,7 @@ struct PostgreSQLCatalog {
         SELECT c.oid, a.attname, b.typname, bn.nspname,
             CASE WHEN b.typname IN ('varchar', 'bpchar') AND greatest(a.atttypmod, t.typtypmod) > 4
                 THEN greatest(a.atttypmod, t.typtypmod) - 4 END,
-            a.attnotnull, a.attgenerated <> '' OR a.attidentity = 'a',
+            a.attnotnull OR t.typnotnull, a.attgenerated <> '' OR a.attidentity = 'a',
             coalesce(l.collisdeterministic, true),
             has_column_privilege(c.oid, a.attnum, 'UPDATE'),
             CASE WHEN l.oid IS NOT NULL THEN l.collnamespace::regnamespace || '.' || l.collname END
@@ -194,6 +195,7 @@ struct PostgreSQLCatalog {
         ORDER BY i.indexrelid, u.number LIMIT \(PostgreSQLLimits.catalogRows)
         """
 
+    /// `SET NULL (columns)` is of PostgreSQL 15; as JSON, older ones can be asked, too.
     private static let foreignKeySQL = """
         SELECT k.oid, k.conrelid, k.confrelid, k.confdeltype, ca.attname, pa.attname,
             k.convalidated AND NOT EXISTS (SELECT 1 FROM pg_inherits i JOIN pg_class h
@@ -205,7 +207,8 @@ struct PostgreSQLCatalog {
                     AND t.tgtype & 11 = 11),
             (SELECT min(w.rulename) FROM pg_rewrite w
                 WHERE w.ev_class = k.conrelid AND w.ev_type = '4' AND w.ev_enabled <> 'D'),
-            k.condeferrable
+            k.condeferrable, to_jsonb(k) ->> 'confdelsetcols' IS NULL
+                OR to_jsonb(k) -> 'confdelsetcols' @> to_jsonb(u.child)
         FROM pg_constraint k
         CROSS JOIN LATERAL unnest(k.conkey, k.confkey) WITH ORDINALITY AS u(child, parent, place)
         JOIN pg_attribute ca ON ca.attrelid = k.conrelid AND ca.attnum = u.child

@@ -8,4 +8,6 @@ struct BlockingKey: Sendable {
     /// True for a row that stops a deletion, in SQL; `nil` where each row that refers to a user's
     /// does.
     let proof: String?
+    /// Its rows stop only their own deletion: where there are none, nothing is said.
+    var isOfOwnRows = false
 }

@@ -87,7 +87,7 @@ extension ForeignKeyPlanner {
         _ rule: TableRule,
         _ table: TableShape
     ) -> String? {
-        guard let key, key.onDelete == "SET NULL", !isBranch(rule) else { return nil }
+        guard let key, key.setsNull, !isBranch(rule) else { return nil }
         let owners = rules(of: rule.table).filter { $0.via == nil && $0.inside == nil }
         let isOwned = owners.map { " AND NOT " + isSet([$0.column], table) }.joined()
         return "NOT (\(isSet(key.childColumns, table)))" + isOwned

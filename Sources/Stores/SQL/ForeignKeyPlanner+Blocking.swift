@@ -76,6 +76,27 @@ extension ForeignKeyPlanner {
         return proof(child, key) { _, _ in [] }
     }
 
+    /// Notes rows that are their own parents, which a tree is left with at its end.
+    mutating func noteOwnRows(_ key: ForeignKey, of child: TableShape) {
+        let isCleared = rules(of: child.name).contains { rule in
+            rule.conditions.isEmpty && clears(key, rule)
+        }
+        guard !isCleared else { return }
+        let isSame = { (columns: [String], table: TableShape) in
+            zip(columns, key.parentColumns).map { column, parent in
+                Dialect.column(column, of: child.reference) + " = "
+                    + Dialect.column(parent, of: table.reference)
+            }
+        }
+        let proof =
+            proof(child, key) { _, parent in isSame(key.parentColumns, parent) }
+            ?? isSame(key.childColumns, child).joined(separator: " AND ")
+        let sentence =
+            "a row of '\(child.name)' that refers to itself by '\(key.childColumns.last ?? "")'"
+            + " cannot be deleted, as InnoDB refuses that; \(clearing(key, of: child))"
+        note(key, of: child, sentence, proof: proof, isOfOwnRows: true)
+    }
+
     /// `terms` are about a rule that deletes the row, and that row; `nil` where nothing is known.
     private func proof(
         _ child: TableShape,

@@ -197,10 +197,10 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         where key.restricts && child.name != table
             && rest.contains(where: { $0.table == child.name })
         {
-            if key.onDelete == "RESTRICT" {
+            if key.onDelete == "RESTRICT" || key.isVain {
                 problems.append(
-                    "'\(child.name)' refers to '\(table)' with ON DELETE RESTRICT and '\(table)' to"
-                        + " it, so that neither can be deleted first\(remedy)"
+                    "'\(child.name)' refers to '\(table)' with \(key.actionText), and '\(table)'"
+                        + " to it, so that neither can be deleted first\(remedy)"
                 )
             } else if !key.isDeferrable, let proof = circleProof(child, key, among: rest) {
                 let sentence =
@@ -236,6 +236,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         of child: TableShape,
         deletedFor origin: String
     ) {
+        if key.keepsOwnRows { noteOwnRows(key, of: child) }
         let childRules = rules(of: child.name)
         let isCleared = childRules.contains { rule in
             (clears(key, rule) || deletes(key, rule))
@@ -251,6 +252,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         } else if key.restricts && preserving {
             problems.append(
                 "rows kept in '\(child.name)' refer to '\(origin)' and would stop its deletion"
+                    + key.refusal
             )
         } else if key.cascades, let keeper = key.keeper, !isRuled(key, childRules) {
             problems.append(
@@ -270,7 +272,8 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
                 ? releasing(key, of: child)
                 : "a rule for it deletes them first: \(rule(for: key, of: child.name))"
             let sentence =
-                "rows of '\(child.name)' can stop the deletion from '\(key.parent)'; \(remedy)"
+                "rows of '\(child.name)' can stop the deletion from '\(key.parent)'\(key.refusal);"
+                + " \(remedy)"
             // The database itself may take these rows away with others.
             let isTaken =
                 child.foreignKeys.contains(where: \.cascades) || shape(key.parent).hasTriggers
@@ -292,14 +295,18 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
 
     /// Rules for rows that refer to several users: what takes the reference away comes first.
     func releasing(_ key: ForeignKey, of child: TableShape) -> String {
+        clearing(key, of: child) + ". With action = \"delete\" whole rows go instead, also those"
+            + " that belong to other users"
+    }
+
+    func clearing(_ key: ForeignKey, of child: TableShape) -> String {
         let column = key.childColumns.last ?? ""
         let mask =
             Dialect.shape(column, in: child)?.isNotNull == true
             ? "strategy = \"constant\", value = \"ID OF A PLACEHOLDER\"" : "strategy = \"null\""
         let changing = rule(for: key, of: child.name, action: "anonymize")
         return "a rule for it takes that reference away first: \(changing),"
-            + " set = { \(column) = { \(mask) } }, keep_reason = \"WHY\". With action = \"delete\""
-            + " whole rows go instead, also those that belong to other users"
+            + " set = { \(column) = { \(mask) } }, keep_reason = \"WHY\""
     }
 
     func isRuled(_ key: ForeignKey, _ rules: [TableRule]) -> Bool {
@@ -327,7 +334,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         }
         let sentence =
             "rows of other users in '\(child.name)' refer to '\(key.parent)' by '\(named)' and can"
-            + " stop the deletion of a user; \(remedy)"
+            + " stop the deletion of a user\(key.refusal); \(remedy)"
         if let proof = othersProof(child, key, rules) {
             note(key, of: child, sentence, proof: proof)
         } else {
@@ -335,18 +342,20 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         }
     }
 
-    private mutating func note(
+    mutating func note(
         _ key: ForeignKey,
         of child: TableShape,
         _ sentence: String,
-        proof: String?
+        proof: String?,
+        isOfOwnRows: Bool = false
     ) {
         blocking.append(
             BlockingKey(
                 table: child.name,
                 column: key.childColumns.last ?? "",
                 sentence: sentence,
-                proof: proof
+                proof: proof,
+                isOfOwnRows: isOfOwnRows
             )
         )
     }

@@ -66,7 +66,7 @@ extension SQLConnection {
         _ found: inout SQLFindings
     ) throws(SQLError) {
         if let proof = key.proof, try countFirst(proof, in: table) == 0 {
-            found.advice.append(key.sentence)
+            if !key.isOfOwnRows { found.advice.append(key.sentence) }
         } else {
             found.uncovered.append(
                 CoverageFinding(

@@ -29,27 +29,28 @@ extension SQLPlanMaker {
         if Set(roots.map(\.idType)).count > 1 || Set(roots.map(\.idTemplate)).count > 1 {
             problems.append("\(place) leads to rules with different id_type or id_template")
         }
-        if !planner.isReleased(rule), isHeldBack(rule, by: parent, column) {
+        if !planner.isReleased(rule), let key = key(holding: rule, by: parent, column) {
             problems.append(
                 "\(place): rows of '\(parent.name)' refer to '\(shape.name)' by '\(column.name)'"
-                    + " and would stop the deletion; ON DELETE SET NULL or CASCADE of that key lets"
+                    + " and would stop the deletion\(key.refusal); ON DELETE"
+                    + "\(key.isVain ? "" : " SET NULL or") CASCADE of that key lets"
                     + " '\(shape.name)' go first"
             )
         }
         checkParent(rule, column, parent, place, planner)
     }
 
-    /// The rows go before those that they are found by, which refer to them.
-    private func isHeldBack(
-        _ rule: TableRule,
+    /// The key by which rows that go refer to those of a rule, which are found by them.
+    private func key(
+        holding rule: TableRule,
         by parent: TableShape,
         _ column: ColumnShape
-    ) -> Bool {
-        rule.action == .delete && parent.name != rule.table
-            && parent.foreignKeys.contains { key in
-                key.parent == rule.table && key.restricts
-                    && key.childColumns.contains { Dialect.isSame($0, column.name) }
-            }
+    ) -> ForeignKey? {
+        guard rule.action == .delete, parent.name != rule.table else { return nil }
+        return parent.foreignKeys.first { key in
+            key.parent == rule.table && key.restricts
+                && key.childColumns.contains { Dialect.isSame($0, column.name) }
+        }
     }
 
     private mutating func checkParent(

@@ -45,7 +45,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         advice += planner.advice
         blocking = planner.blocking
         guard problems.isEmpty else {
-            advice += blocking.map(\.sentence)
+            advice += blocking.filter { !$0.isOfOwnRows }.map(\.sentence)
             return nil
         }
         if rules.contains(where: { $0.inside != nil }), !listsUsers(order, planner) {

@@ -160,7 +160,7 @@ struct SchemaCoverage {
         if let key = toUsers.first(where: isLeading) ?? toUsers.first {
             let goes =
                 isDeleted(key.parent)
-                && (key.cascades || key.onDelete == "SET NULL" || key.onDelete == "SET DEFAULT")
+                && (key.cascades || key.setsNull || key.onDelete == "SET DEFAULT")
             let isCovered =
                 isNamed || goes || isRepeated || rules.contains { follows(key, $0) }
             // A key of several columns is one finding.

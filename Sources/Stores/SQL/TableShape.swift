@@ -118,6 +118,12 @@ struct ForeignKey: Sendable {
     let parentColumns: [String]
     /// Upper case, such as `NO ACTION`; empty where the schema declares no key.
     let onDelete: String
+    /// The columns that `SET NULL` sets, where it does not set all of them.
+    var nulledColumns: [String]?
+    /// Those of them that are NOT NULL, see ``TableShape/withVainKeys``.
+    var keptColumns: [String] = []
+    /// A row that refers to itself cannot be deleted, though nothing else refers to it.
+    var keepsOwnRows = false
     /// The database has checked all rows by it, and checks each change.
     var isEnforced = false
     /// A transaction can have it checked at its end, unless it is `RESTRICT`.
@@ -134,9 +140,37 @@ struct ForeignKey: Sendable {
     /// Deleting a parent row deletes the child rows.
     var cascades: Bool { onDelete == "CASCADE" }
     /// Deleting a parent row fails while child rows exist.
-    var restricts: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" }
+    var restricts: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" || isVain }
+    /// Deleting a parent row takes the reference away.
+    var setsNull: Bool { onDelete == "SET NULL" && !isVain }
+    /// `SET NULL` fails at once, also where the key is deferrable.
+    var isVain: Bool { !keptColumns.isEmpty }
     /// The schema declares it.
     var isDeclared: Bool { !onDelete.isEmpty }
+
+    /// What the schema says, and why it fails.
+    var actionText: String {
+        let verb = keptColumns.count == 1 ? "is" : "are"
+        let kept = "'" + keptColumns.joined(separator: "', '") + "' \(verb) NOT NULL"
+        return "ON DELETE \(onDelete)" + (isVain ? ", which fails since \(kept)" : "")
+    }
+
+    /// Goes on with a sentence about what the key stops; empty where its action says so.
+    var refusal: String { isVain ? " by \(actionText), unless the key is changed" : "" }
+}
+
+extension TableShape {
+    /// The same, with the columns that its keys cannot set to NULL.
+    var withVainKeys: TableShape {
+        var copy = self
+        for (index, key) in foreignKeys.enumerated() where key.onDelete == "SET NULL" {
+            let nulled = key.nulledColumns ?? key.childColumns
+            copy.foreignKeys[index].keptColumns = nulled.filter { name in
+                columns.contains { $0.name == name && $0.isNotNull }
+            }
+        }
+        return copy
+    }
 }
 
 extension TableShape {

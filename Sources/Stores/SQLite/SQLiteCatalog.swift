@@ -74,7 +74,9 @@ struct SQLiteCatalog {
             let (name, type): (String, String) = (row["name"], row["type"])
             let affinity = Affinity(declared: type, isStrict: isStrict)
             let collation = collation(table, name)
-            let hidden: Int = row["hidden"]
+            let (hidden, isRequired): (Int, Bool) = (row["hidden"], row["required"])
+            // The rowid under another name (sqlite.org/lang_createtable.html, 5).
+            let isRowID = primaryKey == [name] && type.uppercased() == "INTEGER"
             return ColumnShape(
                 name: name,
                 type: type,
@@ -85,7 +87,7 @@ struct SQLiteCatalog {
                 holdsText: affinity == .text || affinity == .none && !isStrict,
                 comparison: collation.lowercased() == "binary" ? nil : "compares as \(collation)",
                 isLoose: !isStrict || type.uppercased() == "ANY",
-                isNotNull: row["required"],
+                isNotNull: isRequired || isRowID,
                 isGenerated: hidden > 1,
                 isUnique: unique.contains(name.lowercased()),
                 isPrimaryKey: primaryKey.contains(name)

@@ -25,7 +25,7 @@ extension RuleSuggester {
         }
         let via = ParentColumn(table: table, column: parent)
         let fact =
-            "Foreign key \(Self.list(key.childColumns)) to '\(table)' ON DELETE \(key.onDelete)."
+            "Foreign key \(Self.list(key.childColumns)) to '\(table)' \(key.actionText)."
         if key.cascades {
             var seen: Set<String> = child.name == table ? [] : [table]
             guard needsRule(child, &seen) else {
@@ -55,14 +55,14 @@ extension RuleSuggester {
         }
         let isOfOthers = (rules[child.name] ?? []).contains { $0.rule.via == nil }
         let isCircle = leads(from: table, to: child.name)
-        guard isNullable && isOfOthers || isCircle else {
-            add(
-                SuggestedRule(
-                    rule: rule(child, column, via: via),
-                    facts: [fact + " Its rows are parts of those there and go first."],
-                    decision: isOfUsers(child, besides: key.childColumns) ? Self.othersGo : nil
-                )
+        guard isNullable && (isOfOthers || key.isVain) || isCircle else {
+            var made = SuggestedRule(
+                rule: rule(child, column, via: via),
+                facts: [fact + " Its rows are parts of those there and go first."],
+                decision: isOfUsers(child, besides: key.childColumns) ? Self.othersGo : nil
             )
+            if key.isVain { made.ask("the \(Self.keyKeeps), but \(Self.orPlaceholder)") }
+            add(made)
             return
         }
         addBack(child, column, via, fact, isNullable: isNullable)

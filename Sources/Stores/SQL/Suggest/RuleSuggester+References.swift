@@ -56,7 +56,7 @@ extension RuleSuggester {
     }
 
     private func reference(_ key: ForeignKey) -> UserReference? {
-        let action = key.onDelete.isEmpty ? "" : " ON DELETE \(key.onDelete)"
+        let action = key.isDeclared ? " \(key.actionText)" : ""
         let pairs = zip(key.parentColumns, key.childColumns)
         let isOfID = { (name: String) in name.lowercased() == user.column.lowercased() }
         guard let own = pairs.first(where: { isOfID($0.0) }) else {
@@ -180,11 +180,9 @@ extension RuleSuggester {
                     "the row stays; \(Self.list(personal)) may be the user's and need be set, too"
                 )
             }
-        } else if isAudit {
-            questions.append(
-                "the name says that the user only worked on the row, but it cannot be NULL: delete"
-                    + " the row, or set the id of a placeholder account?"
-            )
+        } else if isAudit || reference.key?.isVain == true {
+            let word = isAudit ? "name says that the user only worked on the row" : Self.keyKeeps
+            questions.append("the \(word), but \(Self.orPlaceholder)")
         } else if let question = question(sharing: reference, in: shape, among: references) {
             questions.append(question)
         }
@@ -212,6 +210,10 @@ extension RuleSuggester {
         else { return nil }
         return "a message is shared with those who received it: does it go with this user?"
     }
+
+    static let keyKeeps = "foreign key says that the row stays"
+    static let orPlaceholder =
+        "it cannot be NULL: delete the row, or set the id of a placeholder account?"
 
     // MARK: Types
 

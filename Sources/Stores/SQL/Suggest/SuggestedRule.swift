@@ -50,6 +50,7 @@ struct RuleSuggestion: Sendable {
         var maker = SQLPlanMaker<Dialect>(rules, schema)
         _ = maker.make()
         made.problems = maker.problems
+        made.gaps += maker.blocking.filter(\.isOfOwnRows).map(\.sentence)
         return made.toml
     }
 
