@@ -23,17 +23,21 @@ package struct Obstacle: Hashable, Sendable {
     package let name: String?
     /// More of the kind, when the store does not say which of them it is.
     package let others: [String]
+    /// What the database says of it, where that quotes names of the schema alone.
+    package let cause: String?
 
     package init(
         _ kind: Kind,
         at place: String? = nil,
         name: String? = nil,
-        others: [String] = []
+        others: [String] = [],
+        cause: String? = nil
     ) {
         self.kind = kind
         self.place = place
         self.name = name
         self.others = others
+        self.cause = cause
     }
 
     /// Names the constraint and the place, such as `foreign key 'posts_author' of 'posts'`.
@@ -54,7 +58,8 @@ package struct Obstacle: Hashable, Sendable {
         case .remaining: "\(located) are there again after each purge"
         case .spelling: "\(located) spells the id otherwise"
         case .future: "\(located) has a time in the future: correct the clock or the time"
-        case .foreignKey, .trigger, .constraint, .permission: located
+        case .foreignKey, .trigger, .constraint, .permission:
+            cause.map { "\(located): \($0)" } ?? located
         }
     }
 

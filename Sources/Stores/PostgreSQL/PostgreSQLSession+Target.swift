@@ -88,14 +88,15 @@ extension PostgreSQLSession: SQLSession {
             let isCut = found.rows.count < found.integer(0)
             return ServerChunk(count: count, asked: isCut ? found.rows.count : asked)
         }
-        let found = try planned(sql, texts(parameters))
+        let found = try changing(sql, texts(parameters))
         var chunk = ServerChunk(count: found.changedCount, asked: asked)
         for (index, release) in table.releases.enumerated() {
             var count = 0
             for key in Set(found.typed.compactMap { $0[index] }) {
                 var parameters = parameters
                 parameters.key = key
-                count += try planned(release.deleteSQL, texts(parameters)).changedCount
+                let sql = release.deleteSQL + Dialect.asApplication
+                count += try changing(sql, texts(parameters)).changedCount
             }
             chunk.released.append(count)
         }
@@ -116,7 +117,7 @@ extension PostgreSQLSession: SQLSession {
                 }
             )
         }
-        return try planned(table.work.maskSQL, arrays.map(Self.array)).changedCount
+        return try changing(table.work.maskSQL, arrays.map(Self.array)).changedCount
     }
 
     /// An array as text (PostgreSQL 15, 8.15.2).
@@ -134,20 +135,23 @@ extension PostgreSQLSession: SQLSession {
         guard let found = error.obstacle, found.kind == .trigger || found.kind == .permission
         else { return error }
         var error = error
-        error.obstacle = Obstacle(found.kind, at: found.place ?? table, name: found.name)
+        let (place, cause) = (found.place ?? table, found.cause)
+        error.obstacle = Obstacle(found.kind, at: place, name: found.name, cause: cause)
         guard found.kind == .trigger, let function = found.name else { return error }
-        let rows = try query(Self.triggerSQL, [function, table]).rows
+        let schemas = Self.array(configuration.schemas)
+        let rows = try query(Self.triggerSQL, [function, table, schemas]).rows
         guard let row = rows.first, let trigger = row[0] else { return error }
-        error.obstacle = Obstacle(.trigger, at: row[1], name: trigger)
+        error.obstacle = Obstacle(.trigger, at: row[1], name: trigger, cause: cause)
         return error
     }
 
-    /// The trigger that runs a function: one of the table if there is any.
+    /// The trigger that runs a function: of the listed schemas and of the table if there is any,
+    /// since the server names a function in the application's search path without its schema.
     private static let triggerSQL = """
         SELECT t.tgname, c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
         JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_namespace n ON n.oid = p.pronamespace
         WHERE NOT t.tgisinternal AND $1 IN (p.proname, n.nspname || '.' || p.proname)
-        ORDER BY c.relname <> $2, t.tgname LIMIT 1
+        ORDER BY n.nspname::text <> ALL ($3::text[]), c.relname <> $2, t.tgname LIMIT 1
         """
 
     // MARK: Replicas

@@ -43,6 +43,9 @@ final class PostgreSQLSession {
     let configuration: PostgreSQLTargetPlan
     private let uptime: @Sendable () -> Duration
     private var prepared = PreparedStatements()
+    /// Whose search path the open transaction has.
+    private enum Path { case own, application, ownAgain }
+    private var path = Path.own
     /// Wakes the waits of the present call.
     var signal: CancelSignal? {
         didSet { link.wakeDescriptor = signal?.descriptor ?? -1 }
@@ -89,6 +92,8 @@ final class PostgreSQLSession {
 
     /// Where the statements of a session find ``MaskText/proofKey(_:)``.
     static let proofKeySetting = "expunged.proof_key"
+    /// Where they find the search path of the application.
+    static let pathSetting = "expunged.search_path"
 
     private func prepare(
         _ plan: PostgreSQLTargetPlan,
@@ -102,11 +107,20 @@ final class PostgreSQLSession {
             )
         }
         // An empty search path: no function or operator of the application's stands in for one of
-        // the server's (CVE-2018-1058). A commit is on disk when it is acknowledged, whatever suits
-        // the application: rows that a crash of the server brings back would be called erased.
+        // the server's (CVE-2018-1058). Its triggers get the path of the role or database and the
+        // listed schemas; pg_temp comes last, where it hides no table. A commit is on disk when it
+        // is acknowledged, whatever suits the application: rows that a crash of the server brings
+        // back would be called erased.
         _ = try query(
             """
-            SELECT set_config('search_path', '', false),
+            SELECT set_config('\(Self.pathSetting)', CASE WHEN (SELECT source
+                    FROM pg_catalog.pg_settings WHERE name = 'search_path')
+                        IN ('database', 'user', 'database user')
+                    THEN concat_ws(', ', nullif(current_setting('search_path'), ''),
+                        nullif($4::text, ''), 'pg_temp')
+                    ELSE concat_ws(', ', nullif($4::text, ''),
+                        nullif(current_setting('search_path'), ''), 'pg_temp') END, false),
+                set_config('search_path', '', false),
                 set_config('statement_timeout', $1, false),
                 set_config('lock_timeout', $2, false),
                 set_config('idle_in_transaction_session_timeout', '30s', false),
@@ -119,7 +133,7 @@ final class PostgreSQLSession {
             """,
             [
                 "\(plan.statementTimeout.milliseconds)", "\(plan.lockTimeout.milliseconds)",
-                proofKey,
+                proofKey, plan.schemas.map(PostgreSQLDialect.quoted).joined(separator: ", "),
             ],
             within: PostgreSQLLimits.setUp
         )
@@ -145,12 +159,41 @@ final class PostgreSQLSession {
         _ values: [String?] = [],
         within limit: Duration? = nil
     ) throws(SQLError) -> PostgreSQLRows {
-        try perform(sql, within: limit) { send(sql, values) }
+        try choosePath(for: sql)
+        return try perform(sql, within: limit) { send(sql, values) }
+    }
+
+    /// Runs a statement of a plan with ``PostgreSQLDialect/asApplication``.
+    func changing(_ sql: String, _ values: [String?]) throws(SQLError) -> PostgreSQLRows {
+        let rows = try planned(sql, values)
+        path = .application
+        return rows
+    }
+
+    /// Names in our own statements are resolved by our path; what the application has put off until
+    /// the commit runs by its own.
+    private func choosePath(for sql: String) throws(SQLError) {
+        let isEnd = sql == "COMMIT" || sql == "ROLLBACK"
+        switch path {
+        case .own: break
+        case .application:
+            path = isEnd ? .own : .ownAgain
+            if !isEnd { try setPath("SET LOCAL search_path = ''") }
+        case .ownAgain:
+            guard isEnd else { break }
+            path = .own
+            if sql == "COMMIT" { try setPath("SELECT true\(PostgreSQLDialect.asApplication)") }
+        }
+    }
+
+    private func setPath(_ sql: String) throws(SQLError) {
+        _ = try perform(sql) { send(sql, []) }
     }
 
     /// Runs a statement of a plan, which comes again for the next user: from the second time on the
     /// server has it parsed and planned.
     func planned(_ sql: String, _ values: [String?]) throws(SQLError) -> PostgreSQLRows {
+        try choosePath(for: sql)
         let name: String
         switch prepared.use(sql) {
         case .once: return try query(sql, values)

@@ -41,11 +41,20 @@ extension PostgreSQLDialect {
             maskSQL: """
                 UPDATE \(name) SET \(assignments) \
                 FROM unnest($1::oid[], $2::tid[]\(arrays)) AS v(o, i\(aliases)) \
-                WHERE \(name).tableoid = v.o AND \(name).ctid = v.i
+                WHERE \(name).tableoid = v.o AND \(name).ctid = v.i\(asApplication)
                 """,
             computed: rows.computed
         )
     }
+
+    /// Always true, and sets the application's search path, which its triggers may need, before the
+    /// first row changes: by then the names in the statement itself are resolved without it.
+    ///
+    /// Without the setting, behind a pooler, it is the path of the role.
+    static let asApplication = """
+         AND (SELECT pg_catalog.set_config('search_path', \
+        pg_catalog.current_setting('\(PostgreSQLSession.pathSetting)', true), true)) IS NOT NULL
+        """
 
     static func statements(of work: PostgreSQLWork) -> [String] {
         [work.chunkSQL, work.selectSQL].compactMap(\.self)
@@ -61,7 +70,7 @@ extension PostgreSQLDialect {
     ) -> String {
         """
         \(verb) WHERE \(name).ctid = ANY (ARRAY(SELECT \(name).ctid \(chunk))) \
-        AND (\(match)) IS TRUE
+        AND (\(match)) IS TRUE\(asApplication)
         """
     }
 
@@ -78,7 +87,8 @@ extension PostgreSQLDialect {
         """
         WITH v AS MATERIALIZED (SELECT \(name).tableoid AS o, \(name).ctid AS i \(chunk)) \
         \(verb) WHERE \(name).ctid = ANY (ARRAY(SELECT i FROM v)) \
-        AND (\(match) AND (\(name).tableoid, \(name).ctid) IN (SELECT o, i FROM v)) IS TRUE
+        AND (\(match) AND (\(name).tableoid, \(name).ctid) IN (SELECT o, i FROM v)) IS TRUE\
+        \(asApplication)
         """
     }
 

@@ -70,17 +70,19 @@ extension SQLError {
         self.init(kind, sqlState: sqlState, target: target)
     }
 
-    /// Reads what the server answered instead of a result: codes and names of the schema, never a
-    /// message, which quotes values (PostgreSQL 15, 34.3.1 and 55.8).
+    /// Reads what the server answered instead of a result: codes and names of the schema. A message
+    /// may quote values, unless it says which name is unknown (PostgreSQL 15, 34.3.1 and 55.8).
     init(_ result: PostgreSQLResult, target: TargetName) {
         let field = result.field
         let state = field("C") ?? ""
-        let function = field("W").flatMap(Self.function)
+        let context = field("W") ?? ""
+        let function = Self.function(context)
         let known = SQLError(sqlState: state, target: target)
-        // What a function of the application raises, or may not do, is no wrong set-up of ours.
+        // What a function of the application raises, names or may not do is no wrong set-up of
+        // ours. The context of another server's language has no name that we know.
         let isInside =
-            [.failed, .schemaChanged].contains(known.kind) && function != nil
-            || known.kind == .privilege && field("W")?.isEmpty == false
+            known.kind == .failed && function != nil
+            || !context.isEmpty && [.privilege, .schemaChanged].contains(known.kind)
         self = isInside ? SQLError(.constraint, sqlState: state, target: target) : known
         guard kind == .constraint else { return }
         let (constraint, table) = (field("n"), field("t"))
@@ -91,8 +93,34 @@ extension SQLError {
             obstacle =
                 state.hasPrefix("23") && (constraint ?? table) != nil
                 ? Obstacle(.constraint, at: table, name: constraint ?? field("c"))
-                : Obstacle(.trigger, at: table, name: function)
+                : Obstacle(
+                    .trigger,
+                    at: table,
+                    name: function,
+                    cause: Self.unknownName(field("M"), state, context)
+                )
         }
+    }
+
+    /// The message about a name that a function has in its text, such as `relation "log" does not
+    /// exist`.
+    ///
+    /// What RAISE or EXECUTE composes may quote anything, also under these codes, and so may what
+    /// another language's context does not tell apart from it.
+    private static func unknownName(
+        _ message: String?,
+        _ state: String,
+        _ context: String
+    ) -> String? {
+        let states = ["42P01", "42703", "42883", "3F000"]
+        let innermost = context.prefix { $0 != "\n" }
+        let ends = [" at SQL statement", " at PERFORM", " at assignment", " at IF", " at RETURN"]
+        let isFixed =
+            innermost.hasPrefix("SQL function ")
+            || innermost.hasPrefix("PL/pgSQL function ")
+                && ends.contains { innermost.hasSuffix($0) }
+        guard states.contains(state), isFixed else { return nil }
+        return message.map { String($0.prefix { $0 != "\n" }.prefix(200)) }
     }
 
     /// The function of the innermost line of a context that names one, such as
