@@ -33,7 +33,7 @@ package enum JournalEvent: String, Sendable, CaseIterable {
     case providerNotified, notificationReported, notificationRefused, notificationPollFailed
 
     // Targets
-    case targetPaused, targetResumed, componentUnfit
+    case targetPaused, targetResumed, targetStuck, targetGoesOn, componentUnfit
 
     // Spool
     case spoolQuarantined, spoolUnwritable, spoolForeignObjects, spoolUnreadableRows, spoolBack
@@ -164,6 +164,8 @@ extension JournalEvent {
             "notifications of {provider} cannot be polled: {error as words}"
         case .targetPaused: "target {target} paused: {error as words}"
         case .targetResumed: "target {target} resumed"
+        case .targetStuck: "deletions in target {target} make no progress: {error as words}"
+        case .targetGoesOn: "no deletion in target {target} stands still any more"
         case .componentUnfit:
             "[provider {provider}][target {target}][subscriber {subscriber}]"
                 + " cannot be used: {error}"
@@ -263,6 +265,8 @@ extension JournalEvent {
         case .notificationPollFailed: (.warning, "8a5ae95928d94a228443ca70f1747b7e")
         case .targetPaused: (.error, "6c832afe015c42dd9e7699d6fd23c7d9")
         case .targetResumed: (.notice, "b2730c857be345a6997728bed75aa4d1")
+        case .targetStuck: (.error, "5f63064738fe44d3a45c9a67b9aeb31c")
+        case .targetGoesOn: (.notice, "8efaea10d7714db696c372bf135f7770")
         case .componentUnfit: (.error, "d1b4564c8a694fb0bde441713ce56864")
         case .spoolQuarantined: (.error, "723b1dce17494fe4848da76d0ceff044")
         case .spoolUnwritable: (.error, "b8199784383f42328bd9d99990f518b5")

@@ -99,6 +99,10 @@ package enum Limits {
     package static let breakerPauseMin = Duration.seconds(1)
     /// Longest pause between two probes of a provider that is down.
     package static let breakerPauseMax = Duration.seconds(300)
+    /// A store that has let a deletion make no progress for this long is reported.
+    package static let stuckAfter = Duration.seconds(300)
+    /// Deletions without progress that the engine remembers of one store; one is enough to report.
+    package static let stuckMax = 256
     /// Slots of each provider that only authorization codes may use.
     package static let codeSlots = 4
     /// Between two pages of the search for tokens that die unused, and of what is due: a hundred

@@ -12,7 +12,7 @@ struct Coverage: Sendable {
         switch input {
         case .answered(let id, let event, _, _), .operate(let id, let event, _):
             note(event, store.requests[id]?.request)
-        case .targetAnswered(_, let answers):
+        case .targetAnswered(_, let answers, _):
             for (id, event) in answers { note(event, store.requests[id]?.request) }
         case .update(let update):
             for id in update.openRequests {

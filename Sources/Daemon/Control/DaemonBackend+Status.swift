@@ -228,6 +228,7 @@ extension DaemonBackend {
             parts.engine.inspect { $0.targetHealth(target.name) }
         }
         if queues.contains(where: \.isPaused) { alarms.append(.targetPaused) }
+        if queues.contains(where: { $0.stuckSince != nil }) { alarms.append(.targetStuck) }
         if status.parked[ParkReason.quarantined.rawValue] ?? 0 > 0 {
             alarms.append(.requestQuarantined)
         }

@@ -9,6 +9,7 @@ enum StatusAlarm: String, Sendable, CaseIterable {
     case providerPaused = "provider_paused"
     case providerBroken = "provider_broken"
     case targetPaused = "target_paused"
+    case targetStuck = "target_stuck"
     case requestQuarantined = "request_quarantined"
     case operatorsHidden = "operators_hidden"
     case clockStepped = "clock_stepped"

@@ -115,6 +115,10 @@ struct Reporter: EngineObserver {
             logger.note(.outageBegan, ["provider": "\(name)", "error": "\(reason)"])
         case .outageEnded(let name):
             logger.note(.outageEnded, ["provider": "\(name)"])
+        case .standstillBegan(let name, let reason):
+            logger.note(.targetStuck, ["target": "\(name)", "error": "\(reason)"])
+        case .standstillEnded(let name):
+            logger.note(.targetGoesOn, ["target": "\(name)"])
         case .guardTripped:
             logger.note(.guardTripped)
         case .subjectMismatch(let name):

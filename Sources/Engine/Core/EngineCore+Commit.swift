@@ -8,6 +8,7 @@ extension EngineCore {
         fillTargets(at: now)
         fillRenewals(at: now)
         fillPlans(at: now)
+        reportStandstills(at: now)
         beginCommit(at: now)
         runNextSuspect()
         fetchIfUseful(at: now)

@@ -30,6 +30,10 @@ package struct TargetHealth: Hashable, Sendable {
     package let isPaused: Bool
     package let isBusy: Bool
     package let waitingCount: Int
+    /// Since when a deletion makes no progress; `nil` unless that is reported.
+    package let stuckSince: WallTime?
+    /// What the store said last about it.
+    package let stuckReason: String
 }
 
 /// Where the mass-deletion guard stands.
@@ -106,7 +110,9 @@ extension EngineCore {
         return TargetHealth(
             isPaused: environment.pausedTargets.contains(name),
             isBusy: queue.isBusy,
-            waitingCount: queue.waitingCount
+            waitingCount: queue.waitingCount,
+            stuckSince: queue.standstill.isReported ? queue.standstill.since : nil,
+            stuckReason: queue.standstill.reason
         )
     }
 

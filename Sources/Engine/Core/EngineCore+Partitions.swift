@@ -83,6 +83,8 @@ extension EngineCore {
         dropExchanges(of: lost, at: now)
         dropOperations(of: lost)
         dropRenewals(of: lost, at: now)
+        // Which of them are of these partitions is not known.
+        for name in targetOrder { targets[name]?.standstill.forgetAll() }
         ownership.lose(lost)
         shareRates()
     }
@@ -297,9 +299,9 @@ extension EngineCore {
         case .planned(let id, _):
             guard endCall(of: id, read) else { return plans.finished() }
             consume(input, at: now)
-        case .targetAnswered(let target, let answers):
+        case .targetAnswered(let target, let answers, let said):
             let current = answers.filter { endCall(of: $0.0, read) }
-            consume(.targetAnswered(target, current), at: now)
+            consume(.targetAnswered(target, current, said: said), at: now)
         default:
             consume(input, at: now)
         }

@@ -55,7 +55,8 @@ package enum EngineInput: Sendable {
     case codes([LoadedExchange])
     case committed([ChangeUpdate?])
     case answered(RequestID, RequestEvent, ProviderName, EffectFailure?)
-    case targetAnswered(TargetName, [(RequestID, RequestEvent)])
+    /// `said` is the store's own reason of a failure, without personal data.
+    case targetAnswered(TargetName, [(RequestID, RequestEvent)], said: String? = nil)
     /// A run of rechecks waits for a turn; a hold stops its orders of these requests by the gate.
     case takeTurn(TargetName, [RequestID], PurgeGate, KnownHolds, Ticket)
     case endTurn(TargetName)
@@ -159,6 +160,9 @@ package enum EngineReport: Hashable, Sendable {
     /// Its breaker has opened, or for minutes no call was answered as it should be.
     case outageBegan(ProviderName, reason: String)
     case outageEnded(ProviderName)
+    /// A deletion has made no progress there for ``Lifecycle/Limits/stuckAfter``.
+    case standstillBegan(TargetName, reason: String)
+    case standstillEnded(TargetName)
     case guardTripped
     case subjectMismatch(ProviderName)
     case codeLost(ProviderName, CodeExchange.Phase)

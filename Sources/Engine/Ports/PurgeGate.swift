@@ -11,6 +11,7 @@ package final class PurgeGate: Sendable {
         var closed: Set<RequestID> = []
         var isRetired = false
         var mayBegin: (@Sendable (RequestID) -> Bool)?
+        var said: String?
     }
 
     private let state = Mutex(State())
@@ -28,6 +29,11 @@ package final class PurgeGate: Sendable {
     func limit(to mayBegin: @escaping @Sendable (RequestID) -> Bool) {
         state.withLock { $0.mayBegin = mayBegin }
     }
+
+    /// The store's own reason of a failure in this call, without personal data.
+    package func note(_ reason: String) { state.withLock { $0.said = reason } }
+
+    package var said: String? { state.withLock { $0.said } }
 
     package var isRetired: Bool { state.withLock { $0.isRetired } }
 

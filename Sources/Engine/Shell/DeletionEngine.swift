@@ -408,7 +408,7 @@ extension DeletionEngine {
         }
         ports.observer.reported(.purged(name, answers, duration: ContinuousClock.now - began))
         let events = zip(orders, answers).map { ($0.request, RequestEvent.purged(name, $1)) }
-        post(.targetAnswered(name, Array(events)), license)
+        post(.targetAnswered(name, Array(events), said: orders.first?.gate?.said), license)
     }
 
     private func verify(

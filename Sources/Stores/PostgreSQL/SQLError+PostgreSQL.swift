@@ -70,8 +70,10 @@ extension SQLError {
         self.init(kind, sqlState: sqlState, target: target)
     }
 
-    /// Reads what the server answered instead of a result: codes and names of the schema. A message
-    /// may quote values, unless it says which name is unknown (PostgreSQL 15, 34.3.1 and 55.8).
+    /// Reads what the server answered instead of a result: codes and names of the schema.
+    ///
+    /// A message may quote values, unless it says which name is unknown (PostgreSQL 15, 34.3.1 and
+    /// 55.8).
     init(_ result: PostgreSQLResult, target: TargetName) {
         let field = result.field
         let state = field("C") ?? ""

@@ -93,7 +93,7 @@ extension ForeignKeyPlanner {
             ?? isSame(key.childColumns, child).joined(separator: " AND ")
         let sentence =
             "a row of '\(child.name)' that refers to itself by '\(key.childColumns.last ?? "")'"
-            + " cannot be deleted, as InnoDB refuses that; \(clearing(key, of: child))"
+            + " cannot be deleted, as the database refuses that; \(clearing(key, of: child))"
         note(key, of: child, sentence, proof: proof, isOfOwnRows: true)
     }
 

@@ -92,10 +92,10 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                     if error.kind == .schemaChanged {
                         error = SQLError(.constraint, target: name, Obstacle(.trigger))
                     }
+                    if error.obstacle == nil { orders[0].gate?.note(error.cause) }
                     guard error.concernsOneOrder else {
-                        let missing = orders.count - answers.count
                         return answers.map { $0.noting([residualCopies, .replicasUnknown]) }
-                            + Array(repeating: .failure(error.failure), count: missing)
+                            + orders[answers.count...].map { _ in .failure(error.failure) }
                     }
                     tries = 0
                     if isAlone { answers.append(.failure(error.failure)) }

@@ -77,6 +77,7 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
         }
         var (begun, untouched) = (EffectFailure.lost, EffectFailure.lost)
         if let error {
+            if error.obstacle == nil { orders.first?.gate?.note(error.cause) }
             if let resume = progress.resume { reached[orders[progress.next]] = resume.reached }
             begun = error.failure
             untouched = error.kind == .cancelled ? .unreachable : error.failure
