@@ -337,6 +337,8 @@ struct AppleSandboxTests {
             #expect(sandbox.log().filter { $0.endpoint == .token }.count == 2)
             sandbox.inject(.html, at: .keys)
             #expect(await provider.diagnose() == .unusable)
+            sandbox.inject(.html, at: .keys)
+            #expect(await provider.problem()?.text.contains("/auth/keys answered no set") == true)
         }
         try await SandboxHarness.with(keyPEM: Fixtures.serverKey) { provider, _ in
             #expect(await provider.diagnose()?.code == "client_refused")

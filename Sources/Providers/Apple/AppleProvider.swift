@@ -166,7 +166,8 @@ package final class AppleProvider: HostedProvider {
             // Applications hand Apple either the raw nonce or its SHA-256 in hexadecimal.
             nonce: .any,
             keys: keys,
-            now: now()
+            now: now(),
+            mayLackNonce: true
         )
         return try await rules.verify(signIn)
     }
@@ -175,20 +176,24 @@ package final class AppleProvider: HostedProvider {
     ///
     /// Apple authenticates the client first: a wrong key, team or client id is `invalid_client`,
     /// and `invalid_grant` says that all three are right.
-    package func diagnose() async -> EffectFailure? {
-        switch await http.send(RemoteRequest(keysEndpoint)) {
-        case .unsent: return .unreachable
-        case .lost: return .lost
-        case .oversized: return .unusable
-        case .reply(let reply):
-            guard reply.status == 200, SigningKeySet(reply.body) != nil else {
-                return .unusable
-            }
+    package func diagnose() async -> EffectFailure? { await problemOfAnswers()?.failure }
+
+    func problemOfAnswers() async -> ProviderProblem? {
+        let outcome = await http.send(RemoteRequest(keysEndpoint))
+        switch outcome {
+        case .unsent: return problem(.unreachable)
+        case .lost: return problem(.lost)
+        case .reply(let reply) where reply.status == 200 && SigningKeySet(reply.body) != nil: break
+        case .reply, .oversized:
+            return ProviderProblem(
+                .unusable,
+                "\(keysEndpoint.url) answered no set of keys; check base_url and what stands between"
+            )
         }
         for clientID in clientIDs {
             let client = clientIDs.count > 1 ? clientID : nil
             let reading = await askAboutNoCode(clientID)
-            if let failure = reading.problemOfMadeUp(of: client) { return failure }
+            if let failure = reading.problemOfMadeUp(of: client) { return problem(failure) }
         }
         return nil
     }

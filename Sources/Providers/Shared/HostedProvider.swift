@@ -6,6 +6,9 @@ import Lifecycle
 protocol HostedProvider: ConnectedProvider {
     var http: RemoteClient { get }
     var tokenEndpoint: RemoteEndpoint { get }
+
+    /// What the answers to harmless calls show.
+    func problemOfAnswers() async -> ProviderProblem?
 }
 
 extension HostedProvider {
@@ -13,10 +16,18 @@ extension HostedProvider {
 
     /// Where no answer came, says whether the host can be connected to at all.
     package func problem() async -> ProviderProblem? {
-        guard let failure = await diagnose() else { return nil }
-        if failure == .unreachable, let reason = await http.connectionFailure(tokenEndpoint) {
-            return ProviderProblem(failure, "\(reason); check the network, DNS and base_url")
+        guard let problem = await problemOfAnswers() else { return nil }
+        if problem.failure == .unreachable,
+            let reason = await http.connectionFailure(tokenEndpoint)
+        {
+            return ProviderProblem(.unreachable, "\(reason); check the network, DNS and base_url")
         }
+        return problem
+    }
+
+    func problemOfAnswers() async -> ProviderProblem? { await diagnose().map { problem($0) } }
+
+    func problem(_ failure: EffectFailure) -> ProviderProblem {
         let host = "host '\(tokenEndpoint.host)'"
         return ProviderProblem(failure, "\(host): \(failure.advice(on: name))")
     }

@@ -45,6 +45,13 @@ struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
 
     var nonce: String? { claims["nonce"]?.string }
 
+    /// It has no nonce, and was issued where nonces are not supported; a Boolean or, as other claims
+    /// of Apple's, a text.
+    var isWithoutNonce: Bool {
+        let claim = claims["nonce_supported"]
+        return claims["nonce"] == nil && (claim?.bool == false || claim?.string == "false")
+    }
+
     var issuedAt: WallTime? { time("iat") }
 
     var expiresAt: WallTime? { time("exp") }

@@ -12,6 +12,9 @@ struct IDTokenRules: Sendable {
     let nonce: NonceRule
     let keys: SigningKeyCache
     let now: WallTime
+    /// Whether a token may say itself that its platform has no nonces (Apple, "Authenticating users
+    /// with Sign in with Apple": `nonce_supported`).
+    var mayLackNonce = false
 
     /// - Throws: ``SignInError`` for the first rule that is broken.
     func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
@@ -29,7 +32,8 @@ struct IDTokenRules: Sendable {
         }
         guard now < expiresAt + Self.leeway else { throw broken(.expired) }
         guard issuedAt <= now + Self.leeway else { throw broken(.issuedInFuture) }
-        guard nonce.binds(token.nonce, to: signIn.rawNonce) else { throw broken(.nonceMismatch) }
+        guard nonce.binds(token.nonce, to: signIn.rawNonce) || mayLackNonce && token.isWithoutNonce
+        else { throw broken(.nonceMismatch) }
         guard let subject = token.subject else { throw broken(.missingSubject) }
         return VerifiedSignIn(
             subject: subject,
