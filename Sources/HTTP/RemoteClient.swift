@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Engine
 import Lifecycle
 package import Logging
 package import NIOCore
@@ -73,6 +74,12 @@ package final class RemoteClient: Sendable {
 
     /// Makes one call; cancelling the task counts as its failure.
     package func send(_ request: RemoteRequest) async -> RemoteOutcome {
+        let outcome = await call(request)
+        AnswerEar.current?.hear(outcome, to: request)
+        return outcome
+    }
+
+    private func call(_ request: RemoteRequest) async -> RemoteOutcome {
         guard !Task.isCancelled else { return .unsent }
         let call = RemoteCall(answerMax: answerMax, stream: request.stream)
         guard let request = request.prepared(for: call) else { return .unsent }

@@ -99,3 +99,42 @@ package struct RemoteRequest: Sendable, Redacted {
         }
     }
 }
+
+extension RemoteRequest {
+    /// The token and the code that cannot exist.
+    package static let madeUp = "expunged-self-check"
+
+    /// Words of the protocols, which vendors use in their texts.
+    private static let ownWords: Set<String> = [
+        "authorization_code", "refresh_token", "access_token", "id_token", "client_credentials",
+        "token", "Basic", "Bearer", "OAuth", "https", "http", "urn", "true", "false",
+    ]
+
+    /// The values that go out with the call, in pieces.
+    var sentValues: [String] {
+        var texts = values.map { $0.exposeText() }
+        var forms = query.map { [$0] } ?? []
+        switch body {
+        case .none: break
+        case .form(let form): forms.append(form)
+        case .json(let json): texts.append(String(decoding: json.bytes, as: UTF8.self))
+        case .raw(let bytes): texts.append(String(decoding: bytes, as: UTF8.self))
+        }
+        for field in forms.flatMap({ $0.bytes.split(separator: UInt8(ascii: "&")) }) {
+            texts.append(Self.plain(field.drop { $0 != UInt8(ascii: "=") }.dropFirst()))
+        }
+        if let header = authorization?.text {
+            texts.append(header)
+            // Name and password (RFC 7617).
+            if header.hasPrefix("Basic "), let pair = Base64.decode(header.utf8.dropFirst(6)) {
+                texts.append(Self.plain(pair))
+            }
+        }
+        return texts.flatMap { $0.split { " ,;:|=\"'{}".contains($0) } }.map(String.init)
+            .filter { !Self.ownWords.contains($0) }
+    }
+
+    private static func plain(_ bytes: some Collection<UInt8>) -> String {
+        PercentEncoding.decode(bytes) { _ in true } ?? String(decoding: bytes, as: UTF8.self)
+    }
+}

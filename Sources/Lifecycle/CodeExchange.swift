@@ -56,6 +56,8 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
     package private(set) var isInDoubt: Bool
     /// Its time is not stored: a code waits for seconds at most.
     package var retry: Retry
+    /// The last answer of the vendor that brought no tokens.
+    package var answer: VendorAnswer?
 
     package init(
         credential: CredentialID,
@@ -64,8 +66,10 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         createdAt: WallTime,
         phase: Phase = .pending,
         isInDoubt: Bool = false,
-        failures: Int = 0
+        failures: Int = 0,
+        answer: VendorAnswer? = nil
     ) {
+        self.answer = answer
         self.credential = credential
         self.identity = identity
         self.provider = provider

@@ -49,6 +49,10 @@ package enum SpoolKnowledge: Sendable, CaseIterable {
 package struct StepContext: Sendable {
     package let now: WallTime
     package var random: SeededGenerator
+    /// What a vendor said, where a call of its is recorded.
+    package var heard: VendorAnswer?
 
-    package init(now: WallTime, random: SeededGenerator) { (self.now, self.random) = (now, random) }
+    package init(now: WallTime, random: SeededGenerator, heard: VendorAnswer? = nil) {
+        (self.now, self.random, self.heard) = (now, random, heard)
+    }
 }

@@ -101,7 +101,7 @@ extension JournalEvent {
             "vault sealed: {error as words}[, provider {provider}][, request {request.id}]"
         case .vaultOpened: "vault opened with key {detail}"
         case .credentialNotSealed: "credential not sealed: {error as words}"
-        case .codeExpired: "authorization code of {provider} lost: {detail as words}"
+        case .codeExpired: "authorization code of {provider} lost: {detail as words}[ ({error})]"
         case .subjectMismatch: "authorization code of {provider} belongs to another subject"
         case .tokensExpiring: "tokens of {provider} about to expire unused: {count}"
         case .keyRotationStarted: "key rotation to vault key {detail} started"
@@ -129,7 +129,8 @@ extension JournalEvent {
         case .nothingErased:
             "request {request.id} completed, but erased nothing: all data is newer or undated"
         case .requestCancelled: "request {request.id} cancelled"
-        case .requestParked: "request {request.id} waits: {detail as words}"
+        case .requestParked:
+            "request {request.id} waits: {detail as words}[; {provider} answered {error}]"
         case .requestReleased: "request {request.id} continues"
         case .requestQuarantined: "request {request.id} quarantined: at work during three crashes"
         case .requestAbandoned: "request {request.id} abandoned by an operator"

@@ -34,9 +34,10 @@ package struct Refusal: Hashable, Sendable {
     /// Codes are words (RFC 6749 §5.2 allows more); 40 bytes hold every registered one.
     ///
     /// A vendor's code is another word, or a number of six digits at most, which names no user;
-    /// Microsoft's are longer, and begin with AADSTS.
+    /// Microsoft's are longer, and begin with AADSTS; Facebook's sub-codes have seven.
     private static func isCode(_ text: String) -> Bool {
         text.wholeMatch(of: /([a-z_]{1,40}\/)?([A-Za-z_]{1,40}|[0-9]{1,6}|AADSTS[0-9]{1,9})/) != nil
+            || text.wholeMatch(of: /[0-9]{1,6}\/[0-9]{1,7}/) != nil
     }
 }
 
@@ -59,5 +60,31 @@ package struct RefusalCount: Hashable, Sendable {
             return Self(count: before.count, lastAt: before.lastAt, last: refusal)
         }
         return Self(count: before.count + 1, lastAt: now, last: refusal)
+    }
+}
+
+/// What a vendor last answered about the tokens of one user, where that was no success.
+package struct VendorAnswer: Hashable, Sendable {
+    /// The longest ``words``, in characters.
+    package static let wordsMax = 200
+
+    package let refusal: Refusal
+    /// The vendor's own text, without what may be personal or secret; `nil` where it has none.
+    package let words: String?
+
+    package init(_ refusal: Refusal, words: String? = nil) {
+        (self.refusal, self.words) = (refusal, words)
+    }
+
+    /// What is kept after the end, and what viewers see.
+    package var withoutWords: VendorAnswer { VendorAnswer(refusal) }
+
+    /// What a person reads, such as `400 invalid_grant: Token has been revoked`.
+    package var text: String { words.map { "\(refusal.text): \($0)" } ?? refusal.text }
+
+    /// Adds to a text what it does not say yet.
+    package func added(to text: String) -> String {
+        guard text.contains(refusal.text) else { return "\(text); the answer: \(self.text)" }
+        return words.map { "\(text); in its words: \($0)" } ?? text
     }
 }

@@ -194,6 +194,7 @@ extension Request {
     mutating func end(as final: Phase, at now: WallTime) {
         phase = final
         endedAt = now
+        for index in revocations.indices { revocations[index].forgetWords() }
         dueAt = nil
     }
 }

@@ -243,7 +243,12 @@ extension Request {
 
     private func changeOfParking(from before: Phase) -> [RequestEffect] {
         guard before.parkReason != phase.parkReason else { return [] }
-        if let reason = phase.parkReason { return [.announce(.parked(reason))] }
+        if let reason = phase.parkReason {
+            let refused = revocations.first {
+                reason == .needsReauthentication && $0.verdict == nil && $0.answer != nil
+            }
+            return [.announce(.parked(reason, at: refused?.provider, refused?.answer))]
+        }
         return phase.isEnded ? [] : [.announce(.resumed)]
     }
 }

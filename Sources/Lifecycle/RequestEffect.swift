@@ -15,7 +15,8 @@ package enum RequestEffect: Hashable, Sendable {
 
 /// A fact that an operator cares about; the engine turns it into a journal event.
 package enum Announcement: Hashable, Sendable {
-    case parked(ParkReason)
+    /// With a vendor's answer, where that is what it waits for.
+    case parked(ParkReason, at: ProviderName? = nil, VendorAnswer? = nil)
     case resumed
     /// `calls` were made to the provider.
     case verdict(ProviderName, Verdict, calls: Int)

@@ -16,6 +16,8 @@ package struct Revocation: Hashable, Sendable, RequestWork {
     package var refusedCount: Int
     package var attempts = 0
     package var retry = Retry()
+    /// The last answer of the vendor that was no success; without its words after the end.
+    package var answer: VendorAnswer?
     /// Since when no usable credential is left; starts the revocation deadline.
     package var waitingSince: WallTime?
     package var startedAt: WallTime?
@@ -249,6 +251,7 @@ extension Revocation {
     mutating func finish(_ earned: Verdict, at now: WallTime) -> RevocationStep {
         verdict = earned
         endedAt = now
+        forgetWords()
         retryAt = nil
         waitingSince = nil
         return .final(earned)
@@ -300,10 +303,11 @@ extension Revocation {
         for id: CredentialID,
         _ context: inout StepContext
     ) -> [RequestEffect] {
-        guard let index = end(id, in: .stored) else { return [] }
+        guard let index = end(id, in: .stored, answer.failure, context) else { return [] }
         switch answer {
         case .live:
             isCut = false
+            self.answer = nil
             credentials[index].lastLiveAt = context.now
             credentials[index].lastRefreshAt = context.now
             credentials[index].lastCheck = credentials[index].rotation.isUnderWay ? .live : nil
@@ -345,9 +349,10 @@ extension Revocation {
         traits: ProviderTraits?,
         _ context: inout StepContext
     ) -> [RequestEffect] {
-        guard let index = end(id, in: .revoking) else { return [] }
+        guard let index = end(id, in: .revoking, answer.failure, context) else { return [] }
         switch answer {
         case .success:
+            self.answer = nil
             credentials[index].step = .revoked
             credentials[index].refusals = nil
             credentials[index].endRefresh(nil)
@@ -392,7 +397,7 @@ extension Revocation {
         for id: CredentialID,
         _ context: inout StepContext
     ) -> [RequestEffect] {
-        guard let index = end(id, in: .revoked) else { return [] }
+        guard let index = end(id, in: .revoked, answer.failure, context) else { return [] }
         switch answer {
         case .dead:
             credentials[index].step = credentials[index].rotation.isInDoubt ? .accepted : .proven
@@ -401,6 +406,7 @@ extension Revocation {
             succeed(at: index)
         case .live:
             isCut = false
+            self.answer = nil
             credentials[index].contradict()
             credentials[index].endRefresh(nil)
             credentials[index].lastLiveAt = context.now
@@ -461,8 +467,15 @@ extension Revocation {
     }
 
     /// Ends a call; `nil` for an answer that does not fit any more.
-    private mutating func end(_ id: CredentialID, in step: CredentialStep) -> Int? {
+    private mutating func end(
+        _ id: CredentialID,
+        in step: CredentialStep,
+        _ failure: EffectFailure?,
+        _ context: StepContext
+    ) -> Int? {
         isBusy = false
+        // Where a client is refused, a call that was not made brought nothing newer.
+        if case .refusesAll? = failure, context.heard == nil {} else { answer = context.heard }
         return credentials.firstIndex { $0.id == id && $0.step == step }
     }
 }

@@ -222,6 +222,50 @@ extension ControlSuite {
             }
         }
 
+        @Test(
+            arguments: [
+                (
+                    "lost", nil,
+                    "apple: lost; see the cause with: expungectl providers check apple\n"
+                ),
+                (
+                    "lost", VendorAnswer(Refusal(status: 502)),
+                    "apple: lost; the answer: 502; see since"
+                ),
+                (
+                    "refused: 400 odd",
+                    VendorAnswer(Refusal(status: 400, error: "odd"), words: "Not today"),
+                    "apple: refused: 400 odd; in its words: Not today; see since"
+                ),
+                (
+                    nil, VendorAnswer(Refusal(status: 400, error: "odd"), words: "Not today"),
+                    "apple: answered 400 odd: Not today\n"
+                ),
+            ] as [(String?, VendorAnswer?, String)]
+        )
+        func `a step that fails is shown with what the provider answered`(
+            _ error: String?,
+            _ answer: VendorAnswer?,
+            _ line: String
+        ) async throws {
+            var step = WireStep(name: "revoke apple", kind: .revoke, state: .retrying, attempts: 1)
+            step.provider = "apple"
+            step.lastError = error
+            step.answer = answer.map(WireAnswer.init)
+            var request = Samples.request(.revoking)
+            request.steps = [step]
+            let backend = FakeBackend(expecting: [.showRequest], shown: [request])
+            try await TestServer.run(backend) { server in
+                let outcome = try await ProgramRun.run(
+                    ["show", Self.id],
+                    socket: server.controlPath
+                )
+                #expect(outcome.out.contains("\n\(line)"), "\(outcome.out)")
+                // The table has no words.
+                #expect(outcome.out.split(separator: "Not today").count <= 2)
+            }
+        }
+
         @Test(arguments: [["wait", id], ["delete-account", "alice", "--wait", "--json"]])
         func `a person who waits reads once why a purge is blocked`(
             words: [String]

@@ -97,9 +97,8 @@ extension ControlSuite {
             try expectDocumented(Samples.fullRequest)
             try expectDocumented(Samples.identity)
             try expectDocumented(Samples.identity.userAction ?? WireUserAction(url: "", text: ""))
-            try expectDocumented(
-                WireFailedCode(createdAt: Samples.time, outcome: .expired, failures: 0)
-            )
+            try expectDocumented(try #require(Samples.identity.failedCode))
+            try expectDocumented(WireAnswer(Samples.answer))
             try expectDocumented(WireUnheld(lostCodes: 0, refusedCredentials: 0))
             for item in Samples.fullRequest.forgotten ?? [] { try expectDocumented(item) }
             for item in Samples.fullRequest.addenda ?? [] { try expectDocumented(item) }

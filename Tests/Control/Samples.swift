@@ -11,6 +11,11 @@ enum Samples {
     )
     static let time = WallTime(unixMilliseconds: 1_795_248_000_000)
 
+    static let answer = VendorAnswer(
+        Refusal(status: 400, error: "invalid_grant"),
+        words: "Token revoked by the vendor."
+    )
+
     static var identity: WireIdentity {
         var identity = WireIdentity(identityID: identityID, provider: "apple", state: .live)
         identity.clientID = "com.example.app"
@@ -24,6 +29,7 @@ enum Samples {
         )
         identity.unheld = WireUnheld(lostCodes: 1, refusedCredentials: 2)
         identity.failedCode = WireFailedCode(createdAt: time, outcome: .expired, failures: 3)
+        identity.failedCode?.answer = WireAnswer(answer)
         identity.updatedAt = time
         return identity
     }
@@ -120,6 +126,7 @@ enum Samples {
         step.target = "app-db"
         step.verdict = "proven"
         step.lastError = "unreachable"
+        step.answer = WireAnswer(answer)
         step.obstacle = "foreign key 'posts_author' of 'posts'"
         step.startedAt = time
         step.endedAt = time + .seconds(1)

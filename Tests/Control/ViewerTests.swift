@@ -11,6 +11,7 @@ extension ControlSuite {
         private static let planted = [
             "alice", "case 7", "disputed", "\"uid\":1000", "'posts_author'", "unlink", "dedline",
             "'editor'", "posts.editor", "posts/*", "answered as its configuration",
+            "revoked by the vendor",
         ]
 
         private static func text(_ role: ControlRole, _ path: String) async throws -> String {
@@ -61,10 +62,12 @@ extension ControlSuite {
             #expect(
                 Self.textPaths(request) == [
                     "accepted_at", "blocked_by", "created_at", "deadline_at", "detail", "id",
-                    "identities.client_id", "identities.failed_code.created_at",
+                    "identities.client_id", "identities.failed_code.answer.error",
+                    "identities.failed_code.created_at",
                     "identities.failed_code.outcome", "identities.identity_id",
                     "identities.provider", "identities.state", "identities.updated_at",
-                    "identities.verdict", "kind", "next_at", "state", "steps.ended_at",
+                    "identities.verdict", "kind", "next_at", "state", "steps.answer.error",
+                    "steps.ended_at",
                     "steps.kind", "steps.last_error", "steps.name", "steps.provider",
                     "steps.retry_at", "steps.started_at", "steps.state", "steps.target",
                     "steps.verdict", "updated_at",

@@ -48,6 +48,18 @@ struct CodeLaneTests {
         #expect(driver.commit().reports == [.codeLost(Sample.apple, phase)])
     }
 
+    @Test func `a code that is refused is reported with what the vendor answered`() {
+        let driver = CoreDriver.idle()
+        driver.send(.codes([Sample.code(1)]))
+        driver.settle()
+        let answer = VendorAnswer(Refusal(status: 400, error: "odd"), words: "Not today")
+        var result = ExchangeResult(event: .refused)
+        result.heard = answer
+        driver.send(.exchanged(Sample.credential(1), result))
+        #expect(driver.openCommit?.exchanges.map(\.answer) == [answer])
+        #expect(driver.commit().reports == [.codeLost(Sample.apple, .refused, answer)])
+    }
+
     @Test func `a code that did not reach the provider is tried again within seconds`() throws {
         let driver = CoreDriver.idle()
         driver.send(.codes([Sample.code(1)]))

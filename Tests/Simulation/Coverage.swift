@@ -10,7 +10,7 @@ struct Coverage: Sendable {
     /// Counts what one input tells the requests of a store.
     mutating func note(_ input: EngineInput, _ store: SimulatedStore) {
         switch input {
-        case .answered(let id, let event, _, _), .operate(let id, let event, _):
+        case .answered(let id, let event, _, _, _), .operate(let id, let event, _):
             note(event, store.requests[id]?.request)
         case .targetAnswered(_, let answers, _):
             for (id, event) in answers { note(event, store.requests[id]?.request) }

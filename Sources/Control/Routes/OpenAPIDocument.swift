@@ -201,7 +201,7 @@ extension OpenAPIDocument {
         WireRefusedReload.self, WireReload.self, WireReplay.self, WireReplayTarget.self,
         ReplayInput.self, WireRequest.self, WireServiceHealth.self, WireStatus.self, WireStep.self,
         WireStoredCredential.self, WireUserAction.self, WireAddendum.self, WireForgotten.self,
-        WireUnheld.self, WireFailedCode.self, WireUserHold.self, WireVault.self,
+        WireUnheld.self, WireAnswer.self, WireFailedCode.self, WireUserHold.self, WireVault.self,
         WireController.self, WireRecipient.self, WireReport.self, WireReportRequests.self,
         WireReportDay.self, WireReportMonth.self, WireReportGaps.self, WireReportErasure.self,
         WireReportSpan.self, WireReportOpen.self, WireReportWaiting.self,

@@ -18,8 +18,14 @@ extension WireRequest: Viewable {
         request.heldBy = nil
         request.forgotten = nil
         request.addenda = nil
-        for index in request.identities.indices { request.identities[index].userAction = nil }
-        for index in request.steps.indices { request.steps[index].obstacle = nil }
+        for index in request.identities.indices {
+            request.identities[index].userAction = nil
+            request.identities[index].failedCode?.answer?.words = nil
+        }
+        for index in request.steps.indices {
+            request.steps[index].obstacle = nil
+            request.steps[index].answer?.words = nil
+        }
         return request
     }
 }

@@ -14,6 +14,7 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
     package var createdAt: WallTime
     package var outcome: WireValue<CodeOutcome>
     package var failures: Int
+    package var answer: WireAnswer?
 
     package init(createdAt: WallTime, outcome: CodeOutcome, failures: Int) {
         self.createdAt = createdAt
@@ -22,7 +23,7 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case outcome, failures
+        case outcome, failures, answer
         case createdAt = "created_at"
     }
 
@@ -30,5 +31,29 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
         .required("created_at", .time, "When the application got it."),
         .required("outcome", .choice(of: CodeOutcome.self), "Why it brought no token."),
         .required("failures", .integer, "Exchanges that did not reach the provider."),
+        .optional("answer", .object("Answer"), "What the provider answered last, if no tokens."),
+    ]
+}
+
+/// What a provider answered last, where that was no success.
+package struct WireAnswer: WireObject, Codable, Hashable {
+    package var status: Int?
+    package var error: String?
+    package var words: String?
+
+    package init(_ answer: VendorAnswer) {
+        (status, error) = (answer.refusal.status, answer.refusal.error)
+        words = answer.words
+    }
+
+    /// The same for people.
+    package var answer: VendorAnswer {
+        VendorAnswer(Refusal(status: status, error: error), words: words)
+    }
+
+    package static let fields: [WireField] = [
+        .optional("status", .integer, "The HTTP status."),
+        .optional("error", .text, "The error code, and what is more exact behind a slash."),
+        .optional("words", .text, "The provider's text, redacted and cut; gone after the end."),
     ]
 }

@@ -56,9 +56,22 @@ extension WireIdentity {
                     writer.member("created_at", failedCode.createdAt.rfc3339)
                     writer.member("outcome", failedCode.outcome.description)
                     writer.member("failures", failedCode.failures)
+                    failedCode.answer?.write(to: &writer)
                 }
             }
             writer.member("updated_at", updatedAt?.rfc3339)
+        }
+    }
+}
+
+extension WireAnswer {
+    /// Writes the member, and not the object alone.
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.name("answer")
+        writer.object { writer in
+            writer.member("status", status)
+            writer.member("error", error)
+            writer.member("words", words)
         }
     }
 }
@@ -98,6 +111,7 @@ extension WireStep {
             writer.member("attempts", attempts)
             writer.member("verdict", verdict)
             writer.member("last_error", lastError)
+            answer?.write(to: &writer)
             writer.member("obstacle", obstacle)
             writer.member("started_at", startedAt?.rfc3339)
             writer.member("ended_at", endedAt?.rfc3339)

@@ -40,6 +40,7 @@ package struct WireStep: WireObject, Codable, Hashable {
     package var attempts: Int
     package var verdict: String?
     package var lastError: String?
+    package var answer: WireAnswer?
     package var obstacle: String?
     package var startedAt: WallTime?
     package var endedAt: WallTime?
@@ -54,7 +55,7 @@ package struct WireStep: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, kind, provider, target, state, attempts, verdict, obstacle
+        case name, kind, provider, target, state, attempts, verdict, answer, obstacle
         case lastError = "last_error"
         case startedAt = "started_at"
         case endedAt = "ended_at"
@@ -71,6 +72,7 @@ package struct WireStep: WireObject, Codable, Hashable {
         .required("attempts", .integer, "Calls so far, the check of a token included."),
         .optional("verdict", .text, "What it found or did."),
         .optional("last_error", .text, "A code, and the answer: why the last attempt failed."),
+        .optional("answer", .object("Answer"), "What the provider answered last, if no success."),
         .optional("obstacle", .text, "The constraint, trigger or column that stands in the way."),
         .optional("started_at", .time, "When the first attempt started."),
         .optional("ended_at", .time, "When it ended."),

@@ -114,7 +114,7 @@ extension DaemonBackend {
         _ adapters: Adapters
     ) async -> ProviderProblem? {
         guard let directory = adapters.directory, directory.name == name else {
-            return await adapters.providers[name]?.problem()
+            return await adapters.providers[name]?.examine()
         }
         return await directory.diagnose().map { ProviderProblem($0, $0.advice(on: name)) }
     }

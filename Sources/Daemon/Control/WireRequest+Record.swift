@@ -127,6 +127,7 @@ extension WireFailedCode {
     init?(_ code: FailedCode) {
         guard let outcome = CodeOutcome(rawValue: code.phase.rawValue) else { return nil }
         self.init(createdAt: code.createdAt, outcome: outcome, failures: code.failures)
+        answer = code.answer.map(WireAnswer.init)
     }
 }
 

@@ -16,6 +16,7 @@ extension WireStep {
         provider = revocation.provider.rawValue
         verdict = revocation.verdict?.rawValue
         lastError = revocation.lastFailure
+        answer = revocation.answer.map(WireAnswer.init)
         startedAt = revocation.startedAt
         endedAt = revocation.endedAt
         durationMilliseconds = Self.milliseconds(from: startedAt, to: endedAt)

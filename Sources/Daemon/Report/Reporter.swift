@@ -31,10 +31,13 @@ struct Reporter: EngineObserver {
 
     func announced(_ announcement: Announcement, of id: RequestID) {
         switch announcement {
-        case .parked(.quarantined):
+        case .parked(.quarantined, _, _):
             note(.requestQuarantined, of: id)
-        case .parked(let reason):
-            note(.requestParked, of: id, ["detail": "\(reason.rawValue)"])
+        case .parked(let reason, let provider, let answer):
+            var facts: Logger.Metadata = ["detail": "\(reason.rawValue)"]
+            if let provider { facts["provider"] = "\(provider)" }
+            if let answer { facts["error"] = "\(answer.text)" }
+            note(.requestParked, of: id, facts)
         case .resumed:
             note(.requestReleased, of: id)
         case .verdict(let provider, let verdict, let calls):
@@ -123,8 +126,10 @@ struct Reporter: EngineObserver {
             logger.note(.guardTripped)
         case .subjectMismatch(let name):
             logger.note(.subjectMismatch, ["provider": "\(name)"])
-        case .codeLost(let name, let phase):
-            logger.note(.codeExpired, ["provider": "\(name)", "detail": "\(phase.rawValue)"])
+        case .codeLost(let name, let phase, let answer):
+            var facts: Logger.Metadata = ["provider": "\(name)", "detail": "\(phase.rawValue)"]
+            if let answer { facts["error"] = "\(answer.text)" }
+            logger.note(.codeExpired, facts)
         case .tokenRotated(let name):
             tokens.countRotation(at: name)
         case .tokenRenewed(let name, let result):

@@ -55,6 +55,7 @@ extension EngineCore {
         at now: WallTime
     ) {
         guard var loaded = exchanges[id] else { return }
+        if let result { loaded.exchange.answer = event == .exchanged ? nil : result.heard }
         let effects = loaded.exchange.handle(event, now: now, random: &random)
         exchanges[id] = loaded
         if event == .exchanged, let result {
@@ -82,10 +83,9 @@ extension EngineCore {
             case .settled:
                 exchanges.removeValue(forKey: id)
                 if isReadingInbox { settledMeanwhile.insert(id) }
-                if loaded.exchange.phase != .exchanged {
-                    actions.append(
-                        .report(.codeLost(loaded.exchange.provider, loaded.exchange.phase))
-                    )
+                let lost = loaded.exchange
+                if lost.phase != .exchanged {
+                    actions.append(.report(.codeLost(lost.provider, lost.phase, lost.answer)))
                 }
             }
         }

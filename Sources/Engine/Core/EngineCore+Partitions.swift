@@ -283,7 +283,7 @@ extension EngineCore {
 
     private mutating func consume(_ input: EngineInput, of read: ReadNumber, at now: WallTime) {
         switch input {
-        case .answered(let id, let event, let provider, let failure):
+        case .answered(let id, let event, let provider, let failure, _):
             if let identity = event.identity ?? event.postponedIdentity {
                 calledIdentities.remove(identity)
             }

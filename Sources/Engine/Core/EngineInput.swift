@@ -33,6 +33,8 @@ package struct ExchangeResult: Hashable, Sendable {
     package let event: CodeExchange.Event
     package let tokens: [SealedToken]
     package let subject: LearnedSubject?
+    /// What the vendor answered, where it gave out no tokens.
+    package var heard: VendorAnswer?
 
     package init(
         event: CodeExchange.Event,
@@ -54,7 +56,7 @@ package enum EngineInput: Sendable {
     case loaded(ReadNumber, [LoadedRequest], asked: [RequestID])
     case codes([LoadedExchange])
     case committed([ChangeUpdate?])
-    case answered(RequestID, RequestEvent, ProviderName, EffectFailure?)
+    case answered(RequestID, RequestEvent, ProviderName, EffectFailure?, VendorAnswer? = nil)
     /// `said` is the store's own reason of a failure, without personal data.
     case targetAnswered(TargetName, [(RequestID, RequestEvent)], said: String? = nil)
     /// A run of rechecks waits for a turn; a hold stops its orders of these requests by the gate.
@@ -165,7 +167,7 @@ package enum EngineReport: Hashable, Sendable {
     case standstillEnded(TargetName)
     case guardTripped
     case subjectMismatch(ProviderName)
-    case codeLost(ProviderName, CodeExchange.Phase)
+    case codeLost(ProviderName, CodeExchange.Phase, VendorAnswer? = nil)
     case tokenRotated(ProviderName)
     case tokenRenewed(ProviderName, RenewalResult)
     case tokensExpiring(ProviderName, count: Int)

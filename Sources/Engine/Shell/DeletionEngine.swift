@@ -309,17 +309,23 @@ extension DeletionEngine {
         let service = rotationService(of: sealed, license)
         switch effect {
         case .check(let identity, let credential):
-            let answer = await ask(name, sealed, service.keeper) { await $0.check($1) }
+            let (answer, heard) = await ask(name, sealed, service.keeper) {
+                await $0.check($1)
+            }
             let event = RequestEvent.checked(identity, credential, answer)
-            post(.answered(id, event, name, answer.failure), license)
+            post(.answered(id, event, name, answer.failure, heard), license)
         case .revoke(let identity, let credential):
-            let answer = await ask(name, sealed, service.keeper) { await $0.revoke($1) }
+            let (answer, heard) = await ask(name, sealed, service.keeper) {
+                await $0.revoke($1)
+            }
             let event = RequestEvent.revoked(identity, credential, answer)
-            post(.answered(id, event, name, answer.failure), license)
+            post(.answered(id, event, name, answer.failure, heard), license)
         case .confirm(let identity, let credential):
-            let answer = await ask(name, sealed, service.keeper) { await $0.check($1) }
+            let (answer, heard) = await ask(name, sealed, service.keeper) {
+                await $0.check($1)
+            }
             let event = RequestEvent.confirmed(identity, credential, answer)
-            post(.answered(id, event, name, answer.failure), license)
+            post(.answered(id, event, name, answer.failure, heard), license)
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             preconditionFailure("only provider effects are calls")
         }
@@ -332,22 +338,24 @@ extension DeletionEngine {
         _ sealed: SealedCredential,
         _ keeper: TokenKeeper? = nil,
         _ body: (any IdentityProvider, OpenCredential) async -> Answer
-    ) async -> Answer {
+    ) async -> (answer: Answer, heard: VendorAnswer?) {
         guard let provider = adapters.withLock({ $0.providers[name] }) else {
-            return .failure(.misconfigured)
+            return (.failure(.misconfigured), nil)
         }
         do {
             var credential = try opener.open(sealed)
             guard provider.serves(credential.clientID) else {
-                return .failure(.refusesAll(.notConfigured(credential.clientID)))
+                return (.failure(.refusesAll(.notConfigured(credential.clientID))), nil)
             }
             credential.keeper = keeper
+            let opened = credential
             let began = ContinuousClock.now
-            let answer = await body(provider, credential)
+            let ear = AnswerEar()
+            let answer = await AnswerEar.$current.withValue(ear) { await body(provider, opened) }
             report(provider.name, answer.failure, since: began)
-            return answer
+            return (answer, ear.answer)
         } catch {
-            return .failure(error.failure)
+            return (.failure(error.failure), nil)
         }
     }
 
@@ -366,6 +374,7 @@ extension DeletionEngine {
         }
         let service = rotationService(of: sealed, license)
         let answer = await ask(sealed.provider, sealed, service.keeper) { await $0.renew($1) }
+            .answer
         post(.renewed(sealed.id, answer), license)
         try service.check()
     }
@@ -375,10 +384,12 @@ extension DeletionEngine {
             let result = ExchangeResult(event: .failure(.vaultSealed))
             return post(.exchanged(loaded.exchange.credential, result), license)
         }
-        let answer = await ask(loaded.exchange.provider, loaded.credential) {
+        let (answer, heard) = await ask(loaded.exchange.provider, loaded.credential) {
             await $0.exchange($1)
         }
-        post(.exchanged(loaded.exchange.credential, result(of: answer, for: loaded)), license)
+        var brought = result(of: answer, for: loaded)
+        brought.heard = heard
+        post(.exchanged(loaded.exchange.credential, brought), license)
     }
 
     private func result(of answer: ExchangeAnswer, for loaded: LoadedExchange) -> ExchangeResult {

@@ -17,7 +17,7 @@ package struct ReplyRefusal: Hashable, Sendable {
     ///   token or an endpoint (401 without a word, 407, 408, 425).
     init?(_ reply: RemoteReply, _ body: ReplyBody) {
         isPage = !body.has(.noPage)
-        let refusal = Refusal(status: reply.status, error: Self.code(body))
+        let refusal = Refusal(status: reply.status, error: body.json.flatMap(Self.code))
         let isMissing =
             [404, 405, 410].contains(reply.status) && !body.has(.error(Self.tokenErrors))
         let isForbidden = reply.status == 403 && body.json?["error"] == nil
@@ -30,8 +30,8 @@ package struct ReplyRefusal: Hashable, Sendable {
     }
 
     /// With Microsoft's number or Google's word behind it; Graph and Facebook have only their own.
-    private static func code(_ body: ReplyBody) -> String? {
-        guard let json = body.json, let error = json["error"] else { return nil }
+    static func code(_ json: JSONValue) -> String? {
+        guard let error = json["error"] else { return nil }
         func number(_ path: String) -> Int? {
             json.member(at: path)?.number.flatMap { Int(exactly: $0) }
         }

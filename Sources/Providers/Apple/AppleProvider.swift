@@ -187,7 +187,8 @@ package final class AppleProvider: HostedProvider {
         case .reply, .oversized:
             return ProviderProblem(
                 .unusable,
-                "\(keysEndpoint.url) answered no set of keys; check base_url and what stands between"
+                "\(keysEndpoint.url) answered no set of keys; check base_url and what stands"
+                    + " between"
             )
         }
         for clientID in clientIDs {

@@ -77,7 +77,9 @@ package final class FacebookProvider: HostedProvider {
         var request = RemoteRequest(tokenEndpoint)
         request.query = query
         let reading = FacebookReplies.token.read(await http.send(request), now: now())
-        if reading.refusal?.isForeign == true, case .refusesAll(let answer)? = await diagnose() {
+        if reading.refusal?.isForeign == true,
+            case .refusesAll(let answer)? = await diagnoseUnheard()
+        {
             return .failure(.refusesAll(answer))
         }
         return await reading.exchanged { await inspect($0.accessToken).subject }
@@ -122,10 +124,15 @@ package final class FacebookProvider: HostedProvider {
         return owner.failure ?? (owner.isLive ? nil : .misconfigured)
     }
 
+    /// What our own token is told takes no place of what the user's was.
+    private func diagnoseUnheard() async -> EffectFailure? {
+        await AnswerEar.$current.withValue(nil) { await diagnose() }
+    }
+
     /// Our own token tells a wrong secret, an outage and a user that is refused apart.
     private func judge(_ failure: EffectFailure, _ refusal: ReplyRefusal?) async -> EffectFailure {
         guard failure == .rejected || failure == .unusable else { return failure }
-        switch await diagnose() {
+        switch await diagnoseUnheard() {
         case .misconfigured: return .misconfigured
         case .refusesAll(let answer): return .refusesAll(answer)
         case nil:

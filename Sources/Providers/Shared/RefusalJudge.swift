@@ -9,7 +9,7 @@ import Synchronization
 /// stand for all. So whoever is refused asks the same thing about a token that cannot exist.
 final class RefusalJudge: Sendable {
     /// The token that cannot exist.
-    static let madeUp = Secret("expunged-self-check")
+    static let madeUp = Secret(RemoteRequest.madeUp)
     /// How long a proper answer shows that the provider is well.
     private static let lifetime = Duration.seconds(30)
     /// How long an honored token lets another one be refused by itself, where the one that cannot

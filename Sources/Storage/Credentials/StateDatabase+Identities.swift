@@ -26,6 +26,7 @@ package struct FailedCode: Hashable, Sendable {
     package let createdAt: WallTime
     package let phase: CodeExchange.Phase
     package let failures: Int
+    package let answer: VendorAnswer?
 }
 
 /// What became of an identity that was to be forgotten.
@@ -47,7 +48,8 @@ extension StateDatabase {
                   count(c.id) FILTER (WHERE c.sealed_secret IS NOT NULL) AS credentials,
                   count(c.id) FILTER (WHERE c.code_phase IN ('pending', 'exchanging')) AS codes,
                   max(c.last_live_at) AS live_at, i.updated_at,
-                  f.code_phase, f.created_at AS code_at, f.code_failures
+                  f.code_phase, f.created_at AS code_at, f.code_failures,
+                  f.code_answer, f.code_words
                 FROM users u JOIN identities i ON i.owner = u.id
                   LEFT JOIN credentials c ON c.identity_id = i.id
                   LEFT JOIN credentials f ON f.id = (SELECT max(id) FROM credentials
@@ -69,7 +71,8 @@ extension StateDatabase {
                         FailedCode(
                             createdAt: row.time("code_at"),
                             phase: $0,
-                            failures: row.int("code_failures")
+                            failures: row.int("code_failures"),
+                            answer: try VendorAnswer(ofCode: row)
                         )
                     },
                     lastLiveAt: row.timeOrNil("live_at"),

@@ -5,7 +5,7 @@ enum RevocationColumn: Int32, Columns {
     case requestID, position
     case identityID, provider, clientID, isShared, isLinked, credentials, verdict, proof
     case refusedCredentials, attempts, failures, outages, retryAt, waitingSince, startedAt
-    case endedAt, lastFailure
+    case endedAt, lastFailure, lastAnswer
 
     static let selection = makeSelection()
     static let insertion = insertion(of: allCases, into: "revocations")
@@ -36,6 +36,7 @@ extension Revocation {
         startedAt = row.timeOrNil(.startedAt)
         endedAt = row.timeOrNil(.endedAt)
         lastFailure = row.textOrNil(.lastFailure)
+        answer = try row.textOrNil(.lastAnswer).map { try VendorAnswer(columnText: $0) }
     }
 
     func value(_ column: RevocationColumn, at position: Int, of request: RequestID) -> SQLValue {
@@ -59,6 +60,7 @@ extension Revocation {
         case .startedAt: .time(startedAt)
         case .endedAt: .time(endedAt)
         case .lastFailure: .text(lastFailure)
+        case .lastAnswer: .text(answer?.columnText)
         }
     }
 

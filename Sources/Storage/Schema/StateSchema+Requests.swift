@@ -96,6 +96,7 @@ extension StateSchema {
           started_at    INTEGER,
           ended_at      INTEGER,
           last_failure  TEXT,
+          last_answer   TEXT,              -- JSON: the vendor's, until the end with its words
           PRIMARY KEY (request_id, position)
         ) STRICT, WITHOUT ROWID;
 

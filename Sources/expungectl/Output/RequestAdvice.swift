@@ -44,8 +44,9 @@ struct RequestAdvice {
     private var failedCodes: [String] {
         request.identities.compactMap { identity in
             identity.failedCode.map { code in
-                "code: \(identity.provider): that of \(LocalTime.full(code.createdAt))"
-                    + " \(Self.text(code)); a new sign-in brings another"
+                let answer = code.answer.map { "; it answered \($0.answer.text)" } ?? ""
+                return "code: \(identity.provider): that of \(LocalTime.full(code.createdAt))"
+                    + " \(Self.text(code))\(answer); a new sign-in brings another"
             }
         }
     }
@@ -107,7 +108,11 @@ struct RequestAdvice {
     private func failing(at shown: (WallTime?) -> WallTime?) -> [String] {
         var lines: [String] = []
         for step in request.steps {
-            guard let error = step.lastError, let (name, noun) = Self.place(of: step) else {
+            guard let (name, noun) = Self.place(of: step) else { continue }
+            guard let error = step.lastError else {
+                if let answer = step.answer?.answer, !Self.isOver(step) {
+                    lines.append("\(name): answered \(answer.text)")
+                }
                 continue
             }
             let next = shown(step.retryAt).map { ", again \(LocalTime.distant($0))" } ?? ""
@@ -122,10 +127,12 @@ struct RequestAdvice {
                 ]
             } else if step.obstacle == nil, ParkReason(rawValue: error) == nil, !Self.isOver(step) {
                 // With the answer there is nothing more to be found out by a check.
-                let isAnswered = error.contains(": ")
+                let isAnswered = step.answer != nil || error.contains(": ")
                 let command = isAnswered ? "\(noun)" : "\(noun) check \(name)"
                 let what = isAnswered ? "see since when and how many wait" : "see the cause"
-                found = ["\(name): \(error)\(next); \(what) with: expungectl \(command)"]
+                let cause = "\(name): \(error)\(next)"
+                let known = step.answer.map { $0.answer.added(to: cause) } ?? cause
+                found = ["\(known); \(what) with: expungectl \(command)"]
             } else {
                 continue
             }

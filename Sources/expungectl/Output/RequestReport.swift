@@ -90,9 +90,16 @@ enum RequestReport {
                 step.startedAt.map(LocalTime.full),
                 step.durationMilliseconds.map { ReportText.duration($0) },
                 step.retryAt.map(LocalTime.full),
-                step.lastError.map { code in step.obstacle.map { "\(code): \($0)" } ?? code },
+                error(of: step),
             ])
         }
         return table.text
+    }
+
+    /// Without the words of a provider, which make no column.
+    private static func error(of step: WireStep) -> String? {
+        let answer = step.answer?.answer.withoutWords
+        guard let error = step.lastError else { return answer?.text }
+        return step.obstacle.map { "\(error): \($0)" } ?? answer?.added(to: error) ?? error
     }
 }

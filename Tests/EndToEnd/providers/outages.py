@@ -115,6 +115,7 @@ def everybody(checks, stage, kind, answer):
             lambda: all(text in findings(stage) for text in (answer, "since", f'"waiting": {USERS}'))), findings(stage))
         shown = comes_true(lambda: answer in stage.run("expungectl", "show", requests[0]).stdout)
         checks.check("     show says what the identity met", shown, stage.run("expungectl", "show", requests[0]).stdout)
+        checks.check("     in the provider's words", "Forbidden" in stage.run("expungectl", "show", requests[0]).stdout)
     done = stage.run("expungectl", "providers", "check", "apple")
     checks.check(f"{kind}: the check fails", done.returncode != 0, done)
     states = [stage.http("GET", f"/v1/requests/{request}")[1] for request in requests]

@@ -116,6 +116,39 @@ struct StateVaultTests {
         #expect(open.request.revocations[0].hasUnheldTokens)
     }
 
+    @Test func `the answer to a lost code survives, and its words until the request ends`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let code = StateFixture.credential("u", "code", kind: .authorizationCode)
+        var exchange = try #require(try await fixture.keep(code).exchange).exchange
+        var random = SeededGenerator(seed: 1)
+        let answer = VendorAnswer(Refusal(status: 400, error: "odd"), words: "Not today")
+        exchange.answer = answer
+        for event in [CodeExchange.Event.begin, .failure(.refusesAll(answer.refusal))] {
+            _ = exchange.handle(event, now: StateFixture.start, random: &random)
+        }
+        _ = try await fixture.database.commit([.saveExchange(exchange, at: StateFixture.start)])
+        let open = try await fixture.database.openExchanges(limit: 1)
+        #expect(open.first?.exchange.answer == answer)
+        for event in [CodeExchange.Event.begin, .refused] {
+            _ = exchange.handle(event, now: StateFixture.start, random: &random)
+        }
+        _ = try await fixture.database.commit([.saveExchange(exchange, at: StateFixture.start)])
+        func kept() async throws -> VendorAnswer? {
+            let records = try await fixture.database.identities(StateFixture.hash("u"))
+            return records.first?.failedCode?.answer
+        }
+        #expect(try await kept() == answer)
+        let request = try await fixture.open("u", .revokeTokens).request
+        var ended = request
+        ended.revocations[0].verdict = .abandoned
+        ended.phase = .cancelled
+        ended.endedAt = StateFixture.start
+        try await fixture.save(ended, was: request)
+        #expect(try await kept() == answer.withoutWords)
+    }
+
     private func keep(_ count: Int, in fixture: StateFixture) async throws {
         let all = (0..<count).map { StateFixture.credential("u", "token \($0)") }
         let outcomes = try await fixture.database.storeCredentials(

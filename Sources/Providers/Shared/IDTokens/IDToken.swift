@@ -45,8 +45,9 @@ struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
 
     var nonce: String? { claims["nonce"]?.string }
 
-    /// It has no nonce, and was issued where nonces are not supported; a Boolean or, as other claims
-    /// of Apple's, a text.
+    /// It has no nonce, and was issued where nonces are not supported.
+    ///
+    /// The claim is a Boolean or, as others of Apple's, a text.
     var isWithoutNonce: Bool {
         let claim = claims["nonce_supported"]
         return claims["nonce"] == nil && (claim?.bool == false || claim?.string == "false")

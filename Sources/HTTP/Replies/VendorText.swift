@@ -1,0 +1,191 @@
+import Encoding
+import Engine
+import Lifecycle
+
+/// A vendor's text, of which only words of the language are kept.
+///
+/// It may quote tokens, codes, addresses and names. Rather too much goes than too little: whatever
+/// stands in quotes, was sent, or does not look like a word.
+struct VendorText {
+    /// Texts beyond it are no sentences for people.
+    private static let sizeMax = 4096
+    /// Shorter values that were sent are looked for as words, and not in words.
+    private static let partMin = 6
+    private static let gap = "…"
+    private static let quotes = "\"“”„‟＂″'‘’‚‛`´＇′«»‹›「」『』《》〈〉<>＜＞"
+    /// Stands for the apostrophe of "doesn't", which opens no quote; no text has it.
+    private static let apostrophe = "\u{f8fe}"
+
+    private let text: String
+    /// Values that were sent, in lower case.
+    private let sent: [String]
+
+    init(_ text: String, sent: [String]) {
+        self.text = text.utf8.count <= Self.sizeMax ? Self.plain(text) : ""
+        self.sent = sent.flatMap { Self.plain($0).lowercased().split(separator: " ") }
+            .map(String.init).filter { $0.count > 1 }
+    }
+
+    /// The text, at most ``VendorAnswer/wordsMax`` characters; `nil` when nothing is left of it.
+    ///
+    /// It is cut last: half a secret would not be known for one.
+    var redacted: String? {
+        var text = self.text.replacing(
+            #/((?:^| )\p{L}+)['’](t|s|re|ve|ll|d|m)(?=[ .,;:!?\)]|$)/#
+        ) { "\($0.1)\(Self.apostrophe)\($0.2)" }
+        // The quotes of what was sent still open and close.
+        text = text.split(separator: " ").map { word in
+            isSent(word) ? word.filter { Self.quotes.contains($0) } + Self.gap : String(word)
+        }.joined(separator: " ")
+        // A quote inside a word does not close: it may be part of a name.
+        text.replace(/["“”„‟＂″].*?(?:["“”„‟＂″](?![\p{L}\p{N}])|$)/, with: Self.gap)
+        text.replace(/['‘’‚‛`´＇′].*?(?:['‘’‚‛`´＇′](?![\p{L}\p{N}])|$)/, with: Self.gap)
+        text.replace(/[«»‹›].*?(?:[«»‹›](?![\p{L}\p{N}])|$)/, with: Self.gap)
+        text.replace(/[「『《〈<＜].*?(?:[」』》〉>＞](?![\p{L}\p{N}])|$)/, with: Self.gap)
+        // Cards, telephones, addresses of machines and dates; Microsoft's own numbers stay.
+        text = text.replacing(
+            #/(AADSTS[0-9]{1,9}(?![0-9]))|\p{N}(?:[ \-‐‑‒–—.\/\(\)+,_]*\p{N}){5,}/#
+        ) { $0.1.map { String($0) } ?? Self.gap }
+        // Blanks around the sign of an address hide its parts.
+        text = text.replacing(/[^ ]* ?[@＠﹫] ?[^ ]*/, with: Self.gap)
+        var kept: [String] = []
+        for word in text.split(separator: " ").map({ shown(String($0)) })
+        where word != Self.gap || kept.last != word {
+            kept.append(word)
+        }
+        let all = kept.joined(separator: " ").replacing(Self.apostrophe, with: "'")
+        guard all.contains(where: \.isLetter) else { return nil }
+        guard all.count > VendorAnswer.wordsMax else { return all }
+        return String(all.prefix(VendorAnswer.wordsMax - 1)) + Self.gap
+    }
+
+    /// Without what is not seen, and with one kind of blank.
+    private static func plain(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars where !scalar.properties.isDefaultIgnorableCodePoint {
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator:
+                scalars.append(" ")
+            case .format, .surrogate, .privateUse, .unassigned: continue
+            default: scalars.append(scalar)
+            }
+        }
+        return String(scalars)
+    }
+
+    /// Whether a word has a value that was sent in it, or is a part of one.
+    private func isSent(_ word: Substring) -> Bool {
+        let small = word.lowercased()
+        let pieces = small.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        return sent.contains { value in
+            let isWord = value.count < Self.partMin && !value.contains { !$0.isLetter }
+            return isWord ? pieces.contains(value) : small.contains(value)
+        }
+            || pieces.contains { piece in
+                piece.count >= Self.partMin && sent.contains { $0.contains(piece) }
+            }
+    }
+
+    private func shown(_ word: String) -> String {
+        let core = Self.core(of: word)
+        guard !core.isEmpty else { return word }
+        if let url = core.wholeMatch(of: /(\p{L}+:\/\/)([A-Za-z0-9.\-]+)([\/?#].*)?/) {
+            let isPlain = !url.2.split(separator: ".").contains { Self.isSecret(String($0)) }
+            return isPlain ? "\(url.1)\(url.2)" + (url.3 == nil ? "" : "/…") : Self.gap
+        }
+        // A name and its value; a base64 text ends with the sign, too.
+        if let pair = core.wholeMatch(of: /([\p{L}_\-]+)([=:])[^=].*/),
+            !Self.isSecret(String(pair.1))
+        {
+            return "\(pair.1)\(pair.2)…"
+        }
+        let isWord = core.allSatisfy {
+            $0.isLetter || $0.isNumber || "_-./'’,;()+#\(Self.apostrophe)".contains($0)
+        }
+        let isPath = core.hasPrefix("/") || core.count(where: { $0 == "/" }) > 1
+        return isWord && !isPath && !Self.isSecret(core) ? word : Self.gap
+    }
+
+    private static func core(of word: String) -> String {
+        let isMark = { (character: Character) in ".,;:!?()[]{}*…-–—".contains(character) }
+        let start = word.drop(while: isMark)
+        return String(String(start.reversed()).drop(while: isMark).reversed())
+    }
+
+    /// Whether it looks like a token, a hash or a key.
+    private static func isSecret(_ word: String) -> Bool {
+        if word.wholeMatch(of: /AADSTS[0-9]{1,9}/) != nil { return false }
+        let letters = word.count(where: \.isLetter)
+        let digits = word.count(where: \.isNumber)
+        // Base64 changes between small and large letters, names of errors do so seldom.
+        let turns = zip(word, word.dropFirst()).count { $0.isLowercase && $1.isUppercase }
+        let kinds = [
+            word.contains(where: \.isLowercase), word.contains(where: \.isUppercase), digits > 0,
+            word.contains { !$0.isLetter && !$0.isNumber && $0 != "_" },
+        ]
+        return [
+            word.count > 48,
+            word.count > 24 && kinds.count { $0 } > 1,
+            word.count > 11 && (turns > 2 || letters > 0 && digits > 0),
+            word.count > 7 && word.allSatisfy(\.isHexDigit),
+            word.count > 5 && letters > 1 && digits > 1,
+        ].contains(true)
+    }
+}
+
+extension VendorAnswer {
+    /// Where vendors have a text for people: OAuth 2 (RFC 6749 §5.2), Graph, GitHub, problem
+    /// details (RFC 9457 §3.1), X and Kakao.
+    private static let places = [
+        "error_description", "error.message", "message", "detail", "errors.0.message", "msg",
+        "title",
+    ]
+
+    /// Reads an answer to a call with these values.
+    init(_ reply: RemoteReply, to sent: [String]) {
+        let isPage = !ReplyBody(reply).has(.noPage)
+        let json = isPage ? nil : JSONValue(reply.body)
+        var words: String?
+        if let json {
+            words =
+                Self.places.lazy.compactMap { json.member(at: $0)?.string }.first
+                ?? json.member(at: "error")?.string.flatMap { $0.contains(" ") ? $0 : nil }
+        } else if !isPage {
+            words = String(validating: reply.body, as: UTF8.self)
+        }
+        self.init(
+            Refusal(status: reply.status, error: json.flatMap(Self.code)),
+            words: words.flatMap { VendorText($0, sent: sent).redacted }
+        )
+    }
+
+    /// As a refusal has it, with Graph's sub-code or X's number.
+    private static func code(_ json: JSONValue) -> String? {
+        func number(_ path: String) -> String? {
+            json.member(at: path)?.number.flatMap { Int(exactly: $0) }.map { "\($0)" }
+        }
+        guard let code = ReplyRefusal.code(json) else { return number("errors.0.code") }
+        return number("error.error_subcode").map { "\(code)/\($0)" } ?? code
+    }
+}
+
+extension AnswerEar {
+    /// Notes what was said about what the call carried.
+    ///
+    /// A success replaces nothing: another endpoint or client may have refused before it.
+    func hear(_ outcome: RemoteOutcome, to request: RemoteRequest) {
+        if case .reply(let reply) = outcome, reply.isSuccess { return }
+        let sent = request.sentValues
+        let isProbe = sent.isEmpty || sent.contains(RemoteRequest.madeUp)
+        guard hearsProbes || !isProbe else { return }
+        guard case .reply(let reply) = outcome else { return note(nil) }
+        note(VendorAnswer(reply, to: sent))
+    }
+}
+
+extension RemoteReply {
+    fileprivate var isSuccess: Bool {
+        let body = ReplyBody(self)
+        return (200...299).contains(status) && body.has(.noPage) && body.json?["error"] == nil
+    }
+}

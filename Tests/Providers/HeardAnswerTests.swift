@@ -1,0 +1,90 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import HTTP
+@testable import Providers
+
+/// What a vendor answered is heard, redacted, and only for what was asked about the user's token.
+@Suite("Answers for people")
+struct HeardAnswerTests {
+    private static func heard(
+        _ react: @escaping @Sendable (String) -> RawServer.Reaction,
+        _ body: @escaping @Sendable (OAuth2Provider) async -> Void
+    ) async throws -> VendorAnswer? {
+        let ear = AnswerEar()
+        try await RawServer.with(react: react) { server in
+            let settings = OAuth2Harness.at(server, .standard, check: .refresh)
+            try await OAuth2Harness.with(settings) { provider in
+                await AnswerEar.$current.withValue(ear) { await body(provider) }
+            }
+        }
+        return ear.answer
+    }
+
+    @Test(
+        "status, code and words, whatever the form",
+        arguments: [
+            (
+                .json(400, #"{"error":"invalid_request","error_description":"Bad token form"}"#),
+                VendorAnswer(
+                    Refusal(status: 400, error: "invalid_request"),
+                    words: "Bad token form"
+                )
+            ),
+            (
+                .json(
+                    400,
+                    #"{"error":{"message":"No such user","code":10,"error_subcode":1363041}}"#
+                ),
+                VendorAnswer(Refusal(status: 400, error: "10/1363041"), words: "No such user")
+            ),
+            (
+                .json(422, #"{"message":"Not 'alice' again"}"#),
+                VendorAnswer(Refusal(status: 422), words: "Not … again")
+            ),
+            (
+                .json(403, #"{"message":"Forbidden"}"#),
+                VendorAnswer(Refusal(status: 403), words: "Forbidden")
+            ),
+            (.http(503), VendorAnswer(Refusal(status: 503))),
+            (.http(429), VendorAnswer(Refusal(status: 429))),
+            (Golden.html(502), VendorAnswer(Refusal(status: 502))),
+            (Golden.html(200), VendorAnswer(Refusal(status: 200))),
+        ] as [(RawServer.Reaction, VendorAnswer)]
+    )
+    func forms(_ form: RawServer.Reaction, _ answer: VendorAnswer) async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { _ in form }
+        let heard = try await Self.heard(react) {
+            _ = await $0.revoke(OAuth2Harness.credential(.refreshToken))
+        }
+        #expect(heard == answer)
+    }
+
+    @Test("a made-up token takes no place of the user's")
+    func probes() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            request.contains(RemoteRequest.madeUp)
+                ? .json(400, #"{"error":"invalid_grant","error_description":"Of the probe"}"#)
+                : .json(422, #"{"error":"odd","error_description":"Of the user"}"#)
+        }
+        let heard = try await Self.heard(react) {
+            _ = await $0.revoke(OAuth2Harness.credential(.refreshToken))
+            _ = await $0.diagnose()
+        }
+        #expect(heard == VendorAnswer(Refusal(status: 422, error: "odd"), words: "Of the user"))
+    }
+
+    @Test("a check says what was answered")
+    func check() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { _ in
+            .json(401, #"{"error":"invalid_client","error_description":"Client is locked"}"#)
+        }
+        try await RawServer.with(react: react) { server in
+            try await OAuth2Harness.with(OAuth2Harness.at(server, .standard)) { provider in
+                let found = await provider.examine()?.finding
+                #expect(found?.contains("in its words: Client is locked") == true)
+            }
+        }
+    }
+}
