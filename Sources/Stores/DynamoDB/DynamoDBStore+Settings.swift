@@ -13,80 +13,67 @@ extension DynamoDBStore {
             .callTimeout,
         ]
 
-    private static let server: [Setting] = [
-        Setting(
-            .target,
-            "region",
-            .text(.clientID),
-            .required(example: .text("eu-central-1")),
+    private static let server: [Setting] =
+        place + [.caFile(.target, example: "/etc/expunged/dynamodb-ca.pem").outsidePlans()]
+
+    private static let place = Setting.keys(
+        .target,
+        (
+            "region", .text(.clientID), .required(example: .text("eu-central-1")),
             "Region of the tables."
         ),
-        Setting(
-            .target,
-            "endpoint",
-            .text(.origin),
+        (
+            "endpoint", .text(.origin),
             .optional(example: .text("https://dynamodb.eu-central-1.amazonaws.com")),
             "Address of the server. Not set: that of the region."
-        ),
-        .caFile(.target, example: "/etc/expunged/dynamodb-ca.pem").outsidePlans(),
-    ]
+        )
+    )
 
-    static let itemSettings: [Setting] = [
-        Setting(
-            .target,
-            "items",
-            .texts(.userObject, 0...64),
-            .defaultsTo(.texts([])),
+    static let itemSettings: [Setting] = attributes + [scan]
+
+    private static let scan = Setting(
+        .target,
+        "verify_by_scan",
+        .boolean,
+        .defaultsTo(.boolean(false)),
+        """
+        Whether a verification reads the whole table behind an index \
+        (docs/stores/dynamodb.md).
+        """
+    ).outsidePlans()
+
+    private static let attributes = Setting.keys(
+        .target,
+        (
+            "items", .texts(.userObject, 0...64), .defaultsTo(.texts([])),
             """
             Items to delete, by the partition key of a table or of an index: "profiles where \
             user_id == {user_id}", "posts by author-index where author_id == {user_id}".
             """
         ),
-        Setting(
-            .target,
-            "releases",
-            .texts(.userObject, 0...64),
-            .defaultsTo(.texts([])),
+        (
+            "releases", .texts(.userObject, 0...64), .defaultsTo(.texts([])),
             """
             Items that stay without some attributes: "comments by author-index where author_id == \
             {user_id} remove author_id, author_name".
             """
         ),
-        Setting(
-            .target,
-            "masks",
-            .map(.sentence, .sentence, 0...64),
-            .defaultsTo(.map([:])),
+        (
+            "masks", .map(.sentence, .sentence, 0...64), .defaultsTo(.map([:])),
             "Texts that replace attributes of releases."
         ),
-        Setting(
-            .target,
-            "created_at_attributes",
-            .map(.sentence, .sentence, 0...64),
-            .defaultsTo(.map([:])),
+        (
+            "created_at_attributes", .map(.sentence, .sentence, 0...64), .defaultsTo(.map([:])),
             """
             The attribute with the creation time of an item, by table: newer items stay. Not set: \
             the receipt says cutoff: none.
             """
         ),
-        Setting(
-            .target,
-            "created_at_unit",
-            .choice(ItemDate.Unit.allCases.map(\.rawValue)),
-            .defaultsTo(.text(ItemDate.Unit.iso8601.rawValue)),
-            "What these attributes hold."
-        ),
-        Setting(
-            .target,
-            "verify_by_scan",
-            .boolean,
-            .defaultsTo(.boolean(false)),
-            """
-            Whether a verification reads the whole table behind an index \
-            (docs/stores/dynamodb.md).
-            """
-        ).outsidePlans(),
-    ]
+        (
+            "created_at_unit", .choice(ItemDate.Unit.allCases.map(\.rawValue)),
+            .defaultsTo(.text(ItemDate.Unit.iso8601.rawValue)), "What these attributes hold."
+        )
+    )
 }
 
 extension TextRule {

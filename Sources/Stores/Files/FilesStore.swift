@@ -9,24 +9,20 @@ package struct FilesStore: DrillCopying {
     package static let summary = "a folder of users' files"
     package static let traits = StoreTraits(isDatedByRestoration: true)
 
-    package static let settings: [Setting] = [
-        Setting(
-            .target,
-            "root",
-            .text(.path),
-            .required(example: .text("/srv/app/uploads")),
+    package static let settings: [Setting] = Setting.keys(
+        .target,
+        (
+            "root", .text(.path), .required(example: .text("/srv/app/uploads")),
             "Folder of the users' files (docs/stores/files.md)."
         ),
-        Setting(
-            .target,
-            "paths",
-            .texts(.userPath, 1...64),
+        (
+            "paths", .texts(.userPath, 1...64),
             .required(example: .texts(["files/{user_id}", "avatars/{user_id}.png"])),
             """
             Paths of a user's files below root: names, {user_id}, and wildcards as in */{user_id}.
             """
-        ),
-    ]
+        )
+    )
 
     /// Absolute.
     package private(set) var root: String

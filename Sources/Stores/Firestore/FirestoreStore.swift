@@ -11,60 +11,44 @@ package struct FirestoreStore: DrillCopying {
         residualPhrases: [.earlierVersions]
     )
 
-    package static let settings: [Setting] =
-        [
-            Setting(
-                .target,
-                "project",
-                .text(.cloudName),
-                .required(example: .text("example-project")),
-                "Project of the database."
-            ),
-            Setting(
-                .target,
-                "database",
-                .text(.cloudName),
-                .defaultsTo(.text("(default)")),
-                "Database, in native mode."
-            ),
-            Setting(
-                .target,
-                "documents",
-                .texts(.userObject, 0...64),
-                .defaultsTo(.texts([])),
-                """
-                Paths of a user's documents, such as users/{user_id}; each is deleted with \
-                everything below it.
-                """
-            ),
-            Setting(
-                .target,
-                "collections",
-                .texts(.userObject, 0...64),
-                .defaultsTo(.texts([])),
-                """
-                Documents with the user id as a text in a field, such as posts where author_id == \
-                {user_id}.
-                """
-            ),
-            Setting(
-                .target,
-                "groups",
-                .texts(.userObject, 0...64),
-                .defaultsTo(.texts([])),
-                "The same in any collection of that name."
-            ),
-            Setting(
-                .target,
-                "subcollections",
-                .boolean,
-                .defaultsTo(.boolean(true)),
-                """
-                Whether to delete everything below a document that collections or groups find, \
-                whoever wrote it.
-                """
-            ),
-        ] + GoogleAccess.settings(.target)
+    package static let settings: [Setting] = place + GoogleAccess.settings(.target)
+
+    private static let place = Setting.keys(
+        .target,
+        (
+            "project", .text(.cloudName), .required(example: .text("example-project")),
+            "Project of the database."
+        ),
+        (
+            "database", .text(.cloudName), .defaultsTo(.text("(default)")),
+            "Database, in native mode."
+        ),
+        (
+            "documents", .texts(.userObject, 0...64), .defaultsTo(.texts([])),
+            """
+            Paths of a user's documents, such as users/{user_id}; each is deleted with \
+            everything below it.
+            """
+        ),
+        (
+            "collections", .texts(.userObject, 0...64), .defaultsTo(.texts([])),
+            """
+            Documents with the user id as a text in a field, such as posts where author_id == \
+            {user_id}.
+            """
+        ),
+        (
+            "groups", .texts(.userObject, 0...64), .defaultsTo(.texts([])),
+            "The same in any collection of that name."
+        ),
+        (
+            "subcollections", .boolean, .defaultsTo(.boolean(true)),
+            """
+            Whether to delete everything below a document that collections or groups find, \
+            whoever wrote it.
+            """
+        )
+    )
 
     package let project: String
     package private(set) var database: String

@@ -2,21 +2,7 @@ import Settings
 
 extension HTTPStore {
     static let ownSettings: [Setting] =
-        [
-            Setting(
-                .target,
-                "preset",
-                .choice(HTTPPreset.all.map(\.name)),
-                .optional(example: .text("stripe")),
-                "Vendor whose steps are known (docs/stores/presets.md)."
-            ),
-            Setting(
-                .target,
-                "base_url",
-                .text(.url),
-                .optional(example: .text("https://api.example.com")),
-                "Address in front of every path, unless the preset has it."
-            ),
+        place + [
             Setting(
                 .target,
                 "key_credential",
@@ -31,21 +17,32 @@ extension HTTPStore {
                 .optional(example: .map(["project_id": "1234"])),
                 "Texts, no secrets, that stand for {NAME} in steps."
             ),
-            Setting(
-                .target,
-                "check_id",
-                .text(.sentence),
-                .optional(example: .text("nobody@example.invalid")),
-                "An id that no user has, for targets check. Not set: random."
-            ).outsidePlans(),
-            Setting(
-                .target,
-                "calls_per_minute",
-                .count(1...60_000, unit: "calls"),
-                .optional(example: .count(600)),
-                "The vendor's limit of calls."
-            ).outsidePlans(),
-        ] + connectionSettings
+        ] + calls + connectionSettings
+
+    private static let place = Setting.keys(
+        .target,
+        (
+            "preset", .choice(HTTPPreset.all.map(\.name)), .optional(example: .text("stripe")),
+            "Vendor whose steps are known (docs/stores/presets.md)."
+        ),
+        (
+            "base_url", .text(.url), .optional(example: .text("https://api.example.com")),
+            "Address in front of every path, unless the preset has it."
+        )
+    )
+
+    private static let calls = Setting.keys(
+        .target,
+        isOutsidePlans: true,
+        (
+            "check_id", .text(.sentence), .optional(example: .text("nobody@example.invalid")),
+            "An id that no user has, for targets check. Not set: random."
+        ),
+        (
+            "calls_per_minute", .count(1...60_000, unit: "calls"), .optional(example: .count(600)),
+            "The vendor's limit of calls."
+        )
+    )
 
     private static let connectionSettings: [Setting] = [
         .caFile(.target, example: "/etc/expunged/search-ca.pem").outsidePlans(),
@@ -60,71 +57,48 @@ extension HTTPStore {
         .callTimeout,
     ]
 
-    static let authSettings: [Setting] = [
-        Setting(
-            .auth,
-            "scheme",
-            .choice(HTTPAuth.Scheme.allCases.map(\.rawValue)),
-            .required(example: .text("basic")),
-            "\"oauth2\" is the client credentials grant."
+    static let authSettings = Setting.keys(
+        .auth,
+        isOutsidePlans: true,
+        (
+            "scheme", .choice(HTTPAuth.Scheme.allCases.map(\.rawValue)),
+            .required(example: .text("basic")), "\"oauth2\" is the client credentials grant."
         ),
-        Setting(
-            .auth,
-            "username",
-            .text(.sentence),
-            .optional(example: .text("expunged")),
+        (
+            "username", .text(.sentence), .optional(example: .text("expunged")),
             "User (basic), client id (oauth2) or access key id (aws-sigv4)."
         ),
-        Setting(
-            .auth,
-            "header",
-            .text(.headerName),
-            .optional(example: .text("X-API-Key")),
+        (
+            "header", .text(.headerName), .optional(example: .text("X-API-Key")),
             "Header that carries the secret (header)."
         ),
-        Setting(
-            .auth,
-            "prefix",
-            .text(.sentence),
-            .optional(example: .text("Token token=")),
+        (
+            "prefix", .text(.sentence), .optional(example: .text("Token token=")),
             "What stands before the secret in that header."
         ),
-        Setting(
-            .auth,
-            "token_url",
-            .text(.tokenURL),
+        (
+            "token_url", .text(.tokenURL),
             .optional(example: .text("https://login.example.com/oauth/token")),
             "Where the secret is exchanged for a token (oauth2)."
         ),
-        Setting(
-            .auth,
-            "token_form",
-            .map(.fieldName, .sentence, 0...8),
+        (
+            "token_form", .map(.fieldName, .sentence, 0...8),
             .optional(example: .map(["scope": "users.delete"])),
             "Further fields of that exchange, such as scope or audience."
         ),
-        Setting(
-            .auth,
-            "secret_in_body",
-            .boolean,
-            .defaultsTo(.boolean(false)),
+        (
+            "secret_in_body", .boolean, .defaultsTo(.boolean(false)),
             "Send client id and secret in the form (oauth2)."
         ),
-        Setting(
-            .auth,
-            "region",
-            .text(.clientID),
-            .optional(example: .text("eu-central-1")),
+        (
+            "region", .text(.clientID), .optional(example: .text("eu-central-1")),
             "Region that signatures name (aws-sigv4)."
         ),
-        Setting(
-            .auth,
-            "service",
-            .text(.clientID),
-            .optional(example: .text("es")),
+        (
+            "service", .text(.clientID), .optional(example: .text("es")),
             "Service that signatures name (aws-sigv4)."
-        ),
-    ].map { $0.outsidePlans() }
+        )
+    )
 }
 
 extension TextRule {

@@ -4,196 +4,125 @@ import Settings
 extension HTTPStore {
     static let stepSettings = callSettings + answerSettings + orderSettings
 
-    private static let callSettings: [Setting] = [
-        Setting(
-            .step,
-            "name",
-            .text(.name),
-            .required(example: .text("contact")),
-            "Name of the step."
+    private static let callSettings = Setting.keys(
+        .step,
+        ("name", .text(.name), .required(example: .text("contact")), "Name of the step."),
+        (
+            "method", .choice(HTTPStep.Method.allCases.map(\.rawValue)),
+            .required(example: .text("DELETE")), "Method of the call."
         ),
-        Setting(
-            .step,
-            "method",
-            .choice(HTTPStep.Method.allCases.map(\.rawValue)),
-            .required(example: .text("DELETE")),
-            "Method of the call."
-        ),
-        Setting(
-            .step,
-            "path",
-            .text(.httpPath),
-            .required(example: .text("/v1/users/{user_id}")),
+        (
+            "path", .text(.httpPath), .required(example: .text("/v1/users/{user_id}")),
             """
             Path behind base_url. In path, query, json and form stand {user_id}, {id} (for_each), \
             {cursor}, {page}, {request_id} and the names of values.
             """
         ),
-        Setting(
-            .step,
-            "query",
-            .map(.fieldName, .fieldText, 0...32),
-            .optional(example: .map(["limit": "100"])),
-            "Query, without encoding."
+        (
+            "query", .map(.fieldName, .fieldText, 0...32),
+            .optional(example: .map(["limit": "100"])), "Query, without encoding."
         ),
-        Setting(
-            .step,
-            "headers",
-            .map(.headerName, .fieldText, 0...16),
+        (
+            "headers", .map(.headerName, .fieldText, 0...16),
             .optional(example: .map(["Idempotency-Key": "{request_id}"])),
             "Further headers. {request_id} is the same for every try of one request."
         ),
-        Setting(
-            .step,
-            "json",
-            .json,
-            .optional(example: .json(["ids": ["{user_id}"]])),
-            "Body in JSON."
-        ),
-        Setting(
-            .step,
-            "form",
-            .map(.fieldName, .fieldText, 0...32),
-            .optional(example: .map(["email": "{user_id}"])),
-            "Body as a form."
-        ),
-    ]
+        ("json", .json, .optional(example: .json(["ids": ["{user_id}"]])), "Body in JSON."),
+        (
+            "form", .map(.fieldName, .fieldText, 0...32),
+            .optional(example: .map(["email": "{user_id}"])), "Body as a form."
+        )
+    )
 
-    private static let answerSettings: [Setting] = [
-        Setting(
-            .step,
-            "status",
-            .numbers(200...299, 1...8),
-            .optional(example: .numbers([200, 202])),
+    private static let answerSettings = Setting.keys(
+        .step,
+        (
+            "status", .numbers(200...299, 1...8), .optional(example: .numbers([200, 202])),
             "What a success answers. Not set: 200, 201, 202, 204."
         ),
-        Setting(
-            .step,
-            "gone",
-            .numbers(200...499, 1...4),
-            .optional(example: .numbers([404])),
+        (
+            "gone", .numbers(200...499, 1...4), .optional(example: .numbers([404])),
             "Statuses that say that nothing is there."
         ),
-        Setting(
-            .step,
-            "gone_if",
-            .map(.jsonPointer, .fieldText, 1...8),
+        (
+            "gone_if", .map(.jsonPointer, .fieldText, 1...8),
             .optional(example: .map(["/error/code": "resource_missing"])),
             "What such an answer must say, by JSON pointer: any one of them."
         ),
-        Setting(
-            .step,
-            "items",
-            .text(.jsonPointer),
-            .optional(example: .text("/data")),
+        (
+            "items", .text(.jsonPointer), .optional(example: .text("/data")),
             "Where the list of found things is."
         ),
-        Setting(
-            .step,
-            "id",
-            .text(.jsonPointer),
-            .optional(example: .text("/id")),
+        (
+            "id", .text(.jsonPointer), .optional(example: .text("/id")),
             "Where the id is in each of them, or in the answer."
         ),
-        Setting(
-            .step,
-            "match",
-            .map(.jsonPointer, .fieldText, 1...8),
+        (
+            "match", .map(.jsonPointer, .fieldText, 1...8),
             .optional(example: .map(["/external_id": "{user_id}"])),
             "What a found thing must say to be the user's."
         ),
-        Setting(
-            .step,
-            "next",
-            .text(.nextPage),
-            .optional(example: .text("/paging/next")),
+        (
+            "next", .text(.nextPage), .optional(example: .text("/paging/next")),
             """
             Where the next page is: the value of {cursor}, or a URL below base_url; link-header is \
             rel="next".
             """
         ),
-        Setting(
-            .step,
-            "first_page",
-            .count(0...1, unit: ""),
-            .optional(example: .count(1)),
+        (
+            "first_page", .count(0...1, unit: ""), .optional(example: .count(1)),
             "First value of {page}. Not set: 1."
         ),
-        Setting(
-            .step,
-            "more",
-            .text(.jsonPointer),
-            .optional(example: .text("/has_more")),
+        (
+            "more", .text(.jsonPointer), .optional(example: .text("/has_more")),
             "Where true says that there is another page."
         ),
-        Setting(
-            .step,
-            "count",
-            .text(.jsonPointer),
-            .optional(example: .text("/deleted")),
+        (
+            "count", .text(.jsonPointer), .optional(example: .text("/deleted")),
             "Where the number of things is that were erased, or are left."
-        ),
-    ]
+        )
+    )
 
-    private static let orderSettings: [Setting] = [
-        Setting(
-            .step,
-            "for_each",
-            .text(.name),
-            .optional(example: .text("contact")),
+    private static let orderSettings = Setting.keys(
+        .step,
+        (
+            "for_each", .text(.name), .optional(example: .text("contact")),
             "Make the call once for each id of that earlier step, as {id}."
         ),
-        Setting(
-            .step,
-            "effect",
-            .choice(HTTPStep.Effect.allCases.map(\.rawValue)),
+        (
+            "effect", .choice(HTTPStep.Effect.allCases.map(\.rawValue)),
             .optional(example: .text("repeatable")),
             """
             What making the call again does: nothing, nothing more, or something anew. GET reads, \
             PUT and DELETE are repeatable; POST and PATCH in erase must say it.
             """
         ),
-        Setting(
-            .step,
-            "unless",
-            .text(.name),
-            .optional(example: .text("pending")),
+        (
+            "unless", .text(.name), .optional(example: .text("pending")),
             "The earlier step that finds what a call made once has started."
         ),
-        Setting(
-            .step,
-            "until",
-            .map(.jsonPointer, .fieldText, 1...8),
-            .optional(example: .map(["/status": "done"])),
-            "What a job says at its end."
+        (
+            "until", .map(.jsonPointer, .fieldText, 1...8),
+            .optional(example: .map(["/status": "done"])), "What a job says at its end."
         ),
-        Setting(
-            .step,
-            "fails",
-            .map(.jsonPointer, .fieldText, 1...8),
+        (
+            "fails", .map(.jsonPointer, .fieldText, 1...8),
             .optional(example: .map(["/status": "failed"])),
             "What a failed job says, any one of them; the steps begin again."
         ),
-        Setting(
-            .step,
-            "every",
-            .duration(.seconds(1) ... .seconds(86_400)),
+        (
+            "every", .duration(.seconds(1) ... .seconds(86_400)),
             .optional(example: .duration(.seconds(30))),
             "Pause between two questions for a job. Not set: 10s."
         ),
-        Setting(
-            .step,
-            "promised",
-            .duration(.seconds(1) ... .days(366)),
+        (
+            "promised", .duration(.seconds(1) ... .days(366)),
             .optional(example: .duration(.days(30))),
             "The vendor only promises to erase within this time: the receipt says accepted."
         ),
-        Setting(
-            .step,
-            "keeps",
-            .text(.sentence),
-            .optional(example: .text("payments of the customer")),
+        (
+            "keeps", .text(.sentence), .optional(example: .text("payments of the customer")),
             "What the vendor keeps, for receipts."
-        ),
-    ]
+        )
+    )
 }

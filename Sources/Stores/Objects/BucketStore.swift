@@ -13,22 +13,17 @@ protocol BucketStore: DrillCopying {
 extension BucketStore {
     /// Which objects are a user's.
     static var objectSettings: [Setting] {
-        [
-            Setting(
-                .target,
-                "prefixes",
-                .texts(.userObject, 0...64),
-                .defaultsTo(.texts([])),
+        Setting.keys(
+            .target,
+            (
+                "prefixes", .texts(.userObject, 0...64), .defaultsTo(.texts([])),
                 "Prefixes of the names of a user's objects, such as users/{user_id}/."
             ),
-            Setting(
-                .target,
-                "objects",
-                .texts(.userObject, 0...64),
-                .defaultsTo(.texts([])),
+            (
+                "objects", .texts(.userObject, 0...64), .defaultsTo(.texts([])),
                 "Complete names of a user's objects, such as avatars/{user_id}.png."
-            ),
-        ]
+            )
+        )
     }
 
     package var cutoff: StoreCutoff { .everything }

@@ -8,33 +8,27 @@ package struct RealtimeDatabaseStore: DrillCopying {
     package static let name = "realtime-database"
     package static let traits = StoreTraits(residualPhrases: [.olderDataUnderNewDate])
 
-    package static let settings: [Setting] =
-        [
-            Setting(
-                .target,
-                "url",
-                .text(.origin),
-                .required(example: .text("https://example-project-default-rtdb.firebaseio.com")),
-                "Address of the database, as the console shows it."
-            ),
-            Setting(
-                .target,
-                "paths",
-                .texts(.userObject, 1...64),
-                .required(example: .texts(["users/{user_id}"])),
-                "Paths of a user's data, such as users/{user_id}."
-            ),
-            Setting(
-                .target,
-                "created_at_child",
-                .text(.identifier),
-                .optional(example: .text("created")),
-                """
-                Child of each path with its creation time in Unix milliseconds. Not set: the \
-                receipt says cutoff: none.
-                """
-            ),
-        ] + GoogleAccess.settings(.target)
+    package static let settings: [Setting] = place + GoogleAccess.settings(.target)
+
+    private static let place = Setting.keys(
+        .target,
+        (
+            "url", .text(.origin),
+            .required(example: .text("https://example-project-default-rtdb.firebaseio.com")),
+            "Address of the database, as the console shows it."
+        ),
+        (
+            "paths", .texts(.userObject, 1...64), .required(example: .texts(["users/{user_id}"])),
+            "Paths of a user's data, such as users/{user_id}."
+        ),
+        (
+            "created_at_child", .text(.identifier), .optional(example: .text("created")),
+            """
+            Child of each path with its creation time in Unix milliseconds. Not set: the \
+            receipt says cutoff: none.
+            """
+        )
+    )
 
     /// Without a path.
     package private(set) var url: String

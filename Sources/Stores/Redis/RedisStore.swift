@@ -11,7 +11,9 @@ package struct RedisStore: DrillCopying {
         residualPhrases: [.appendOnlyFile, .laggingCaches]
     )
 
-    package static let settings: [Setting] = [
+    package static let settings: [Setting] = server + access + data + [timeoutOfBatch]
+
+    private static let server: [Setting] = [
         .unixSocket(.target, example: "/run/redis/redis-server.sock"),
         Setting(
             .target,
@@ -28,55 +30,50 @@ package struct RedisStore: DrillCopying {
             "Connect without TLS, to a loopback address only."
         ).outsidePlans(),
         .caFile(.target, example: "/etc/expunged/redis-ca.pem").outsidePlans(),
-        Setting(
-            .target,
-            "username",
-            .text(.clientID),
-            .optional(example: .text("expunged")),
+    ]
+
+    private static let access = Setting.keys(
+        .target,
+        isOutsidePlans: true,
+        (
+            "username", .text(.clientID), .optional(example: .text("expunged")),
             "User of the server's access control list. Default: its default user."
-        ).outsidePlans(),
-        Setting(
-            .target,
-            "password_credential",
-            .text(.credential),
-            .optional(example: .text("redis-password")),
-            "Password of that user, on one line."
-        ).outsidePlans(),
-        Setting(
-            .target,
-            "database",
-            .count(0...65_535, unit: "as the number of a database"),
-            .defaultsTo(.count(0)),
-            "Number of the database."
         ),
-        Setting(
-            .target,
-            "keys",
-            .texts(.userKey, 0...64),
-            .defaultsTo(.texts([])),
+        (
+            "password_credential", .text(.credential), .optional(example: .text("redis-password")),
+            "Password of that user, on one line."
+        )
+    )
+
+    private static let data = Setting.keys(
+        .target,
+        (
+            "database", .count(0...65_535, unit: "as the number of a database"),
+            .defaultsTo(.count(0)), "Number of the database."
+        ),
+        (
+            "keys", .texts(.userKey, 0...64), .defaultsTo(.texts([])),
             """
             Keys of a user: {user_id}, fixed text and *, such as session:{user_id}:* \
             (docs/stores/redis.md).
             """
         ),
-        Setting(
-            .target,
-            "members",
-            .map(.sentence, .userKey, 0...64),
-            .defaultsTo(.map([:])),
+        (
+            "members", .map(.sentence, .userKey, 0...64), .defaultsTo(.map([:])),
             """
             Members of a user in hashes, sets and sorted sets, by their key, which may contain *: \
             { "online" = "{user_id}" }.
             """
-        ),
-        Setting(
-            .target,
-            "timeout",
-            .duration(.milliseconds(100) ... .seconds(300)),
-            .defaultsTo(.duration(.seconds(10))),
-            "Time for one batch of commands."
-        ).outsidePlans(),
-    ]
+        )
+    )
+
+    private static let timeoutOfBatch = Setting(
+        .target,
+        "timeout",
+        .duration(.milliseconds(100) ... .seconds(300)),
+        .defaultsTo(.duration(.seconds(10))),
+        "Time for one batch of commands."
+    ).outsidePlans()
 
     package let address: RedisTargetPlan.Address
     /// `nil` for the system's authorities.

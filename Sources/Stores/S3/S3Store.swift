@@ -15,39 +15,31 @@ package struct S3Store: BucketStore {
     )
 
     package static let settings: [Setting] =
-        [
-            Setting(
-                .target,
-                "bucket",
-                .text(.bucket),
-                .required(example: .text("app-uploads")),
-                "Name of the bucket."
-            ),
-            Setting(
-                .target,
-                "endpoint",
-                .text(.origin),
-                .required(example: .text("https://s3.eu-central-1.amazonaws.com")),
-                "Address of the server, without the name of the bucket."
-            ),
-            Setting(
-                .target,
-                "region",
-                .text(.clientID),
-                .required(example: .text("eu-central-1")),
-                "Region for which requests are signed."
-            ),
-            Setting(
-                .target,
-                "url_style",
-                .choice(URLStyle.allCases.map(\.rawValue)),
-                .defaultsTo(.text(URLStyle.virtualHost.rawValue)),
-                """
-                Where the name of the bucket stands; most self-hosted servers need "path".
-                """
-            ),
-            .caFile(.target, example: "/etc/expunged/objects-ca.pem").outsidePlans(),
-        ] + Setting.accessKey(examples: "s3") + objectSettings + [.callTimeout]
+        server + Setting.accessKey(examples: "s3") + objectSettings + [.callTimeout]
+
+    private static let server: [Setting] =
+        place + [.caFile(.target, example: "/etc/expunged/objects-ca.pem").outsidePlans()]
+
+    private static let place = Setting.keys(
+        .target,
+        ("bucket", .text(.bucket), .required(example: .text("app-uploads")), "Name of the bucket."),
+        (
+            "endpoint", .text(.origin),
+            .required(example: .text("https://s3.eu-central-1.amazonaws.com")),
+            "Address of the server, without the name of the bucket."
+        ),
+        (
+            "region", .text(.clientID), .required(example: .text("eu-central-1")),
+            "Region for which requests are signed."
+        ),
+        (
+            "url_style", .choice(URLStyle.allCases.map(\.rawValue)),
+            .defaultsTo(.text(URLStyle.virtualHost.rawValue)),
+            """
+            Where the name of the bucket stands; most self-hosted servers need "path".
+            """
+        )
+    )
 
     /// Where the name of the bucket stands in a URL.
     package enum URLStyle: String, Sendable, CaseIterable {

@@ -13,280 +13,189 @@ enum SQLSettings {
         "Time for one statement; the service tries again later."
     ).outsidePlans()
 
-    private static let table: [Setting] = [
-        Setting(
-            .table,
-            "table",
-            .text(.identifier),
-            .required(example: .text("posts")),
-            "The table."
-        ),
-        Setting(
-            .table,
-            "column",
-            .text(.identifier),
-            .required(example: .text("author_id")),
+    private static let table = Setting.keys(
+        .table,
+        ("table", .text(.identifier), .required(example: .text("posts")), "The table."),
+        (
+            "column", .text(.identifier), .required(example: .text("author_id")),
             "Column with the user id, or with what via names."
         ),
-        Setting(
-            .table,
-            "action",
-            .choice(TableAction.Name.allCases.map(\.rawValue)),
+        (
+            "action", .choice(TableAction.Name.allCases.map(\.rawValue)),
             .required(example: .text(TableAction.Name.delete.rawValue)),
             """
             "delete" removes the user's rows, "anonymize" overwrites the columns of set, "keep" \
             leaves the rows and lists them on the receipt.
             """
         ),
-        Setting(
-            .table,
-            "keep_reason",
-            .text(.sentence),
-            .optional(example: .text("tax law, 10 years")),
+        (
+            "keep_reason", .text(.sentence), .optional(example: .text("tax law, 10 years")),
             """
             Why rows stay, for the receipt. Required for "anonymize" and "keep".
             """
         ),
-        Setting(
-            .table,
-            "id_type",
-            .choice(IDType.allCases.map(\.rawValue)),
+        (
+            "id_type", .choice(IDType.allCases.map(\.rawValue)),
             .defaultsTo(.text(IDType.text.rawValue)),
             """
             How the column stores the user id; uuid is for PostgreSQL and MariaDB, mixed (a text, \
             or the same number) for SQLite only.
             """
         ),
-        Setting(
-            .table,
-            "created_at_column",
-            .text(.identifier),
-            .optional(example: .text("created")),
+        (
+            "created_at_column", .text(.identifier), .optional(example: .text("created")),
             """
             Column with the creation time of a row: newer ones stay. Not set: the receipt says \
             cutoff: none.
             """
         ),
-        Setting(
-            .table,
-            "created_at_unit",
-            .choice(CreationColumn.Unit.allCases.map(\.rawValue)),
+        (
+            "created_at_unit", .choice(CreationColumn.Unit.allCases.map(\.rawValue)),
             .optional(example: .text(CreationColumn.Unit.unixSeconds.rawValue)),
             """
             What created_at_column holds, required with it; timestamp means the server's \
             timestamptz, timestamp, datetime and date.
             """
-        ),
-    ]
+        )
+    )
 
-    private static let references: [Setting] = [
-        Setting(
-            .table,
-            "via",
-            .text(.parentColumn),
-            .optional(example: .text("orders.id")),
+    private static let references = Setting.keys(
+        .table,
+        (
+            "via", .text(.parentColumn), .optional(example: .text("orders.id")),
             """
             What column refers to, in a table with a rule of its own \
             (docs/guides/real-schemas.md).
             """
         ),
-        Setting(
-            .table,
-            "id_template",
-            .text(.idTemplate),
-            .optional(example: .text("{tenant_id}:{author_id}")),
+        (
+            "id_template", .text(.idTemplate), .optional(example: .text("{tenant_id}:{author_id}")),
             "The user id as made of several columns, column among them."
         ),
-        Setting(
-            .table,
-            "identifies_user",
-            .boolean,
-            .defaultsTo(.boolean(false)),
+        (
+            "identifies_user", .boolean, .defaultsTo(.boolean(false)),
             """
             Accept a column that looks like a part of a key, or like a reference to rows of \
             several tables.
             """
-        ),
-    ]
+        )
+    )
 
-    private static let inside: [Setting] = [
-        Setting(
-            .table,
-            "inside",
-            .choice(InsideValue.Name.allCases.map(\.rawValue)),
+    private static let inside = Setting.keys(
+        .table,
+        (
+            "inside", .choice(InsideValue.Name.allCases.map(\.rawValue)),
             .optional(example: .text(InsideValue.Name.json.rawValue)),
             """
             The column holds ids inside its values: in JSON at path, in a PostgreSQL array, in a \
             list parted by separator, or in a text as pattern (docs/guides/ids-inside-values.md).
             """
         ),
-        Setting(
-            .table,
-            "path",
-            .text(.jsonPath),
-            .optional(example: .text("$.editors[*].id")),
+        (
+            "path", .text(.jsonPath), .optional(example: .text("$.editors[*].id")),
             """
             Where in the JSON the id stands, as a text or a number. Required for inside = "json".
             """
         ),
-        Setting(
-            .table,
-            "separator",
-            .text(.separator),
-            .optional(example: .text(",")),
+        (
+            "separator", .text(.separator), .optional(example: .text(",")),
             "What parts the elements of a list. Required for inside = \"list\"."
         ),
-        Setting(
-            .table,
-            "pattern",
-            .text(.pattern),
-            .optional(example: .text("@{users.name}")),
+        (
+            "pattern", .text(.pattern), .optional(example: .text("@{users.name}")),
             """
             How the text names the user. Required for inside = "text".
             """
-        ),
-    ]
+        )
+    )
 
-    private static let condition: [Setting] = [
-        Setting(
-            .condition,
-            "equals",
-            .constant,
-            .optional(example: .text("User")),
+    private static let condition = Setting.keys(
+        .condition,
+        (
+            "equals", .constant, .optional(example: .text("User")),
             "The value. One of equals, in, not and null is required."
         ),
-        Setting(
-            .condition,
-            "in",
-            .texts(.sentence, 1...64),
-            .optional(example: .texts(["User", "Admin"])),
+        (
+            "in", .texts(.sentence, 1...64), .optional(example: .texts(["User", "Admin"])),
             "One of the values."
         ),
-        Setting(
-            .condition,
-            "not",
-            .constant,
-            .optional(example: .text("system")),
-            "Any other value, or NULL."
-        ),
-        Setting(
-            .condition,
-            "null",
-            .boolean,
-            .optional(example: .boolean(true)),
-            "Whether the column is NULL."
-        ),
-    ]
+        ("not", .constant, .optional(example: .text("system")), "Any other value, or NULL."),
+        ("null", .boolean, .optional(example: .boolean(true)), "Whether the column is NULL.")
+    )
 
-    private static let column: [Setting] = [
-        Setting(
-            .column,
-            "strategy",
-            .choice(MaskStrategy.Name.allCases.map(\.rawValue)),
+    private static let column = Setting.keys(
+        .column,
+        (
+            "strategy", .choice(MaskStrategy.Name.allCases.map(\.rawValue)),
             .required(example: .text(MaskStrategy.Name.null.rawValue)),
             """
             What replaces the value (docs/guides/sqlite-behavior.md). In the column of inside, and \
             at path, "null", "constant" and "remove" change a part of it.
             """
         ),
-        Setting(
-            .column,
-            "value",
-            .constant,
-            .optional(example: .text("deleted user")),
+        (
+            "value", .constant, .optional(example: .text("deleted user")),
             """
             Text or whole number for "constant". Required for it, refused otherwise.
             """
         ),
-        Setting(
-            .column,
-            "path",
-            .text(.jsonPath),
-            .optional(example: .text("$.editors[*]")),
+        (
+            "path", .text(.jsonPath), .optional(example: .text("$.editors[*]")),
             "The part of JSON that is changed. Default: the path of the rule."
         ),
-        Setting(
-            .column,
-            "length",
-            .count(0...1024, unit: "characters"),
-            .optional(example: .count(3)),
+        (
+            "length", .count(0...1024, unit: "characters"), .optional(example: .count(3)),
             """
             Characters that "truncate" keeps, followed by "*". Required for it.
             """
-        ),
-    ]
+        )
+    )
 
-    private static let key: [Setting] = [
-        Setting(
-            .key,
-            "name",
-            .text(.name),
-            .required(example: .text("customer")),
+    private static let key = Setting.keys(
+        .key,
+        (
+            "name", .text(.name), .required(example: .text("customer")),
             "Name of the key, for keyed_by."
         ),
-        Setting(
-            .key,
-            "table",
-            .text(.identifier),
-            .required(example: .text("accounts")),
+        (
+            "table", .text(.identifier), .required(example: .text("accounts")),
             "Table whose rows hold the ids."
         ),
-        Setting(
-            .key,
-            "column",
-            .text(.identifier),
-            .required(example: .text("user_id")),
+        (
+            "column", .text(.identifier), .required(example: .text("user_id")),
             "Column with the user id."
         ),
-        Setting(
-            .key,
-            "value",
-            .text(.identifier),
-            .required(example: .text("crm_id")),
-            "Column with the ids."
-        ),
-        Setting(
-            .key,
-            "value_type",
-            .choice(IDType.allCases.map(\.rawValue)),
+        ("value", .text(.identifier), .required(example: .text("crm_id")), "Column with the ids."),
+        (
+            "value_type", .choice(IDType.allCases.map(\.rawValue)),
             .defaultsTo(.text(IDType.text.rawValue)),
             """
             How that column stores the ids; uuid is for PostgreSQL and MariaDB. The other store \
             gets integers in decimal and blobs in lower-case hexadecimal.
             """
         ),
-        Setting(
-            .key,
-            "shared",
-            .boolean,
-            .defaultsTo(.boolean(false)),
+        (
+            "shared", .boolean, .defaultsTo(.boolean(false)),
             """
             Whether rows of several users may name one id. What it names is purged with its last \
             owner.
             """
         ),
-        Setting(
-            .key,
-            "id_type",
-            .choice(IDType.allCases.map(\.rawValue)),
+        (
+            "id_type", .choice(IDType.allCases.map(\.rawValue)),
             .defaultsTo(.text(IDType.text.rawValue)),
             "How column stores the user id, as in [[target.table]]."
         ),
-        Setting(
-            .key,
-            "created_at_column",
-            .text(.identifier),
-            .optional(example: .text("created")),
+        (
+            "created_at_column", .text(.identifier), .optional(example: .text("created")),
             "Column with the creation time of a row, as in [[target.table]]."
         ),
-        Setting(
-            .key,
-            "created_at_unit",
-            .choice(CreationColumn.Unit.allCases.map(\.rawValue)),
+        (
+            "created_at_unit", .choice(CreationColumn.Unit.allCases.map(\.rawValue)),
             .optional(example: .text(CreationColumn.Unit.unixSeconds.rawValue)),
             "What created_at_column holds, as in [[target.table]]."
-        ),
-    ]
+        )
+    )
 }
 
 extension TextRule {

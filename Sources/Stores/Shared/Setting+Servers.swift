@@ -2,6 +2,21 @@ import Settings
 
 /// Keys of several kinds of store, each with one text.
 extension Setting {
+    /// The name, the type, whether it must be given, and the documentation.
+    typealias Row = (name: String, type: SettingType, presence: Presence, documentation: String)
+
+    /// Keys of one section.
+    static func keys(
+        _ scope: SettingScope,
+        isOutsidePlans: Bool = false,
+        _ rows: Row...
+    ) -> [Setting] {
+        rows.map { row in
+            let key = Setting(scope, row.name, row.type, row.presence, row.documentation)
+            return isOutsidePlans ? key.outsidePlans() : key
+        }
+    }
+
     /// `socket` of a server that also has an address; the example is an absolute path.
     static func unixSocket(_ scope: SettingScope, example: String) -> Setting {
         Setting(
@@ -24,28 +39,23 @@ extension Setting {
 
     /// The access key of Amazon's services; the examples of its credentials begin with the prefix.
     static func accessKey(examples prefix: String) -> [Setting] {
-        [
-            Setting(
-                .target,
-                "access_key_id",
-                .text(.clientID),
-                .required(example: .text("AKIAIOSFODNN7EXAMPLE")),
-                "Public part of the access key."
-            ).outsidePlans(),
-            Setting(
-                .target,
-                "secret_key_credential",
-                .text(.credential),
+        Setting.keys(
+            .target,
+            isOutsidePlans: true,
+            (
+                "access_key_id", .text(.clientID),
+                .required(example: .text("AKIAIOSFODNN7EXAMPLE")), "Public part of the access key."
+            ),
+            (
+                "secret_key_credential", .text(.credential),
                 .required(example: .text("\(prefix)-secret-key")),
                 "Secret part of the access key, on one line."
-            ).outsidePlans(),
-            Setting(
-                .target,
-                "session_token_credential",
-                .text(.credential),
+            ),
+            (
+                "session_token_credential", .text(.credential),
                 .optional(example: .text("\(prefix)-session-token")),
                 "Session token of a temporary access key, on one line."
-            ).outsidePlans(),
-        ]
+            )
+        )
     }
 }
