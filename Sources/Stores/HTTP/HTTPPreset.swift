@@ -9,8 +9,10 @@ struct HTTPPreset: Sendable {
     /// One `[[target]]`, in the language of the configuration.
     let text: String
 
+    /// The text begins behind the name and the kind.
     init(_ name: String, pages: [String], read: String, _ text: String) {
-        (self.name, self.pages, self.read, self.text) = (name, pages, read, text)
+        (self.name, self.pages, self.read) = (name, pages, read)
+        self.text = "[[target]]\nname = \"\(name)\"\nkind = \"http\"\n" + text
     }
 
     /// In the order of the documentation.

@@ -13,9 +13,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "algolia"
-        kind = "http"
         key_credential = "algolia-key"
         [target.auth]
         scheme = "header"

@@ -9,9 +9,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "amplitude"
-        kind = "http"
         base_url = "https://amplitude.com"
         key_credential = "amplitude-secret-key"
         [target.auth]

@@ -11,9 +11,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "auth0"
-        kind = "http"
         key_credential = "auth0-client-secret"
         check_id = "auth0|000000000000000000000000"
         [target.auth]

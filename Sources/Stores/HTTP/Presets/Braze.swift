@@ -8,9 +8,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "braze"
-        kind = "http"
         key_credential = "braze-key"
         [target.auth]
         scheme = "bearer"

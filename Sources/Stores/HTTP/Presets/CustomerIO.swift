@@ -12,9 +12,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-26",
         #"""
-        [[target]]
-        name = "customer-io"
-        kind = "http"
         base_url = "https://track.customer.io"
         key_credential = "customer-io-track-key"
         [target.auth]

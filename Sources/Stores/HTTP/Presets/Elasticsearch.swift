@@ -10,9 +10,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "elasticsearch"
-        kind = "http"
         key_credential = "elasticsearch-password"
         [target.auth]
         scheme = "basic"

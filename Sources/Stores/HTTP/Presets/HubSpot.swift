@@ -16,9 +16,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "hubspot"
-        kind = "http"
         base_url = "https://api.hubapi.com"
         key_credential = "hubspot-token"
         check_id = "999999999999"

@@ -13,9 +13,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "intercom"
-        kind = "http"
         base_url = "https://api.intercom.io"
         key_credential = "intercom-token"
         [target.auth]

@@ -13,9 +13,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "mailchimp"
-        kind = "http"
         key_credential = "mailchimp-key"
         check_id = "nobody@example.invalid"
         [target.auth]

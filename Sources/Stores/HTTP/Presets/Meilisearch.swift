@@ -12,9 +12,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "meilisearch"
-        kind = "http"
         key_credential = "meilisearch-key"
         [target.auth]
         scheme = "bearer"

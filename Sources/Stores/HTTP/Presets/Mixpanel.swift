@@ -10,9 +10,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-26",
         #"""
-        [[target]]
-        name = "mixpanel"
-        kind = "http"
         base_url = "https://mixpanel.com/api/app"
         key_credential = "mixpanel-gdpr-token"
         calls_per_minute = 60

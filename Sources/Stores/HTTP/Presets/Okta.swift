@@ -13,9 +13,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "okta"
-        kind = "http"
         key_credential = "okta-token"
         check_id = "00u000000000000000"
         [target.auth]

@@ -12,9 +12,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "onesignal"
-        kind = "http"
         base_url = "https://api.onesignal.com"
         key_credential = "onesignal-key"
         [target.auth]

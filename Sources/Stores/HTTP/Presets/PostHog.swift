@@ -10,9 +10,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "posthog"
-        kind = "http"
         base_url = "https://us.posthog.com"
         key_credential = "posthog-personal-api-key"
         [target.auth]

@@ -9,9 +9,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "revenuecat"
-        kind = "http"
         base_url = "https://api.revenuecat.com"
         key_credential = "revenuecat-key"
         [target.auth]

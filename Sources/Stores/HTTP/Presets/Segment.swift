@@ -10,9 +10,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "segment"
-        kind = "http"
         base_url = "https://api.segmentapis.com"
         key_credential = "segment-token"
         [target.auth]

@@ -16,9 +16,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "sendgrid"
-        kind = "http"
         base_url = "https://api.sendgrid.com"
         key_credential = "sendgrid-key"
         check_id = "nobody@example.invalid"

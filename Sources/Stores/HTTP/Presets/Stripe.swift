@@ -8,9 +8,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "stripe"
-        kind = "http"
         base_url = "https://api.stripe.com"
         key_credential = "stripe-key"
         check_id = "cus_expungedcheck"

@@ -11,9 +11,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "typesense"
-        kind = "http"
         key_credential = "typesense-key"
         [target.auth]
         scheme = "header"

@@ -12,9 +12,6 @@ extension HTTPPreset {
         ],
         read: "2026-11-23",
         #"""
-        [[target]]
-        name = "zendesk"
-        kind = "http"
         key_credential = "zendesk-token"
         check_id = "999999999999"
         [target.auth]
