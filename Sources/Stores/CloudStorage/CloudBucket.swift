@@ -177,8 +177,6 @@ struct CloudBucket: ObjectBucket {
     }
 
     /// How long the bucket keeps what is deleted; zero when it does not.
-    ///
-    /// - Throws: ``CallFailure``.
     func softDeletion() async throws(CallFailure) -> Duration {
         var call = GoogleStore.Call(path: path)
         call.query = [("fields", "softDeletePolicy")]

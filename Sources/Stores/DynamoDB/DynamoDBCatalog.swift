@@ -28,8 +28,6 @@ final class DynamoDBCatalog: Sendable {
     }
 
     /// The shape of a table.
-    ///
-    /// - Throws: ``CallFailure``.
     func table(_ name: String) async throws(CallFailure) -> DynamoDBTable {
         if let entry = entry(name) { return entry.table }
         let answer = try await database.send(

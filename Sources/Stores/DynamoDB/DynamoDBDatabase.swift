@@ -61,8 +61,6 @@ struct DynamoDBDatabase: Sendable {
     }
 
     /// A page of the items of the whole table that are the user's; most pages are empty.
-    ///
-    /// - Throws: ``CallFailure``.
     func scannedItems(
         _ search: Search,
         from start: JSONValue?
@@ -79,8 +77,6 @@ struct DynamoDBDatabase: Sendable {
     }
 
     /// An item as it is; `nil` when it is not there, or is not the user's.
-    ///
-    /// - Throws: ``CallFailure``.
     func item(_ item: Item, _ search: Search) async throws(CallFailure) -> Item? {
         var expression = DynamoDBExpression()
         let projection = Self.projection(search.table.key + search.attributes, &expression)
@@ -100,8 +96,6 @@ struct DynamoDBDatabase: Sendable {
     }
 
     /// Values of the rule's attribute, a page of them.
-    ///
-    /// - Throws: ``CallFailure``.
     func values(
         of rule: ItemRule,
         in table: DynamoDBTable,
@@ -122,8 +116,6 @@ struct DynamoDBDatabase: Sendable {
     }
 
     /// Some values of an attribute of a table.
-    ///
-    /// - Throws: ``CallFailure``.
     func sample(
         of attribute: String,
         in table: DynamoDBTable
@@ -143,8 +135,6 @@ struct DynamoDBDatabase: Sendable {
     }
 
     /// Names of tables of the region, a page of them.
-    ///
-    /// - Throws: ``CallFailure``.
     func tables(
         after last: String?
     ) async throws(CallFailure) -> (names: [String], next: String?) {

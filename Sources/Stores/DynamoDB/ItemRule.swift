@@ -20,8 +20,6 @@ struct ItemRule: Hashable, Sendable, CustomStringConvertible {
     private static let form = "TABLE [by INDEX] where ATTRIBUTE == {user_id}"
 
     /// Reads a rule; one whose items stay ends with ` remove ATTRIBUTE[, ATTRIBUTE]`.
-    ///
-    /// - Throws: ``MalformedTemplate``.
     init(_ text: String, releases: Bool) throws(MalformedTemplate) {
         let form = Self.form + (releases ? " remove ATTRIBUTE[, ATTRIBUTE]" : "")
         func malformed() -> MalformedTemplate {

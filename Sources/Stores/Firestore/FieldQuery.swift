@@ -11,8 +11,6 @@ struct FieldQuery: Hashable, Sendable, CustomStringConvertible {
     let field: String
 
     /// Reads a query.
-    ///
-    /// - Throws: ``MalformedTemplate``.
     init(_ text: String, isGroup: Bool) throws(MalformedTemplate) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 5, words[1] == "where", !words[2].isEmpty, words[3] == "==",

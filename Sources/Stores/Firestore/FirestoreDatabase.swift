@@ -60,8 +60,6 @@ struct FirestoreDatabase: Sendable {
 
     /// What is below a document, however deep and whether or not the documents between are there;
     /// the document itself is not among it (firebase-tools, `firestore/delete.ts`).
-    ///
-    /// - Throws: ``CallFailure``.
     func descendants(
         of path: [String],
         after: String?
@@ -70,8 +68,6 @@ struct FirestoreDatabase: Sendable {
     }
 
     /// Documents with the user id in a field.
-    ///
-    /// - Throws: ``CallFailure``.
     func matches(
         _ query: FieldQuery,
         _ user: UserID,
@@ -83,8 +79,6 @@ struct FirestoreDatabase: Sendable {
     }
 
     /// How many documents have the user id in a field.
-    ///
-    /// - Throws: ``CallFailure``.
     func count(_ query: FieldQuery, _ user: UserID) async throws(CallFailure) -> Int {
         let body: JSONValue = [
             "structuredAggregationQuery": [
@@ -142,8 +136,6 @@ struct FirestoreDatabase: Sendable {
     // MARK: Listings
 
     /// Names of the collections below a document, or at the root.
-    ///
-    /// - Throws: ``CallFailure``.
     func collections(of path: [String]) async throws(CallFailure) -> [String] {
         var names: [String] = []
         var token: String?
@@ -167,8 +159,6 @@ struct FirestoreDatabase: Sendable {
 
     /// A page of a collection, with the documents that are not there but have something below them,
     /// and how it goes on; `nil` when it does not.
-    ///
-    /// - Throws: ``CallFailure``.
     func documents(
         in collection: [String],
         from token: String?
@@ -189,8 +179,6 @@ struct FirestoreDatabase: Sendable {
     }
 
     /// A document; `nil` when it is not there.
-    ///
-    /// - Throws: ``CallFailure``.
     func document(at path: [String]) async throws(CallFailure) -> Document? {
         let answer = try await post(
             [],
@@ -231,8 +219,6 @@ struct FirestoreDatabase: Sendable {
 
     /// For how long earlier versions of documents can be read: an hour, or as many days as
     /// point-in-time recovery keeps (`Database.versionRetentionPeriod`).
-    ///
-    /// - Throws: ``CallFailure``.
     func versionRetention() async throws(CallFailure) -> Duration {
         let answer = try await store.object(GoogleStore.Call(path: path), Self.table)
         guard let text = answer["versionRetentionPeriod"]?.string, text.hasSuffix("s"),

@@ -56,8 +56,6 @@ struct GoogleStore: Sendable {
     }
 
     /// Makes a call that has to be honoured.
-    ///
-    /// - Throws: ``CallFailure``.
     func object(_ call: Call, _ table: ReplyTable) async throws(CallFailure) -> JSONValue {
         let reading = try await send(call, table)
         guard reading.meaning == .honoured, let json = reading.json else {

@@ -13,8 +13,6 @@ struct UserPath: Sendable, CustomStringConvertible {
     let rest: [String]
 
     /// Reads a path.
-    ///
-    /// - Throws: ``MalformedTemplate``.
     init(_ text: String, in rules: PathRules) throws(MalformedTemplate) {
         let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let places = names.indices.filter { names[$0].contains("{user_id}") }

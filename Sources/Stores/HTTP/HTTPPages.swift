@@ -27,8 +27,6 @@ struct HTTPPages {
     }
 
     /// Calls `body` with the ids of each page, those of things that match, until it answers false.
-    ///
-    /// - Throws: ``HTTPFailure``.
     mutating func forEach(
         pagesMax: Int,
         _ body: ([String]) throws(HTTPFailure) -> Bool

@@ -33,8 +33,6 @@ struct HTTPRun {
     var stopsAtFirst = false
 
     /// Makes the steps that are not done; `progress` says how far it came, however it ends.
-    ///
-    /// - Throws: ``HTTPFailure``.
     func erase(
         _ steps: [HTTPStep],
         _ progress: inout HTTPProgress,
@@ -59,8 +57,6 @@ struct HTTPRun {
     }
 
     /// Counts what steps find, one number for each that is not only the way to another.
-    ///
-    /// - Throws: ``HTTPFailure``.
     func count(
         _ steps: [HTTPStep]
     ) async throws(HTTPFailure) -> [(step: HTTPStep, count: Int)] {

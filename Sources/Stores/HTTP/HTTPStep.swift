@@ -171,8 +171,6 @@ indirect enum HTTPJSON: Hashable, Sendable {
     }
 
     /// The value of a call; `nil` where it is a cursor and the call has none.
-    ///
-    /// - Throws: ``HTTPFailure``.
     func fill(_ values: HTTPValues) throws(HTTPFailure) -> JSONValue? {
         switch self {
         case .fixed(let json): return json

@@ -69,8 +69,6 @@ struct HTTPTemplate: Hashable, Sendable {
     ///
     /// A path gets encoded texts; a field gets them as they are, and its writer encodes them. A
     /// text that could change what is around it, or mean another user there, is refused.
-    ///
-    /// - Throws: ``HTTPFailure``.
     func fill(_ values: HTTPValues, _ place: Place) throws(HTTPFailure) -> String {
         var filled = ""
         for (index, piece) in pieces.enumerated() {

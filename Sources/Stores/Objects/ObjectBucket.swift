@@ -19,8 +19,6 @@ protocol ObjectBucket: Sendable {
     func accepts(_ key: String) -> Bool
 
     /// A page, in the order of the keys.
-    ///
-    /// - Throws: ``CallFailure``.
     func page(
         _ listing: Listing,
         of prefix: String,
@@ -32,8 +30,6 @@ protocol ObjectBucket: Sendable {
 
     /// A page of the names of all versions below a prefix; what has the delimiter behind that is
     /// shown up to it, once.
-    ///
-    /// - Throws: ``CallFailure``.
     func names(
         _ prefix: String,
         delimiter: String?,
@@ -41,8 +37,6 @@ protocol ObjectBucket: Sendable {
     ) async throws(CallFailure) -> NamePage<Position>
 
     /// A page of the folders in a folder.
-    ///
-    /// - Throws: ``CallFailure``.
     func folders(
         in parent: String,
         from position: Position?
@@ -61,8 +55,6 @@ protocol ObjectBucket: Sendable {
     ) async throws(CallFailure) -> [ObjectVersion: PurgeCounts.ResidualCopies]
 
     /// What protects an entry of a listing.
-    ///
-    /// - Throws: ``CallFailure``.
     func lock(
         of version: ObjectVersion,
         _ listing: Listing

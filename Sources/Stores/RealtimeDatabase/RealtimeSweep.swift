@@ -80,8 +80,6 @@ struct RealtimeSweep: UserSweep {
     }
 
     /// When the application wrote the data of a path.
-    ///
-    /// - Throws: ``CallFailure``.
     private func age(_ path: [String]) async throws(CallFailure) -> Age {
         guard let createdAtChild else { return .older }
         guard case .value(let number?) = try await tree.keys(at: path + [createdAtChild]),

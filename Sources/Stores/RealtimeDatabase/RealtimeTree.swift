@@ -39,15 +39,11 @@ struct RealtimeTree: Sendable {
     }
 
     /// The first keys at a place, without what is below them.
-    ///
-    /// - Throws: ``CallFailure``.
     func firstKeys(at path: [String]) async throws(CallFailure) -> Content {
         try await read(path, [("shallow", "true"), ("limitToFirst", "\(pageSize)")])
     }
 
     /// All keys at a place, without what is below them.
-    ///
-    /// - Throws: ``CallFailure``.
     func keys(at path: [String]) async throws(CallFailure) -> Content {
         try await read(path, [("shallow", "true")])
     }
@@ -72,8 +68,6 @@ struct RealtimeTree: Sendable {
     }
 
     /// The first child of a place with all that is below it.
-    ///
-    /// - Throws: ``CallFailure``.
     func firstChild(at path: [String]) async throws(CallFailure) -> Content {
         try await read(path, [("orderBy", "\"$key\""), ("limitToFirst", "1"), ("timeout", "10s")])
     }

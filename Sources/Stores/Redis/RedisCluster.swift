@@ -50,8 +50,6 @@ final class RedisCluster: Sendable {
     var places: [Place] { topology.places }
 
     /// A connection to each master.
-    ///
-    /// - Throws: ``RedisError``.
     func masters() async throws(RedisError) -> [RedisConnection] {
         var connections: [RedisConnection] = []
         for place in places { connections.append(try await connection(place)) }

@@ -10,8 +10,6 @@ struct RedisConnection: Sendable {
     private let plan: RedisTargetPlan
 
     /// Connects, proves who we are, and selects the database.
-    ///
-    /// - Throws: ``RedisError``.
     static func open(
         _ plan: RedisTargetPlan,
         on group: any EventLoopGroup

@@ -7,8 +7,6 @@ struct RedisCoverage {
     /// The rules, the families beside them, and whether there are more keys than were looked at.
     ///
     /// A family with the id of a user who has keys is only counted.
-    ///
-    /// - Throws: ``RedisError``.
     func findings(_ sweep: RedisSweep) async throws(RedisError) -> [CoverageFinding] {
         let globs = plan.keys.map(\.anyUser) + plan.members.map { NameGlob($0.key) }
         var cursor = RedisCursor([Array("SCAN".utf8)], match: nil, for: sweep)

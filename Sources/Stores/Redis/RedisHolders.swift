@@ -26,8 +26,6 @@ struct RedisHolders {
     }
 
     /// The type of each key.
-    ///
-    /// - Throws: ``RedisError``.
     static func types(
         of keys: [[UInt8]],
         over connection: RedisSession

@@ -68,8 +68,6 @@ struct RedisSession: Sendable {
     }
 
     /// Every server that has keys of its own.
-    ///
-    /// - Throws: ``RedisError``.
     func masters() async throws(RedisError) -> [RedisConnection] {
         guard let cluster else { return [seed] }
         return try await cluster.masters()

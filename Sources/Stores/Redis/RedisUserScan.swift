@@ -12,8 +12,6 @@ struct RedisUserScan {
     }
 
     /// Looks at every name that a rule may be for.
-    ///
-    /// - Throws: ``RedisError``.
     mutating func run() async throws(RedisError) {
         try await lookAtKeys()
         for members in sweep.plan.members {

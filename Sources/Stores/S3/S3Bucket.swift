@@ -118,8 +118,6 @@ struct S3Bucket: ObjectBucket {
     func position(behind name: String) -> Position { [("start-after", name)] }
 
     /// Whether deleting wants a second factor, which no service has.
-    ///
-    /// - Throws: ``CallFailure``.
     func wantsSecondFactor() async throws(CallFailure) -> Bool {
         try await list([("versioning", "")])["MfaDelete"]?.text == "Enabled"
     }

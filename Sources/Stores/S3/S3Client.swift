@@ -56,8 +56,6 @@ struct S3Client: Sendable {
     func shutdown() async { await remote.shutdown() }
 
     /// Makes a call and reads its answer; `nil` for an empty one, and where nothing is there.
-    ///
-    /// - Throws: ``CallFailure``.
     @discardableResult
     func send(_ call: Call) async throws(CallFailure) -> XMLElement? {
         guard let request = request(call) else { throw CallFailure(.unusable) }

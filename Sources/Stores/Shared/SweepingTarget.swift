@@ -17,8 +17,6 @@ protocol UserSweep {
     func preview(_ place: Place) async throws(CallFailure) -> [PlanItem]
 
     /// Counts what is left, by other calls than ``remove(_:)``.
-    ///
-    /// - Throws: ``CallFailure``.
     func remaining(_ place: Place) async throws(CallFailure) -> Leftover
 }
 

@@ -92,8 +92,6 @@ struct UnmappedTree {
     }
 
     /// Looks at the root and at what rules lead to below it.
-    ///
-    /// - Throws: ``CallFailure``.
     mutating func look(_ rules: [Rule]) async throws(CallFailure) {
         try await look(at: [], as: "", rules, of: nil)
     }
