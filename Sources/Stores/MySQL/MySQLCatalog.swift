@@ -101,15 +101,7 @@ struct MySQLCatalog {
 
     /// Of one index, the columns follow each other; a part of a text or an expression is none.
     private func readKeys(_ found: inout [String: TableShape]) throws(SQLError) {
-        var indexes: [[[String]]] = []
-        for row in try rows(Self.indexSQL) {
-            if let last = indexes.last?.last, last[0...2] == row[0...2] {
-                indexes[indexes.count - 1].append(row)
-            } else {
-                indexes.append([row])
-            }
-        }
-        for index in indexes {
+        for index in try rows(Self.indexSQL).runs(of: 3) {
             let key = "\(index[0][0]).\(index[0][1])"
             found[key]?.note(
                 columns: index.map { $0[4] },
@@ -121,15 +113,7 @@ struct MySQLCatalog {
     }
 
     private func readForeignKeys(_ found: inout [String: TableShape]) throws(SQLError) {
-        var groups: [[[String]]] = []
-        for row in try rows(Self.foreignKeySQL) {
-            if let last = groups.last?.last, last[0...2] == row[0...2] {
-                groups[groups.count - 1].append(row)
-            } else {
-                groups.append([row])
-            }
-        }
-        for group in groups {
+        for group in try rows(Self.foreignKeySQL).runs(of: 3) {
             let first = group[0]
             guard let parent = found["\(first[3]).\(first[4])"] else { continue }
             found["\(first[0]).\(first[1])"]?.foreignKeys.append(

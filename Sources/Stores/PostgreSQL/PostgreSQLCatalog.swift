@@ -105,15 +105,7 @@ struct PostgreSQLCatalog {
 
     /// Of one key, the pairs of columns follow each other.
     private func readForeignKeys(_ found: inout [String: TableShape]) throws(SQLError) {
-        var groups: [[[String]]] = []
-        for row in try rows(Self.foreignKeySQL) {
-            if groups.last?.last?[0] == row[0] {
-                groups[groups.count - 1].append(row)
-            } else {
-                groups.append([row])
-            }
-        }
-        for group in groups {
+        for group in try rows(Self.foreignKeySQL).runs(of: 1) {
             guard let parent = found[group[0][2]] else { continue }
             var key = ForeignKey(
                 parent: parent.name,

@@ -180,3 +180,18 @@ extension BoundValue {
         }
     }
 }
+
+extension [[String]] {
+    /// Rows that follow each other and begin with the same values, together.
+    func runs(of count: Int) -> [[[String]]] {
+        var runs: [[[String]]] = []
+        for row in self {
+            if let last = runs.last?.last, last.prefix(count) == row.prefix(count) {
+                runs[runs.count - 1].append(row)
+            } else {
+                runs.append([row])
+            }
+        }
+        return runs
+    }
+}
