@@ -55,7 +55,7 @@ struct Backup {
     }
 
     private static func taken(_ file: String) -> DaemonError {
-        DaemonError(.state, ["cannot create '\(file)': it exists, and a backup overwrites nothing"])
+        DaemonError(.state, "cannot create '\(file)': it exists, and a backup overwrites nothing")
     }
 
     private func read(_ name: String) throws(DaemonError) -> [UInt8] {

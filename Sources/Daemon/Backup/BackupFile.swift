@@ -20,7 +20,7 @@ final class BackupFile {
         descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure("read", path) }
         guard try status().st_mode & S_IFMT == S_IFREG else {
-            throw DaemonError(.state, ["cannot read '\(path)': it is not a regular file"])
+            throw DaemonError(.state, "cannot read '\(path)': it is not a regular file")
         }
     }
 
@@ -105,6 +105,6 @@ final class BackupFile {
         let isRefused = errno == EACCES || errno == EPERM
         let cause = unsafe String(cString: strerror(errno)).lowercased()
         let hint = isRefused ? ["hint: run it as root, or as the user 'expunged'"] : []
-        return DaemonError(.state, ["cannot \(verb) '\(path)': \(cause)"] + hint)
+        return DaemonError(.state, problems: ["cannot \(verb) '\(path)': \(cause)"] + hint)
     }
 }

@@ -48,7 +48,7 @@ struct BackupState {
     }
 
     private static func unfit(_ cause: String) -> DaemonError {
-        DaemonError(.state, ["cannot use this state: \(cause)"])
+        DaemonError(.state, "cannot use this state: \(cause)")
     }
 
     private static func key(_ path: String) throws(DaemonError) -> Secret? {

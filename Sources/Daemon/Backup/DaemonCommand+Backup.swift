@@ -63,10 +63,8 @@ extension DaemonCommand {
         else { return }
         throw DaemonError(
             .configuration,
-            [
-                "cannot back up or restore the state (not_a_file): it is in PostgreSQL; use that"
-                    + " server's backups, and keep copies of hash.key and ledger.key"
-            ]
+            "cannot back up or restore the state (not_a_file): it is in PostgreSQL; use that"
+                + " server's backups, and keep copies of hash.key and ledger.key"
         )
     }
 

@@ -48,19 +48,15 @@ struct Restore {
             guard error.kind == .inUse else {
                 throw DaemonError(
                     .state,
-                    [
-                        "\(error)",
-                        "hint: run it as root, once expunged is installed",
-                    ]
+                    "\(error)",
+                    "hint: run it as root, once expunged is installed"
                 )
             }
             throw DaemonError(
                 .state,
-                [
-                    "cannot restore into '\(stateDirectory)': the service uses it",
-                    "hint: systemctl stop expunged-control.socket expunged-submit.socket"
-                        + " expunged-viewer.socket expunged.service",
-                ]
+                "cannot restore into '\(stateDirectory)': the service uses it",
+                "hint: systemctl stop expunged-control.socket expunged-submit.socket"
+                    + " expunged-viewer.socket expunged.service"
             )
         }
     }
@@ -68,7 +64,8 @@ struct Restore {
     private func damaged(_ file: String, _ cause: String) -> DaemonError {
         DaemonError(
             .state,
-            ["cannot use backup '\(file)': \(cause)", "hint: nothing was changed; use another one"]
+            "cannot use backup '\(file)': \(cause)",
+            "hint: nothing was changed; use another one"
         )
     }
 
@@ -136,7 +133,7 @@ struct Restore {
 
     private func missingKey(_ problem: String) -> DaemonError {
         let place = vault.credentials?.path ?? "no directory"
-        return DaemonError(.credential, [problem, "hint: the credentials are in '\(place)'"])
+        return DaemonError(.credential, problem, "hint: the credentials are in '\(place)'")
     }
 
     // MARK: The place

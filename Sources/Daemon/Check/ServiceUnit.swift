@@ -19,10 +19,8 @@ enum ServiceUnit {
         guard geteuid() == 0, !settings.isEmpty else {
             throw DaemonError(
                 .usage,
-                [
-                    "cannot run as the service: that needs root and an installed \(name); without"
-                        + " them run expunged --check"
-                ]
+                "cannot run as the service: that needs root and an installed \(name); without"
+                    + " them run expunged --check"
             )
         }
         let facts = output("systemctl show \(name) -p \(UnitFacts.properties)")
@@ -33,7 +31,7 @@ enum ServiceUnit {
             + ["--", programPath] + arguments
         let pointers = unsafe command.map { unsafe strdup($0) } + [nil]
         unsafe execvp("systemd-run", pointers)
-        throw DaemonError(.usage, ["cannot run systemd-run: error \(errno)"])
+        throw DaemonError(.usage, "cannot run systemd-run: error \(errno)")
     }
 
     /// The settings of `[Service]` that make user, directories and sandbox, in their order.

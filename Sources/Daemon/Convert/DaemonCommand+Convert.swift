@@ -21,7 +21,7 @@ extension DaemonCommand {
 
     private static func text(of file: String) throws(DaemonError) -> String {
         func failure(_ cause: String) -> DaemonError {
-            DaemonError(.state, ["cannot read '\(LogText.sanitized(file))': \(cause)"])
+            DaemonError(.state, "cannot read '\(LogText.sanitized(file))': \(cause)")
         }
         let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw failure(systemReason) }

@@ -24,10 +24,8 @@ struct ExtensionConversion: Sendable {
         guard let name = project ?? Self.project(of: parameters) else {
             throw DaemonError(
                 .usage,
-                [
-                    "cannot convert '\(LogText.sanitized(file))': it does not name the project",
-                    "hint: give --project ID, the id of the Firebase project (.firebaserc)",
-                ]
+                "cannot convert '\(LogText.sanitized(file))': it does not name the project",
+                "hint: give --project ID, the id of the Firebase project (.firebaserc)"
             )
         }
         (self.parameters, self.project, self.file) = (parameters, name, file)

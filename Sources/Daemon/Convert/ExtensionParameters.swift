@@ -25,12 +25,10 @@ struct ExtensionParameters: Sendable {
         guard values.keys.contains(where: { Self.known.contains($0) }) else {
             throw DaemonError(
                 .configuration,
-                [
-                    "cannot convert '\(LogText.sanitized(file))':"
-                        + " it has no parameter of delete-user-data",
-                    "hint: give extensions/delete-user-data.env of the Firebase project;"
-                        + " firebase ext:export writes it",
-                ]
+                "cannot convert '\(LogText.sanitized(file))':"
+                    + " it has no parameter of delete-user-data",
+                "hint: give extensions/delete-user-data.env of the Firebase project;"
+                    + " firebase ext:export writes it"
             )
         }
         self.values = values

@@ -114,6 +114,6 @@ struct CheckpointFile: Sendable {
 
     /// Reads `errno`, so it must come right after the call that failed.
     private func failure(_ verb: String) -> DaemonError {
-        DaemonError(.state, ["cannot \(verb) the checkpoint file '\(path)' (errno \(errno))"])
+        DaemonError(.state, "cannot \(verb) the checkpoint file '\(path)' (errno \(errno))")
     }
 }

@@ -14,7 +14,7 @@ extension LedgerKeeper {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: file.directory)
         } catch {
-            throw DaemonError(.state, ["cannot list '\(file.directory)'"])
+            throw DaemonError(.state, "cannot list '\(file.directory)'")
         }
         var buried = try await state.buriedRequests()
         var count = 0

@@ -49,7 +49,7 @@ actor LedgerKeeper {
         let digest = Array(MerkleHash.leaf(signer.publicKey).prefix(4))
         let name = "expunged-" + Hexadecimal.text(digest)
         guard let key = NoteKey(name: name, publicKey: signer.publicKey) else {
-            throw DaemonError(.state, ["cannot name the ledger's key"])
+            throw DaemonError(.state, "cannot name the ledger's key")
         }
         self.state = state
         self.signer = signer

@@ -35,11 +35,9 @@ struct LedgerSetup: Sendable {
         guard known ?? text == text else {
             throw DaemonError(
                 .state,
-                [
-                    "cannot use the ledger's key '\(text)' (changed): the checkpoints are signed"
-                        + " with '\(known ?? "")'; put that key back (ledger.key of the state"
-                        + " directory, or the credential 'ledger-key')"
-                ]
+                "cannot use the ledger's key '\(text)' (changed): the checkpoints are signed"
+                    + " with '\(known ?? "")'; put that key back (ledger.key of the state"
+                    + " directory, or the credential 'ledger-key')"
             )
         }
         if known == nil { try await state.setNote(Self.note, to: text) }

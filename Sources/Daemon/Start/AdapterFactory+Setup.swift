@@ -157,7 +157,7 @@ extension AdapterFactory {
         case is MalformedTemplate: break
         default: return
         }
-        throw DaemonError(kind, [prefix + "\(error)"])
+        throw DaemonError(kind, prefix + "\(error)")
     }
 
     /// Makes what fetches notifications, and reports why some cannot be set up yet.

@@ -151,11 +151,9 @@ struct AdapterFactory: Sendable {
                 guard let credentials else {
                     throw DaemonError(
                         .credential,
-                        [
-                            "cannot read credential '\(name)' of \(owner.role) '\(owner.name)':"
-                                + " no credentials directory ($CREDENTIALS_DIRECTORY,"
-                                + " --credentials-directory)"
-                        ]
+                        "cannot read credential '\(name)' of \(owner.role) '\(owner.name)':"
+                            + " no credentials directory ($CREDENTIALS_DIRECTORY,"
+                            + " --credentials-directory)"
                     )
                 }
                 return try credentials.read(name)

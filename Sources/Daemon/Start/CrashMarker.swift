@@ -22,19 +22,16 @@ struct CrashMarker: Sendable {
         let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
         let descriptor = unsafe open(path, flags, 0o600)
         guard descriptor >= 0 else {
-            throw DaemonError(
-                .state,
-                ["cannot open the crash marker at '\(path)' (errno \(errno))"]
-            )
+            throw DaemonError(.state, "cannot open the crash marker at '\(path)' (errno \(errno))")
         }
         lastEnd = Self.end(descriptor)
         // The descriptor stays open until the process ends: a handler may write to it at any time.
         guard ftruncate(descriptor, 0) == 0, clinux_install_crash_marker(descriptor) >= 0 else {
-            throw DaemonError(.state, ["cannot set up the crash marker at '\(path)'"])
+            throw DaemonError(.state, "cannot set up the crash marker at '\(path)'")
         }
         // In front of that handler: a file that others cut short ends its own connection only.
         guard StateDatabase.surviveFaults() else {
-            throw DaemonError(.state, ["cannot set up a handler for SIGBUS (errno \(errno))"])
+            throw DaemonError(.state, "cannot set up a handler for SIGBUS (errno \(errno))")
         }
     }
 

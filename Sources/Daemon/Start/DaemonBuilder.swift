@@ -167,10 +167,8 @@ struct DaemonBuilder: Sendable {
         else { return }
         throw DaemonError(
             .configuration,
-            [
-                "cannot read '\(path)' (unreadable): it is missing, and the service has erased from"
-                    + " stores that it named; put it back, or an empty one if none is left"
-            ]
+            "cannot read '\(path)' (unreadable): it is missing, and the service has erased from"
+                + " stores that it named; put it back, or an empty one if none is left"
         )
     }
 
@@ -270,10 +268,8 @@ struct DaemonBuilder: Sendable {
         guard known == fingerprint else {
             throw DaemonError(
                 .state,
-                [
-                    "cannot use '\(directory)/hash.key' (changed): it is not the key that"
-                        + " state.db was written with; put the matching hash.key back"
-                ]
+                "cannot use '\(directory)/hash.key' (changed): it is not the key that"
+                    + " state.db was written with; put the matching hash.key back"
             )
         }
         return key.hasher

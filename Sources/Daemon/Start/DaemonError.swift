@@ -16,10 +16,12 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
     /// One line per problem.
     package let problems: [String]
 
-    package init(_ kind: Kind, _ problems: [String]) {
+    package init(_ kind: Kind, problems: [String]) {
         self.kind = kind
         self.problems = problems
     }
+
+    package init(_ kind: Kind, _ problems: String...) { self.init(kind, problems: problems) }
 
     var exitStatus: ExitStatus {
         switch kind {

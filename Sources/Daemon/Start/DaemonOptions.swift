@@ -77,7 +77,7 @@ package struct DaemonOptions: Sendable, Hashable {
                 logOutput = try Self.output(try Self.value(of: argument, &rest), argument)
             case "--logs-directory": logsDirectory = try Self.value(of: argument, &rest)
             default:
-                throw DaemonError(.usage, ["unknown argument '\(argument)'; see expunged --help"])
+                throw DaemonError(.usage, "unknown argument '\(argument)'; see expunged --help")
             }
         }
     }
@@ -87,7 +87,7 @@ package struct DaemonOptions: Sendable, Hashable {
             let names = LogOutput.names.keys.sorted().joined(separator: ", ")
             throw DaemonError(
                 .usage,
-                ["\(place) is '\(LogText.sanitized(name))', and must be one of: \(names)"]
+                "\(place) is '\(LogText.sanitized(name))', and must be one of: \(names)"
             )
         }
         return output
@@ -99,9 +99,9 @@ package struct DaemonOptions: Sendable, Hashable {
         case "migrate":
             guard try value(of: "state migrate", &rest) == "--from",
                 let kind = StateConfiguration.Kind(rawValue: try value(of: "--from", &rest))
-            else { throw DaemonError(.usage, ["state migrate needs --from sqlite|postgresql"]) }
+            else { throw DaemonError(.usage, "state migrate needs --from sqlite|postgresql") }
             return .migrateState(from: kind)
-        default: throw DaemonError(.usage, ["state knows the verbs init and migrate"])
+        default: throw DaemonError(.usage, "state knows the verbs init and migrate")
         }
     }
 
@@ -109,7 +109,7 @@ package struct DaemonOptions: Sendable, Hashable {
         _ rest: inout ArraySlice<String>
     ) throws(DaemonError) -> String {
         guard try value(of: "convert", &rest) == "delete-user-data" else {
-            throw DaemonError(.usage, ["convert knows one kind of file: delete-user-data"])
+            throw DaemonError(.usage, "convert knows one kind of file: delete-user-data")
         }
         return try value(of: "convert delete-user-data", &rest)
     }
@@ -119,7 +119,7 @@ package struct DaemonOptions: Sendable, Hashable {
         _ rest: inout ArraySlice<String>
     ) throws(DaemonError) -> String {
         guard let value = rest.popFirst() else {
-            throw DaemonError(.usage, ["\(name) needs a value; see expunged --help"])
+            throw DaemonError(.usage, "\(name) needs a value; see expunged --help")
         }
         return value
     }

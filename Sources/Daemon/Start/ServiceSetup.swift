@@ -31,7 +31,7 @@ struct ServiceSetup {
     func run(uid: uid_t) throws -> String {
         guard uid == 0 else {
             let command = "sudo expunged setup\(paths)"
-            throw DaemonError(.usage, ["only root may set the service up: \(command)"])
+            throw DaemonError(.usage, "only root may set the service up: \(command)")
         }
         let existing =
             exists(configuration) ? try DaemonConfiguration.load(path: configuration) : nil
@@ -162,6 +162,6 @@ struct ServiceSetup {
     }
 
     private func refused(_ problems: String...) -> DaemonError {
-        DaemonError(.credential, problems)
+        DaemonError(.credential, problems: problems)
     }
 }

@@ -15,10 +15,8 @@ enum SocketGroup {
         guard answer == 0, let found = unsafe found else {
             throw DaemonError(
                 .configuration,
-                [
-                    "cannot use \(key) '\(name)': the system knows no such group",
-                    "hint: create it, or give its number",
-                ]
+                "cannot use \(key) '\(name)': the system knows no such group",
+                "hint: create it, or give its number"
             )
         }
         return unsafe found.pointee.gr_gid

@@ -30,7 +30,7 @@ enum TaskThreads {
         guard let choice = Choice(rawValue: named) else {
             throw DaemonError(
                 .usage,
-                ["\(variable) is '\(named)': give 'pool' or 'stock', or leave it unset"]
+                "\(variable) is '\(named)': give 'pool' or 'stock', or leave it unset"
             )
         }
         guard choice == .pool else { return .stock }
@@ -40,7 +40,7 @@ enum TaskThreads {
         )
         if answer == -ENOSYS { return .stock }
         guard answer == 0 else {
-            throw DaemonError(.state, ["cannot start threads (no_resources): errno \(-answer)"])
+            throw DaemonError(.state, "cannot start threads (no_resources): errno \(-answer)")
         }
         return .pool
     }

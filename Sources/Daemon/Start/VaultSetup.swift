@@ -22,11 +22,9 @@ struct VaultSetup: Sendable {
             let directory = credentials.map { " in '\($0.path)'" } ?? ""
             throw DaemonError(
                 .credential,
-                [
-                    "\(error)",
-                    "hint: put the key\(directory) back from its copy, and start the service again;"
-                        + " only a new service gets a new one: expunged --generate-vault-key FILE",
-                ]
+                "\(error)",
+                "hint: put the key\(directory) back from its copy, and start the service again;"
+                    + " only a new service gets a new one: expunged --generate-vault-key FILE"
             )
         }
         guard let keyring else { return SealedVault(keyring: nil) }
@@ -34,7 +32,8 @@ struct VaultSetup: Sendable {
             keyring.key(id: $0) == nil && !settings.lostKeyIDs.contains($0)
         }
         guard missing.isEmpty else {
-            throw DaemonError(.credential, missing.map { refusal($0, active: keyring.active.id) })
+            let problems = missing.map { refusal($0, active: keyring.active.id) }
+            throw DaemonError(.credential, problems: problems)
         }
         logger.note(.vaultOpened, ["detail": "\(keyring.active.id)"])
         return SealedVault(

@@ -19,10 +19,8 @@ extension DaemonCommand {
         guard configuration.state.kind == .postgresql else {
             throw DaemonError(
                 .configuration,
-                [
-                    "cannot make a state (not_needed): state.kind is \"sqlite\", and the service"
-                        + " makes the file at its first start"
-                ]
+                "cannot make a state (not_needed): state.kind is \"sqlite\", and the service"
+                    + " makes the file at its first start"
             )
         }
         let plan = try plan(configuration, options, environment).plan
@@ -45,10 +43,8 @@ extension DaemonCommand {
         guard configuration.state.kind == .postgresql else {
             throw DaemonError(
                 .configuration,
-                [
-                    "cannot move the state (no_server): state.kind is \"sqlite\"; set it to"
-                        + " \"postgresql\", also to move the state back"
-                ]
+                "cannot move the state (no_server): state.kind is \"sqlite\"; set it to"
+                    + " \"postgresql\", also to move the state back"
             )
         }
         let (plan, path) = try plan(configuration, options, environment)
@@ -59,20 +55,16 @@ extension DaemonCommand {
             guard unsafe access(moved, F_OK) != 0 else {
                 throw DaemonError(
                     .state,
-                    [
-                        "cannot move the state (copy_left): '\(moved)' is there already; delete it,"
-                            + " or move it away"
-                    ]
+                    "cannot move the state (copy_left): '\(moved)' is there already; delete it,"
+                        + " or move it away"
                 )
             }
             let report = try migration.toServer()
             guard unsafe rename(path, moved) == 0 else {
                 throw DaemonError(
                     .state,
-                    [
-                        "cannot rename the file of the state (not_renamed): \(report.text) moved to"
-                            + " the server; delete '\(path)', or the service does not start"
-                    ]
+                    "cannot rename the file of the state (not_renamed): \(report.text) moved to"
+                        + " the server; delete '\(path)', or the service does not start"
                 )
             }
             return

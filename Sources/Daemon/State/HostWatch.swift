@@ -14,11 +14,9 @@ struct HostWatch: Sendable {
             case .lostCommits:
                 throw DaemonError(
                     .state,
-                    [
-                        "cannot go on (lost_commits): the database has lost commits that it had"
-                            + " acknowledged; nothing is purged after the restart until 'expungectl"
-                            + " ledger accept-rollback'"
-                    ]
+                    "cannot go on (lost_commits): the database has lost commits that it had"
+                        + " acknowledged; nothing is purged after the restart until 'expungectl"
+                        + " ledger accept-rollback'"
                 )
             }
         }

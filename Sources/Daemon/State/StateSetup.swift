@@ -85,11 +85,9 @@ struct StateSetup: Sendable {
         guard unsafe access(path, F_OK) == 0 else { return }
         throw DaemonError(
             .configuration,
-            [
-                "cannot work on a state in PostgreSQL (file_left): '\(path)' has a state, whose"
-                    + " requests would be forgotten; move it to the server with"
-                    + " 'expunged state migrate --from sqlite'"
-            ]
+            "cannot work on a state in PostgreSQL (file_left): '\(path)' has a state, whose"
+                + " requests would be forgotten; move it to the server with"
+                + " 'expunged state migrate --from sqlite'"
         )
     }
 
@@ -99,10 +97,8 @@ struct StateSetup: Sendable {
         let names = others.map { "'\($0)'" }.joined(separator: ", ")
         throw DaemonError(
             .state,
-            [
-                "cannot work on the state (in_use): host \(names) does; this host takes over when"
-                    + " that one has stopped, or 5 s after it is gone"
-            ]
+            "cannot work on the state (in_use): host \(names) does; this host takes over when"
+                + " that one has stopped, or 5 s after it is gone"
         )
     }
 
@@ -112,7 +108,7 @@ struct StateSetup: Sendable {
         guard let credentials = directories.credentials, let name = state.conninfoCredential else {
             throw DaemonError(
                 .credential,
-                ["cannot read the state's connection string: there is no credentials directory"]
+                "cannot read the state's connection string: there is no credentials directory"
             )
         }
         var generator = SystemRandomNumberGenerator()
@@ -135,10 +131,8 @@ struct StateSetup: Sendable {
         guard isRead, TextRule.name.accepts(name) else {
             throw DaemonError(
                 .configuration,
-                [
-                    "cannot use the machine's name '\(LogText.sanitized(name))' for this host"
-                        + " (malformed): set state.host; it is \(TextRule.name.requirement)"
-                ]
+                "cannot use the machine's name '\(LogText.sanitized(name))' for this host"
+                    + " (malformed): set state.host; it is \(TextRule.name.requirement)"
             )
         }
         return name
