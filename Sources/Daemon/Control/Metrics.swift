@@ -43,54 +43,36 @@ struct Metrics: Sendable {
     }
 
     private var service: [String] {
-        number(
-            "start_time_seconds",
-            "When this run started, as a Unix time.",
-            Int(startedAt.unixMilliseconds / 1000)
-        )
-            + flag("intake_paused", "Whether new requests are refused.", isIntakePaused)
-            + flag(
-                "configuration_refused",
-                "Whether the last reload was refused.",
-                isConfigurationRefused
-            )
-            + flag("vault_sealed", "Whether the vault key is missing.", isVaultSealed)
-            + flag(
-                "guard_open",
-                "Whether the mass-deletion guard lets deletions begin.",
-                !massDeletionGuard.isClosed
-            )
-            + number(
-                "guard_purges_last_hour",
-                "Purges that the guard counts.",
-                massDeletionGuard.purgesLastHour
-            )
-            + number(
-                "guard_purges_per_hour_max",
-                "Purges that the guard allows in an hour.",
-                massDeletionGuard.purgesPerHourMax
-            )
+        let started = Int(startedAt.unixMilliseconds / 1000)
+        let (isOpen, isRefused) = (!massDeletionGuard.isClosed, isConfigurationRefused)
+        let (recent, most) = (massDeletionGuard.purgesLastHour, massDeletionGuard.purgesPerHourMax)
+        return numbers([
+            ("start_time_seconds", "When this run started, as a Unix time.", started),
+            ("intake_paused", "Whether new requests are refused.", isIntakePaused ? 1 : 0),
+            ("configuration_refused", "Whether the last reload was refused.", isRefused ? 1 : 0),
+            ("vault_sealed", "Whether the vault key is missing.", isVaultSealed ? 1 : 0),
+            ("guard_open", "Whether the mass-deletion guard lets deletions begin.", isOpen ? 1 : 0),
+            ("guard_purges_last_hour", "Purges that the guard counts.", recent),
+            ("guard_purges_per_hour_max", "Purges that the guard allows in an hour.", most),
+        ])
     }
 
     private var ledgerFamilies: [String] {
-        number("ledger_entries", "Entries of the ledger.", ledgerEntryCount)
-            + number(
-                "ledger_covered_entries",
-                "Entries that a signed checkpoint covers.",
-                ledgerCoveredCount
-            )
-            + flag(
-                "ledger_sound",
-                "Whether the ledger agrees with its checkpoints.",
-                isLedgerSound
-            )
+        let (covered, isSound) = (ledgerCoveredCount, isLedgerSound)
+        return numbers([
+            ("ledger_entries", "Entries of the ledger.", ledgerEntryCount),
+            ("ledger_covered_entries", "Entries that a signed checkpoint covers.", covered),
+            ("ledger_sound", "Whether the ledger agrees with its checkpoints.", isSound ? 1 : 0),
+        ])
     }
 
     private var spoolFamilies: [String] {
-        flag(
+        let wal = spool.isWAL ? 1 : 0
+        let (foreign, unreadable) = (spool.foreignCount, spool.unreadableCount)
+        return number(
             "credential_not_sealed",
             "Whether a credential could not be sealed since the start.",
-            hasSealFailure
+            hasSealFailure ? 1 : 0
         )
             + gauge("spool_quarantined", "Whether the spool is left alone, by its failure.") {
                 failures(spool.quarantine)
@@ -98,21 +80,11 @@ struct Metrics: Sendable {
             + gauge("spool_unwritable", "Whether the spool cannot be written, by its failure.") {
                 failures(spool.writeFailure)
             }
-            + flag(
-                "spool_in_wal",
-                "Whether an application switched the spool to WAL.",
-                spool.isWAL
-            )
-            + number(
-                "spool_foreign_objects",
-                "Objects in the spool that are not ours.",
-                spool.foreignCount
-            )
-            + number(
-                "spool_unreadable_rows",
-                "Rows of the spool that are too large.",
-                spool.unreadableCount
-            )
+            + numbers([
+                ("spool_in_wal", "Whether an application switched the spool to WAL.", wal),
+                ("spool_foreign_objects", "Objects in the spool that are not ours.", foreign),
+                ("spool_unreadable_rows", "Rows of the spool that are too large.", unreadable),
+            ])
             + gauge("queue_quarantined", "Whether a queue is left alone.") {
                 queueSamples { $0.quarantine != nil }
             }
@@ -175,9 +147,7 @@ struct Metrics: Sendable {
             + gauge("provider_paused", "Whether nothing is sent to the provider.") {
                 samples { $0.isPaused ? 1 : 0 }
             }
-            + gauge("provider_calls_in_flight", "Calls under way.") {
-                samples(\.inFlightCount)
-            }
+            + gauge("provider_calls_in_flight", "Calls under way.") { samples(\.inFlightCount) }
             + gauge("provider_calls_waiting", "Calls that wait for a slot.") {
                 samples(\.waitingCount)
             }
@@ -242,21 +212,16 @@ struct Metrics: Sendable {
     }
 
     private var recheckFamilies: [String] {
-        counter("rechecks_total", "Rechecks of completed deletions since the start.") {
+        let (returned, found) = (rechecks.returned, rechecks.isSampleFound ? 1 : 0)
+        return counter("rechecks_total", "Rechecks of completed deletions since the start.") {
             Recheck.Outcome.allCases.map {
                 ([("outcome", $0.rawValue)], Int64(rechecks.counts[$0] ?? 0))
             }
         }
-            + number(
-                "deletions_returned",
-                "Completed deletions with data that is back.",
-                rechecks.returned
-            )
-            + flag(
-                "sample_found",
-                "Whether the last sample found data of an erased user.",
-                rechecks.isSampleFound
-            )
+            + numbers([
+                ("deletions_returned", "Completed deletions with data that is back.", returned),
+                ("sample_found", "Whether the last sample found data of an erased user.", found),
+            ])
             + gauge("recheck_overdue", "Whether a target could not be checked for days.") {
                 targets.keys.sorted().map {
                     ([("target", $0.rawValue)], rechecks.overdue.contains($0) ? 1 : 0)
@@ -268,8 +233,8 @@ struct Metrics: Sendable {
         gauge(name, help) { [([], Int64(value))] }
     }
 
-    private func flag(_ name: String, _ help: String, _ isSet: Bool) -> [String] {
-        number(name, help, isSet ? 1 : 0)
+    private func numbers(_ rows: [(name: String, help: String, value: Int)]) -> [String] {
+        rows.flatMap { number($0.name, $0.help, $0.value) }
     }
 
     func gauge(_ name: String, _ help: String, _ samples: () -> [Sample]) -> [String] {
