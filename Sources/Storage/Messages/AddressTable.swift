@@ -98,12 +98,6 @@ extension StateDatabase {
             UPDATE addresses SET key_id = ?, own_key = ?, sealed = ?
             WHERE request_id = ? AND own_key = ?
             """
-        ) {
-            [
-                .text($0.new.keyID), .blob($0.new.ownKey),
-                .blob($0.new.sealedIDs), .id($0.old.request),
-                .blob($0.old.address.keys.ownKey),
-            ]
-        }
+        ) { $0.new.values + [.id($0.old.request), .blob($0.old.address.keys.ownKey)] }
     }
 }

@@ -196,14 +196,15 @@ extension StateDatabase {
     /// Returns `nil` when there is none; one whose address is destroyed stays as it is.
     package func redeliver(_ id: MessageID, at now: WallTime) async throws -> MessageRecord? {
         let found = try await writer.perform { database -> MessageRecord? in
-            let find = "FROM messages WHERE sequence = ?"
-            let before = try database.first(
-                MessageColumn.self,
-                find,
-                [.int(id.sequence)],
-                body: MessageRecord.init
-            )
-            guard let before, before.id == id else { return nil }
+            func find() throws -> MessageRecord? {
+                try database.first(
+                    MessageColumn.self,
+                    "FROM messages WHERE sequence = ?",
+                    [.int(id.sequence)],
+                    body: MessageRecord.init
+                )
+            }
+            guard let before = try find(), before.id == id else { return nil }
             guard before.topic != .confirmation || before.dueAt != nil else { return before }
             try database.run(
                 """
@@ -212,12 +213,7 @@ extension StateDatabase {
                 """,
                 [.time(now), .int(id.sequence)]
             )
-            return try database.first(
-                MessageColumn.self,
-                find,
-                [.int(id.sequence)],
-                body: MessageRecord.init
-            )
+            return try find()
         }
         messageSignal.yield()
         return found

@@ -69,3 +69,8 @@ struct FoundKeyTable {
         )
     }
 }
+
+extension SealedKeys {
+    /// The key and what it seals, in the order of the columns.
+    var values: [SQLValue] { [.text(keyID), .blob(ownKey), .blob(sealedIDs)] }
+}

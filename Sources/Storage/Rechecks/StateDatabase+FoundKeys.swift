@@ -94,12 +94,6 @@ extension StateDatabase {
             UPDATE found_keys SET key_id = ?, own_key = ?, sealed_ids = ?
             WHERE id = ? AND own_key = ?
             """
-        ) {
-            [
-                .text($0.new.keyID), .blob($0.new.ownKey),
-                .blob($0.new.sealedIDs), .int($0.old.position),
-                .blob($0.old.sealed.ownKey),
-            ]
-        }
+        ) { $0.new.values + [.int($0.old.position), .blob($0.old.sealed.ownKey)] }
     }
 }

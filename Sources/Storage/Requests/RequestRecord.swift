@@ -93,6 +93,17 @@ package struct RequestRecord: Hashable, Sendable {
         }
     }
 
+    private static func load(
+        _ condition: String,
+        _ id: RequestID,
+        _ database: any StateConnection
+    ) throws -> RequestRecord? {
+        let rest = "FROM requests WHERE \(condition)"
+        var record = try database.first(RequestColumn.self, rest, [.id(id)]) { try Self($0) }
+        try record?.loadWork(database)
+        return record
+    }
+
     private mutating func loadWork(_ database: any StateConnection) throws {
         request.revocations = try database.all(
             RevocationColumn.self,
@@ -112,14 +123,7 @@ package struct RequestRecord: Hashable, Sendable {
 
 extension RequestRecord {
     static func find(_ id: RequestID, _ database: any StateConnection) throws -> RequestRecord? {
-        let found = try database.first(
-            RequestColumn.self,
-            "FROM requests WHERE id = ?",
-            [.id(id)],
-            body: RequestRecord.init
-        )
-        guard var record = found else { return nil }
-        try record.loadWork(database)
+        guard var record = try load("id = ?", id, database) else { return nil }
         record.scrubbedAt = try record.endSequence.flatMap { sequence in
             try database.time(
                 "SELECT at FROM scrubs WHERE through >= ? ORDER BY through LIMIT 1",
@@ -136,14 +140,7 @@ extension RequestRecord {
     /// `nil` when it has ended or never was.
     static func loadOpen(_ id: RequestID, _ database: any StateConnection) throws -> LoadedRequest?
     {
-        let found = try database.first(
-            RequestColumn.self,
-            "FROM requests WHERE id = ? AND ended_at IS NULL",
-            [.id(id)],
-            body: RequestRecord.init
-        )
-        guard var row = found else { return nil }
-        try row.loadWork(database)
+        guard let row = try load("id = ? AND ended_at IS NULL", id, database) else { return nil }
         guard let user = row.user else { throw StorageError.malformed("user_id") }
         let isRevoking = row.request.phase.stage.map { $0 <= .revoking } ?? false
         let known = isRevoking ? try VaultIdentity.all(of: row.userHash, database) : []
