@@ -33,7 +33,7 @@ extension DaemonCommand {
         // A new machine has no configuration yet; the defaults name the vault key.
         let configuration =
             BackupFile.exists(path)
-            ? try DaemonConfiguration.load(path: path, environment: environment)
+            ? try load(options, environment)
             : try DaemonConfiguration.parse(
                 Array(ServiceSetup.minimalConfiguration.utf8),
                 file: path
@@ -56,10 +56,8 @@ extension DaemonCommand {
         _ options: DaemonOptions,
         _ environment: [String: String]
     ) throws {
-        let path = options.configurationPath
-        guard BackupFile.exists(path),
-            try DaemonConfiguration.load(path: path, environment: environment).state.kind
-                == .postgresql
+        guard BackupFile.exists(options.configurationPath),
+            try load(options, environment).state.kind == .postgresql
         else { return }
         throw DaemonError(
             .configuration,

@@ -18,34 +18,18 @@ struct KeptData: Hashable {
     /// What is kept, kept without its personal columns, or newer than the request.
     static func find(in work: PurgeWork, _ scope: ErasureScope) -> [KeptData] {
         let entries = work.counts.entries
-        let newer = entries.filter { $0.newerCount > 0 }.map { entry in
-            KeptData(
-                target: work.target,
-                table: entry.name,
-                rowCount: entry.newerCount,
-                reason: "newer than the request, or of unreadable time: they may belong to a later"
-                    + " life of the account"
-            )
+        func data(_ table: String, _ rowCount: Int, _ reason: String) -> KeptData {
+            KeptData(target: work.target, table: table, rowCount: rowCount, reason: reason)
         }
-        let shared = entries.filter {
-            $0.action == PurgeCounts.sharedAction && $0.rowCount > 0
-        }.map { entry in
-            KeptData(
-                target: work.target,
-                table: entry.name,
-                rowCount: entry.rowCount,
-                reason: "kept: what it names still has other owners"
-            )
-        }
+        let later =
+            "newer than the request, or of unreadable time: they may belong to a later life of the"
+            + " account"
+        let newer = entries.filter { $0.newerCount > 0 }
+            .map { data($0.name, $0.newerCount, later) }
+        let shared = entries.filter { $0.action == PurgeCounts.sharedAction && $0.rowCount > 0 }
+            .map { data($0.name, $0.rowCount, "kept: what it names still has other owners") }
         let passedOver = entries.compactMap { entry in
-            entry.passedOverReason.map {
-                KeptData(
-                    target: work.target,
-                    table: entry.name,
-                    rowCount: entry.rowCount,
-                    reason: $0
-                )
-            }
+            entry.passedOverReason.map { data(entry.name, entry.rowCount, $0) }
         }
         return kept(in: work, scope) + newer + shared + passedOver
     }

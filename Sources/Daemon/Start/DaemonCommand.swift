@@ -134,7 +134,7 @@ package enum DaemonCommand {
         }
     }
 
-    private static func load(
+    static func load(
         _ options: DaemonOptions,
         _ environment: [String: String]
     ) throws(ConfigurationError) -> DaemonConfiguration {

@@ -12,10 +12,7 @@ extension DaemonCommand {
         _ environment: [String: String]
     ) throws -> String {
         _ = clinux_forbid_core_dumps()
-        let configuration = try DaemonConfiguration.load(
-            path: options.configurationPath,
-            environment: environment
-        )
+        let configuration = try load(options, environment)
         guard configuration.state.kind == .postgresql else {
             throw DaemonError(
                 .configuration,
@@ -36,10 +33,7 @@ extension DaemonCommand {
     ) throws -> String {
         _ = clinux_forbid_core_dumps()
         StateDatabase.configureProcess()
-        let configuration = try DaemonConfiguration.load(
-            path: options.configurationPath,
-            environment: environment
-        )
+        let configuration = try load(options, environment)
         guard configuration.state.kind == .postgresql else {
             throw DaemonError(
                 .configuration,

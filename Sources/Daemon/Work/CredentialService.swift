@@ -148,13 +148,18 @@ struct CredentialService: Sendable {
     ) throws(VaultError) -> NewCredential {
         let key = userKey.key
         let nonce = generator.rowNonce()
-        func context(_ field: SealField, _ nonce: [UInt8]) -> SealContext {
-            SealContext(
+        func seal(
+            _ value: Secret,
+            as field: SealField,
+            _ nonce: [UInt8]
+        ) throws(VaultError) -> [UInt8] {
+            let context = SealContext(
                 field: field.rawValue,
                 rowNonce: nonce,
                 provider: offer.provider,
                 userHash: offer.userHash
             )
+            return try vault.seal(value, under: key, context: context)
         }
         let idNonce = generator.rowNonce()
         var credential = NewCredential(
@@ -172,31 +177,19 @@ struct CredentialService: Sendable {
             clientID: clientID,
             kind: offer.kind,
             rowNonce: nonce,
-            sealedSecret: try vault.seal(
-                offer.secret,
-                under: key,
-                context: context(.secret, nonce)
-            ),
+            sealedSecret: try seal(offer.secret, as: .secret, nonce),
             fingerprint: hasher.hash(offer.secret.exposeText(), domain: .credential),
             createdAt: offer.createdAt
         )
         if let verifier = offer.codeVerifier {
-            credential.sealedCodeVerifier = try vault.seal(
-                verifier,
-                under: key,
-                context: context(.codeVerifier, nonce)
-            )
+            credential.sealedCodeVerifier = try seal(verifier, as: .codeVerifier, nonce)
         }
         if let subject = offer.subject {
             let subjectNonce = generator.rowNonce()
             credential.subject = LearnedSubject(
                 hash: SubjectHash.make(subject, at: offer.provider, hasher),
                 rowNonce: subjectNonce,
-                sealed: try vault.seal(
-                    subject,
-                    under: key,
-                    context: context(.subject, subjectNonce)
-                )
+                sealed: try seal(subject, as: .subject, subjectNonce)
             )
         }
         credential.isUserKeyStored = userKey.isStored
