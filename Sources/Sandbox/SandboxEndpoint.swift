@@ -2,7 +2,6 @@
 package enum SandboxEndpoint: String, CaseIterable, Codable, Sendable {
     /// Exchange of a code, check of a refresh token.
     case token
-    /// Revocation.
     case revoke
     /// The provider's public keys.
     case keys

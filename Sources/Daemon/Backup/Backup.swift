@@ -48,7 +48,6 @@ struct Backup {
 
     private static let archiveName = "backup.tar"
 
-    /// The directory of a path.
     static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

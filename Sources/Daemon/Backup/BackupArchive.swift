@@ -6,7 +6,6 @@ enum BackupArchive {
     /// What eleven octal digits hold; more is written in base 256, as GNU tar does.
     private static let octalMax = 1 << 33 - 1
 
-    /// The header of a member.
     static func header(_ name: String, byteCount: Int) -> [UInt8] {
         var block = [UInt8](repeating: 0, count: blockByteCount)
         func put(_ text: String, at offset: Int) {

@@ -268,7 +268,6 @@ extension SystemCheck {
     }
 }
 
-/// What a check of one component found.
 private struct Checked {
     var findings: [Finding]
     /// What else is known of a target.

@@ -67,7 +67,6 @@ final class AlarmQueue: Sendable {
         if isNew { signal.fire() }
     }
 
-    /// Takes what waits.
     func take() -> [AlarmMessage] {
         state.withLock { state in
             defer { state.waiting = [] }

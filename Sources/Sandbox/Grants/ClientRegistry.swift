@@ -1,6 +1,5 @@
 import Synchronization
 
-/// The clients of one family.
 final class ClientRegistry: Sendable {
     private struct State {
         var clients: [String: RegisteredClient] = [:]

@@ -13,7 +13,6 @@ struct FamilyRoute {
     }
 }
 
-/// What an id token is made of.
 struct IDTokenOrder {
     let ticket: GrantBook.Ticket
     let subject: String

@@ -2,7 +2,6 @@ import Encoding
 
 /// Graph v1.0, as far as it ends sign-ins.
 extension MicrosoftFamily {
-    /// Who calls Graph, and in which tenant.
     private enum Caller {
         case app(MicrosoftState.AppToken, MicrosoftConfiguration.Tenant)
         case user(GrantBook.Ticket)

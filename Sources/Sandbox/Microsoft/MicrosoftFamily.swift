@@ -6,7 +6,6 @@ import Encoding
 /// credentials", "ID token claims reference") and microsoft-graph-docs-contrib (`user:
 /// revokeSignInSessions`, `oAuth2PermissionGrant`, `appRoleAssignment`).
 final class MicrosoftFamily: GrantFamily {
-    /// What Graph is asked for.
     enum GraphRoute {
         case revokeSessions(user: String)
         case listGrants

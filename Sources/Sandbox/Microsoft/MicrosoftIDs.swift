@@ -28,7 +28,6 @@ struct MicrosoftIDs: Sendable {
 
     var isPersonal: Bool { tenantID == Self.personalTenant }
 
-    /// The client's service principal in the tenant.
     var servicePrincipal: String { Self.servicePrincipal(of: clientID, in: tenantID) }
 
     static func audience(_ tenantID: String, _ clientID: String) -> String {

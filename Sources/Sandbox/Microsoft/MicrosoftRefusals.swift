@@ -46,7 +46,6 @@ extension FamilyRefusal {
         "Invalid request. Request is malformed or invalid."
     )
 
-    /// An error of Graph.
     static func microsoftGraph(_ code: String, _ message: String, status: Int) -> FamilyRefusal {
         let body: JSONValue = [
             "error": [

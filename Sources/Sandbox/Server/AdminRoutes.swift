@@ -18,7 +18,6 @@ struct AdminRoutes: Sendable {
         }
     }
 
-    /// The routes that are no provider's.
     private func shared(
         _ method: String,
         _ path: String,

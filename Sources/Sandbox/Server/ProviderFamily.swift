@@ -38,7 +38,6 @@ struct CallNote: Sendable {
     var token: String?
 }
 
-/// One call to a provider's endpoint.
 struct ProviderCall: Sendable {
     let endpoint: SandboxEndpoint
     let method: String
@@ -88,7 +87,6 @@ struct ProviderCall: Sendable {
     }
 }
 
-/// What a provider answers.
 struct ProviderReply: Sendable {
     var status: Int
     var contentType: String?

@@ -36,7 +36,6 @@ struct SandboxFamilies: Sendable {
         }
     }
 
-    /// The family that claims a path, and its endpoint.
     func route(
         method: String,
         path: String

@@ -113,7 +113,6 @@ extension XFamily {
         }
     }
 
-    /// The token that signed the call.
     private func signer(
         of call: ProviderCall,
         in state: inout State,

@@ -18,7 +18,6 @@ package struct LedgerRow: Hashable, Sendable {
         else { throw StorageError.malformed("ledger") }
     }
 
-    /// The columns of `ledger`.
     enum Column: Int32, Columns {
         case first, count, leaves
 

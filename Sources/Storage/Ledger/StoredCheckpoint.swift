@@ -22,7 +22,6 @@ package struct StoredCheckpoint: Hashable, Sendable {
         endsAt = row.int(.endsAt)
     }
 
-    /// The columns of `ledger_checkpoints`.
     enum Column: Int32, Columns {
         case host, id, size, note, endsAt
 

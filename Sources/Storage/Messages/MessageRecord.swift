@@ -26,7 +26,6 @@ package struct MessageRecord: Hashable, Sendable {
     package let isDelivered: Bool
 }
 
-/// The columns of `messages`.
 enum MessageColumn: Int32, Columns {
     case sequence, nonce, subscriber, topic, kind, subject, detail, requestID, occurredAt, dueAt
     case begunAt, attempts, attemptedAt, status, lastFailure, isDelivered

@@ -5,7 +5,6 @@ struct HostNames {
     let host: String
     let isToServer: Bool
 
-    /// Facts that each host has for itself.
     private static let ownFacts = [StateDatabase.cleanStop, "note:clock", "note:ledger_accepted"]
     private static let wakes = "wake:"
 

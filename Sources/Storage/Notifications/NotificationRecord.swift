@@ -51,7 +51,6 @@ package struct NotificationRecord: Hashable, Sendable {
     }
 }
 
-/// The columns of `notifications`.
 enum NotificationColumn: Int32, Columns {
     case keyHash, provider, meaning, event, subjectHash, clientIDs, occurredAt, receivedAt, uid
     case role, code, effect, requestID

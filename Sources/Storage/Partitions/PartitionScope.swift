@@ -27,17 +27,14 @@ struct PartitionScope: Sendable {
         return " AND \(column) IN (\(numbers.isEmpty ? "-1" : numbers))"
     }
 
-    /// For a column with the id of a request.
     func ofRequest(_ column: String) -> String {
         within("requests q WHERE q.id = \(column)", "q.partition")
     }
 
-    /// For a column with the id of an identity.
     func ofIdentity(_ column: String) -> String {
         within("identities o JOIN users u ON u.id = o.owner WHERE o.id = \(column)", "u.partition")
     }
 
-    /// For a column with the id of a credential.
     func ofCredential(_ column: String) -> String {
         within(
             """

@@ -3,7 +3,6 @@ import Lifecycle
 
 /// The purges that have begun, which the mass-deletion guard counts.
 struct PurgeLog {
-    /// The columns of `purge_log`.
     enum Column: Int32, Columns {
         case second, count
     }

@@ -18,7 +18,6 @@ package final class SharedDatabase: Sendable {
     /// What this process knows by itself.
     struct Memory {
         var purgesPerHourMax: Int
-        /// Whether the process before this one crashed by itself.
         let isOwnCrash: Bool
         /// Partitions that this process had at any time.
         var had = PartitionSet.none

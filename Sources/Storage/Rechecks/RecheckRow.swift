@@ -1,6 +1,5 @@
 import Lifecycle
 
-/// The columns of `rechecks`.
 enum RecheckColumn: Int32, Columns {
     case requestID, keyID, recheckKey, sealedUser, stage, openedAt, dueAt, returnedAt
     case isReopened, isNameless
@@ -9,7 +8,6 @@ enum RecheckColumn: Int32, Columns {
     static let insertion = insertion(of: allCases, into: "rechecks") + " ON CONFLICT DO NOTHING"
 }
 
-/// A row of `rechecks`.
 struct RecheckRow {
     let sealed: SealedRecheck
     let stage: Int

@@ -1,7 +1,6 @@
 package import Engine
 import Lifecycle
 
-/// The columns of `found_keys`.
 enum FoundKeyColumn: Int32, Columns {
     case id, requestID, target, name, keyID, ownKey, sealedIDs, hashes, isLate
 

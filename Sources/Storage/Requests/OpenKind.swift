@@ -12,7 +12,6 @@ struct OpenKind {
     private let phaseText: String
     private let reasonText: String?
 
-    /// As they are in the index.
     var values: [SQLValue] { [.text(phaseText), .text(reasonText)] }
 
     init(_ row: SQLRow) throws {

@@ -1,6 +1,5 @@
 import Lifecycle
 
-/// The columns of `purges`.
 enum PurgeColumn: Int32, Columns {
     case requestID, position
     case target, step, counts, attempts, failures, outages, retryAt, startedAt, endedAt

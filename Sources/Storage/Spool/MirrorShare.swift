@@ -64,7 +64,6 @@ package struct SharedMirrorSource: SpoolMirrorSource {
 
 /// The statements of the mirror of one share.
 struct MirrorSQL {
-    /// Rows that were rejected.
     let rejected: String
     /// What another spool shows already, from one request's rows in several.
     let shownElsewhere: String
