@@ -7,22 +7,10 @@ package import Lifecycle
 /// one thing: a shared id that rows name again is theirs, and stays.
 package struct KeyReplayTarget: TargetWrapper, UserListing {
     package let inner: any PurgeTarget
-    private let origin: KeyedTarget.Origin
+    let origin: KeyedTarget.Origin
     /// What the tombstones of its ids are bound to, and under what such ids are kept.
     package let erased: KeyName
-    private let hasher: any KeyedHasher
-
-    init(
-        _ inner: any PurgeTarget,
-        origin: KeyedTarget.Origin,
-        erased: KeyName,
-        hasher: any KeyedHasher
-    ) {
-        self.inner = inner
-        self.origin = origin
-        self.erased = erased
-        self.hasher = hasher
-    }
+    let hasher: any KeyedHasher
 
     /// The targets whose rows name its ids, next one first; a hold there is one here, too.
     package var sources: [TargetName] {

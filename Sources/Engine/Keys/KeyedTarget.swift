@@ -109,7 +109,7 @@ package final class KeyedTarget: TargetWrapper {
 
     /// For erasing again: an order's user is one of the store's own ids; not to be shut down.
     package func byKey(in store: (any PurgeTarget)? = nil) -> KeyReplayTarget {
-        KeyReplayTarget(store ?? inner, origin: origin, erased: erasedName, hasher: hasher)
+        KeyReplayTarget(inner: store ?? inner, origin: origin, erased: erasedName, hasher: hasher)
     }
 
     /// For a replay: purges what rows of the source name now, and nothing found before.

@@ -31,19 +31,9 @@ package struct PurgePlanner: Sendable {
     /// Hexadecimal digits of a plan's hash: 128 bits, short enough to be copied by hand.
     private static let hashByteCount = 16
 
-    private let targets: [TargetName: any PurgeTarget]
-    private let rules: [TargetName: [PurgePlan.Rule]]
-    private let hasher: any KeyedHasher
-
-    package init(
-        targets: [TargetName: any PurgeTarget],
-        rules: [TargetName: [PurgePlan.Rule]],
-        hasher: any KeyedHasher
-    ) {
-        self.targets = targets
-        self.rules = rules
-        self.hasher = hasher
-    }
+    let targets: [TargetName: any PurgeTarget]
+    let rules: [TargetName: [PurgePlan.Rule]]
+    let hasher: any KeyedHasher
 
     package func make(_ order: PlanOrder) async -> PlanResult {
         var parts: [PurgePlan.Part] = []

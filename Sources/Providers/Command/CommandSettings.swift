@@ -12,16 +12,4 @@ package struct CommandSettings: Sendable {
     package var revokesWholeGrant = false
     package var userActionURL = ""
     package var userActionText = ""
-
-    package init(
-        name: ProviderName,
-        clientIDs: [String],
-        program: String,
-        arguments: [String] = []
-    ) {
-        self.name = name
-        self.clientIDs = clientIDs
-        self.program = program
-        self.arguments = arguments
-    }
 }

@@ -1,5 +1,5 @@
 package import Engine
-package import HTTP
+import HTTP
 package import Lifecycle
 
 /// Firebase Authentication or Identity Platform as the directory of the users' accounts.
@@ -9,20 +9,9 @@ package import Lifecycle
 /// anonymous one, or one with a custom token) are links without a token.
 package struct FirebaseDirectory: IdentityDirectory {
     package let name: ProviderName
-
-    private let accounts: IdentityToolkit
+    let accounts: IdentityToolkit
     /// Firebase's word for each provider that is configured here.
-    private let providers: [String: ProviderName]
-
-    package init(
-        name: ProviderName,
-        accounts: IdentityToolkit,
-        providers: [String: ProviderName]
-    ) {
-        self.name = name
-        self.accounts = accounts
-        self.providers = providers
-    }
+    let providers: [String: ProviderName]
 
     package func links(of user: UserID) async -> DirectoryAnswer {
         switch await accounts.find(user) {

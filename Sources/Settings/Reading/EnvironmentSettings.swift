@@ -46,10 +46,17 @@ package struct EnvironmentSettings: Sendable {
         let settings = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
         return variables.compactMap { name, value in
             guard let setting = settings[name] else {
-                return problem(.unknownKey, name, Self.advice(name, settings.keys.sorted()))
+                let advice = Self.advice(name, settings.keys.sorted())
+                return problem(.unknownKey, variable: ProblemLog.printable(name), advice)
             }
             guard let node = node(value, setting.type) else {
-                return problem(.malformed, name, setting, value)
+                return problem(
+                    .malformed,
+                    variable: name,
+                    key: setting.key,
+                    value: setting.isSecret ? nil : value,
+                    "it must be \(setting.type.range)"
+                )
             }
             var entries: [String: TOMLNode] = [:]
             switch root[setting.scope.rawValue] {
@@ -114,34 +121,19 @@ package struct EnvironmentSettings: Sendable {
 
     private func problem(
         _ kind: ConfigurationProblem.Kind,
-        _ variable: String,
+        variable: String,
+        key: String? = nil,
+        value: String? = nil,
         _ cause: String
     ) -> ConfigurationProblem {
         ConfigurationProblem(
             kind: kind,
             file: "",
             line: nil,
-            variable: ProblemLog.printable(variable),
-            key: nil,
-            value: nil,
-            cause: cause
-        )
-    }
-
-    private func problem(
-        _ kind: ConfigurationProblem.Kind,
-        _ variable: String,
-        _ setting: Setting,
-        _ value: String
-    ) -> ConfigurationProblem {
-        ConfigurationProblem(
-            kind: kind,
-            file: "",
-            line: nil,
             variable: variable,
-            key: setting.key,
-            value: setting.isSecret ? nil : ProblemLog.printable(value),
-            cause: "it must be \(setting.type.range)"
+            key: key,
+            value: value.map { ProblemLog.printable($0) },
+            cause: cause
         )
     }
 }

@@ -6,11 +6,6 @@ package struct ProblemLog: Sendable {
 
     var isFull: Bool { problems.count >= SettingsLimits.problemsMax }
 
-    init(file: String, locations: KeyLocations) {
-        self.file = file
-        self.locations = locations
-    }
-
     package mutating func report(
         _ kind: ConfigurationProblem.Kind,
         _ name: String,

@@ -92,13 +92,10 @@ struct SectionReader {
     }
 
     private func reportUnknown(_ name: String, settings: [Setting], log: inout ProblemLog) {
-        let known = settings.filter(isOffered).map(\.name) + place.scope.children.map(\.name)
+        let offered = settings.filter { kind == nil || applies($0) }
+        let known = offered.map(\.name) + place.scope.children.map(\.name)
         let advice = log.isFull ? "there is no such key" : Self.advice(name, known: known)
         log.report(.unknownKey, name, in: place, advice)
-    }
-
-    private func isOffered(_ setting: Setting) -> Bool {
-        kind == nil || applies(setting)
     }
 
     static func advice(_ name: String, known: [String]) -> String {
