@@ -32,10 +32,7 @@ package struct Caller: Sendable, Hashable {
         operatorUID: UInt32? = nil,
         isHidden: Bool = false
     ) {
-        self.role = role
-        self.uid = uid
-        self.pid = pid
-        self.operatorUID = operatorUID
+        (self.role, self.uid, self.pid, self.operatorUID) = (role, uid, pid, operatorUID)
         self.isHidden = isHidden || (role == .operator && operatorUID == nil)
     }
 }

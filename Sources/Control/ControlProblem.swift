@@ -11,8 +11,7 @@ package struct ControlProblem: Error, Sendable, Hashable, CustomStringConvertibl
         package let message: String
 
         package init(field: String? = nil, message: String) {
-            self.field = field
-            self.message = message
+            (self.field, self.message) = (field, message)
         }
     }
 
@@ -31,8 +30,7 @@ package struct ControlProblem: Error, Sendable, Hashable, CustomStringConvertibl
     ) {
         self.code = code
         self.detail = detail ?? code.title
-        self.errors = errors
-        self.retryAfter = retryAfter
+        (self.errors, self.retryAfter) = (errors, retryAfter)
     }
 
     /// The problem of one field.

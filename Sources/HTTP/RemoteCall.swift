@@ -34,8 +34,7 @@ final class RemoteCall: HTTPClientResponseDelegate {
     private let state = Mutex(State())
 
     init(answerMax: Int, stream: BodyStream? = nil) {
-        self.answerMax = answerMax
-        self.stream = stream
+        (self.answerMax, self.stream) = (answerMax, stream)
     }
 
     var isStreamed: Bool { stream != nil }

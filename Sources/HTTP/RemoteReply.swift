@@ -16,11 +16,8 @@ package struct RemoteReply: Sendable, Redacted {
         link: String? = nil,
         body: [UInt8] = []
     ) {
-        self.status = status
-        self.contentType = contentType
-        self.retryAfter = retryAfter
-        self.link = link
-        self.body = body
+        (self.status, self.contentType, self.retryAfter) = (status, contentType, retryAfter)
+        (self.link, self.body) = (link, body)
     }
 
     package var description: String { "status \(status), \(body.count) bytes" }

@@ -34,10 +34,8 @@ package struct RemoteSettings: Sendable {
         caFile: String? = nil,
         concurrency: Int = 64
     ) {
-        self.owner = owner
-        self.allowsPlainLoopback = allowsPlainLoopback
-        self.caFile = caFile
-        self.concurrency = concurrency
+        (self.owner, self.allowsPlainLoopback) = (owner, allowsPlainLoopback)
+        (self.caFile, self.concurrency) = (caFile, concurrency)
         timeoutConnect = .seconds(5)
         timeoutTotal = .seconds(30)
     }

@@ -36,10 +36,7 @@ package struct SetupError: Error, Sendable, CustomStringConvertible {
     package let kind: Kind
     package let owner: RemoteOwner
 
-    package init(kind: Kind, owner: RemoteOwner) {
-        self.kind = kind
-        self.owner = owner
-    }
+    package init(kind: Kind, owner: RemoteOwner) { (self.kind, self.owner) = (kind, owner) }
 
     /// A provider's.
     package init(kind: Kind, provider: String) {

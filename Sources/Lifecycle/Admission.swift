@@ -14,10 +14,8 @@ package struct SubmissionOptions: Hashable, Sendable {
         reason: String? = nil,
         accountCreatedAt: WallTime? = nil
     ) {
-        self.graceSeconds = graceSeconds
-        self.providers = providers
-        self.reason = reason
-        self.accountCreatedAt = accountCreatedAt
+        (self.graceSeconds, self.providers) = (graceSeconds, providers)
+        (self.reason, self.accountCreatedAt) = (reason, accountCreatedAt)
     }
 }
 

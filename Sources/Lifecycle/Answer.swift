@@ -181,10 +181,8 @@ package struct PurgeCounts: Hashable, Sendable {
         }
 
         package init(name: String, action: String, rowCount: Int, newerCount: Int = 0) {
-            self.name = name
-            self.action = action
-            self.rowCount = rowCount
-            self.newerCount = newerCount
+            (self.name, self.action) = (name, action)
+            (self.rowCount, self.newerCount) = (rowCount, newerCount)
         }
     }
 
@@ -223,8 +221,7 @@ package struct PurgeCounts: Hashable, Sendable {
     package private(set) var isAtLeast = false
 
     package init(entries: [Entry] = [], residualCopies: [ResidualCopies] = []) {
-        self.entries = entries
-        self.residualCopies = residualCopies
+        (self.entries, self.residualCopies) = (entries, residualCopies)
     }
 
     /// Adds the counts of a later pass over the same tables, which happens after a crash.

@@ -12,9 +12,7 @@ package struct ClockStep: Hashable, Sendable {
     /// A clock that has run for ``Limits/clockTrustAge`` was right until lately.
     package init(from: WallTime, to: WallTime, by: Duration, number: Int = 0) {
         self.from = to.since(from) > Limits.clockTrustAge ? to - Limits.clockSettling : from
-        self.to = to
-        self.by = by
-        self.number = number
+        (self.to, self.by, self.number) = (to, by, number)
     }
 
     /// What a clock that was set back a little must pass before anything is destroyed.

@@ -17,9 +17,7 @@ package struct CoverageFinding: Hashable, Sendable {
     package let isSample: Bool
 
     package init(name: String, reason: String, isCovered: Bool, isSample: Bool = false) {
-        self.name = name
-        self.reason = reason
-        self.isCovered = isCovered
-        self.isSample = isSample
+        (self.name, self.reason) = (name, reason)
+        (self.isCovered, self.isSample) = (isCovered, isSample)
     }
 }

@@ -108,15 +108,9 @@ package struct CredentialWork: Hashable, Sendable {
         lastRefreshAt: WallTime? = nil,
         refusals: RefusalCount? = nil
     ) {
-        self.id = id
-        self.kind = kind
-        self.step = step
-        self.intent = intent
-        self.rotation = rotation
-        self.isOfEarlierGrant = isOfEarlierGrant
-        self.lastLiveAt = lastLiveAt
-        self.lastRefreshAt = lastRefreshAt
-        self.refusals = refusals
+        (self.id, self.kind, self.step) = (id, kind, step)
+        (self.intent, self.rotation, self.isOfEarlierGrant) = (intent, rotation, isOfEarlierGrant)
+        (self.lastLiveAt, self.lastRefreshAt, self.refusals) = (lastLiveAt, lastRefreshAt, refusals)
     }
 
     package var hasRevokeIntent: Bool { intent != .none }

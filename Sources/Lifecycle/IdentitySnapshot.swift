@@ -22,11 +22,8 @@ package struct IdentitySnapshot: Hashable, Sendable {
         hadCredentials: Bool = false,
         isCut: Bool = false
     ) {
-        self.identity = identity
-        self.provider = provider
-        self.clientID = clientID
-        self.isShared = isShared
-        self.credentials = credentials
+        (self.identity, self.provider, self.clientID) = (identity, provider, clientID)
+        (self.isShared, self.credentials) = (isShared, credentials)
         self.hadCredentials = hadCredentials || !credentials.isEmpty
         self.isCut = isCut
     }

@@ -16,10 +16,8 @@ package struct LinkedIdentity: Hashable, Sendable {
         isLocal: Bool,
         subjectHash: [UInt8]?
     ) {
-        self.identity = identity
-        self.provider = provider
-        self.isLocal = isLocal
-        self.subjectHash = subjectHash
+        (self.identity, self.provider) = (identity, provider)
+        (self.isLocal, self.subjectHash) = (isLocal, subjectHash)
     }
 }
 

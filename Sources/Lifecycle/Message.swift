@@ -19,9 +19,7 @@ package struct MessageID: Hashable, Sendable, TextCodable {
     /// 16 hexadecimal digits in lower case.
     package let nonce: String
 
-    package init(sequence: Int64, nonce: String) {
-        (self.sequence, self.nonce) = (sequence, nonce)
-    }
+    package init(sequence: Int64, nonce: String) { (self.sequence, self.nonce) = (sequence, nonce) }
 
     package init?(_ text: String) {
         let parts = text.split(separator: "_", omittingEmptySubsequences: false)

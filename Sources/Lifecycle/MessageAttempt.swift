@@ -17,10 +17,7 @@ package struct MessageAttempt: Hashable, Sendable {
         isDelivered: Bool? = nil,
         nextAt: WallTime? = nil
     ) {
-        self.id = id
-        self.at = at
-        self.status = status
-        self.failure = failure
+        (self.id, self.at, self.status, self.failure) = (id, at, status, failure)
         self.isDelivered = isDelivered ?? (failure == nil)
         self.nextAt = nextAt
     }

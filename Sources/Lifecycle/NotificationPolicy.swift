@@ -19,8 +19,7 @@ package struct NotificationPolicy: Hashable, Sendable {
         onAccountDeleted: OnAccountDeleted = .deleteAccount,
         onLinkCut: OnLinkCut = .update
     ) {
-        self.onAccountDeleted = onAccountDeleted
-        self.onLinkCut = onLinkCut
+        (self.onAccountDeleted, self.onLinkCut) = (onAccountDeleted, onLinkCut)
     }
 
     package func mayUpdateLink(_ meaning: NotificationMeaning) -> Bool {

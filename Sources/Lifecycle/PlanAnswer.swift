@@ -36,13 +36,8 @@ package struct PlanItem: Hashable, Sendable, Codable {
         undatedCount: Int = 0,
         hasNoTimestamps: Bool = false
     ) {
-        self.name = name
-        self.action = action
-        self.reason = reason
-        self.count = count
-        self.isBounded = isBounded
-        self.newerCount = newerCount
-        self.undatedCount = undatedCount
-        self.hasNoTimestamps = hasNoTimestamps
+        (self.name, self.action, self.reason) = (name, action, reason)
+        (self.count, self.isBounded, self.newerCount) = (count, isBounded, newerCount)
+        (self.undatedCount, self.hasNoTimestamps) = (undatedCount, hasNoTimestamps)
     }
 }

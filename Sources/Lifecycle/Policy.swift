@@ -96,9 +96,7 @@ package struct ProviderPolicy: Hashable, Sendable {
         revocationDeadline: Duration,
         keepAlive: KeepAlivePolicy? = nil
     ) {
-        self.keepAlive = keepAlive
-        self.traits = traits
-        self.onUnrevocable = onUnrevocable
-        self.revocationDeadline = revocationDeadline
+        (self.keepAlive, self.traits) = (keepAlive, traits)
+        (self.onUnrevocable, self.revocationDeadline) = (onUnrevocable, revocationDeadline)
     }
 }

@@ -55,8 +55,7 @@ package struct Request: Hashable, Sendable {
         targets: [TargetName],
         directory: ProviderName? = nil
     ) {
-        self.id = id
-        self.kind = kind
+        (self.id, self.kind) = (id, kind)
         self.createdAt = min(createdAt, acceptedAt)
         self.acceptedAt = acceptedAt
         self.notBefore = notBefore

@@ -6,10 +6,7 @@ package struct ResidualPhrase: Hashable, Sendable {
     /// In English; `%` stands for a name or number.
     package let template: String
 
-    package init(_ id: String, _ template: String) {
-        self.id = id
-        self.template = template
-    }
+    package init(_ id: String, _ template: String) { (self.id, self.template) = (id, template) }
 
     /// What a store has promised to erase, until the promised time.
     package static let promised = ResidualPhrase(

@@ -16,9 +16,7 @@ package struct SendResult: Hashable, Sendable {
         failure: MessageFailure? = nil,
         retryAfter: Duration? = nil
     ) {
-        self.status = status
-        self.failure = failure
-        self.retryAfter = retryAfter
+        (self.status, self.failure, self.retryAfter) = (status, failure, retryAfter)
     }
 
     /// Whether the next message would fare the same.

@@ -19,12 +19,8 @@ package struct TargetHold: Hashable, Sendable {
         since: WallTime,
         uid: UInt32
     ) {
-        self.name = name
-        self.target = target
-        self.rows = rows
-        self.reason = reason
-        self.since = since
-        self.uid = uid
+        (self.name, self.target, self.rows) = (name, target, rows)
+        (self.reason, self.since, self.uid) = (reason, since, uid)
     }
 
     package func stops(sameAs other: TargetHold) -> Bool {
@@ -41,8 +37,7 @@ package struct RowFilter: Hashable, Sendable {
         package let values: [String]
 
         package init(column: String, values: [String]) {
-            self.column = column
-            self.values = values
+            (self.column, self.values) = (column, values)
         }
     }
 
@@ -52,7 +47,6 @@ package struct RowFilter: Hashable, Sendable {
     package let conditions: [Condition]
 
     package init(table: String, conditions: [Condition]) {
-        self.table = table
-        self.conditions = conditions
+        (self.table, self.conditions) = (table, conditions)
     }
 }

@@ -15,10 +15,8 @@ package struct TokenClock: Hashable, Sendable {
         isRenewable: Bool = true,
         isMootWithSubject: Bool = false
     ) {
-        self.kind = kind
-        self.lifetime = lifetime
-        self.isRenewable = isRenewable
-        self.isMootWithSubject = isMootWithSubject
+        (self.kind, self.lifetime) = (kind, lifetime)
+        (self.isRenewable, self.isMootWithSubject) = (isRenewable, isMootWithSubject)
     }
 }
 

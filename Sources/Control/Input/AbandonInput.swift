@@ -8,8 +8,7 @@ package struct AbandonInput: WireInput, Hashable {
     package var provider: ProviderName?
 
     package init(reason: String, provider: ProviderName? = nil) {
-        self.reason = reason
-        self.provider = provider
+        (self.reason, self.provider) = (reason, provider)
     }
 
     package static let fields: [WireField] = [

@@ -10,8 +10,5 @@ package struct CredentialInput: Sendable {
     package var codeVerifier: Secret?
     package var rawNonce: Secret?
 
-    package init(kind: CredentialKind, secret: Secret) {
-        self.kind = kind
-        self.secret = secret
-    }
+    package init(kind: CredentialKind, secret: Secret) { (self.kind, self.secret) = (kind, secret) }
 }

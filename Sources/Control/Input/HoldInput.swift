@@ -10,9 +10,7 @@ package struct HoldInput: WireInput, Hashable {
     package var reason: String?
 
     package init(target: TargetName, rows: RowFilter? = nil, reason: String? = nil) {
-        self.target = target
-        self.rows = rows
-        self.reason = reason
+        (self.target, self.rows, self.reason) = (target, rows, reason)
     }
 
     package static let fields: [WireField] = [

@@ -37,10 +37,8 @@ struct InputObject {
         unknown: ControlProblem.Code = .unknownField,
         fields: [WireField]
     ) throws(ControlProblem) {
-        self.members = members
-        self.prefix = prefix
-        self.fields = fields
-        self.malformed = malformed
+        (self.members, self.prefix) = (members, prefix)
+        (self.fields, self.malformed) = (fields, malformed)
         for member in members where !fields.contains(where: { $0.name == member.name }) {
             let name = Self.printable(member.name)
             throw ControlProblem(

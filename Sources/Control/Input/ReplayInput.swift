@@ -17,8 +17,7 @@ package struct ReplayInput: WireInput, Hashable {
     package var id: String?
 
     package init(since: WallTime, target: TargetName? = nil) {
-        self.since = since
-        self.target = target
+        (self.since, self.target) = (since, target)
     }
 
     package static let fields: [WireField] = [

@@ -13,10 +13,8 @@ package struct SignInInput: Sendable, Hashable {
         idToken: Secret,
         rawNonce: Secret
     ) {
-        self.provider = provider
-        self.clientID = clientID
-        self.idToken = idToken
-        self.rawNonce = rawNonce
+        (self.provider, self.clientID) = (provider, clientID)
+        (self.idToken, self.rawNonce) = (idToken, rawNonce)
     }
 
     /// Compares the secrets in constant time.

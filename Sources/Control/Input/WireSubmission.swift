@@ -11,8 +11,6 @@ package struct WireSubmission: Sendable, Hashable {
     package var language = MessageLanguage.english
 
     package init(kind: RequestKind, user: UserID, options: RequestOptions = RequestOptions()) {
-        self.kind = kind
-        self.user = user
-        self.options = options
+        (self.kind, self.user, self.options) = (kind, user, options)
     }
 }

@@ -24,14 +24,9 @@ package struct RouteCall: Sendable {
         fields: [String: String],
         body: [UInt8]
     ) {
-        self.backend = backend
-        self.caller = caller
-        self.values = values
-        self.query = query
-        self.idempotencyKey = idempotencyKey
-        self.lastEventID = lastEventID
-        self.fields = fields
-        self.body = body
+        (self.backend, self.caller, self.values) = (backend, caller, values)
+        (self.query, self.idempotencyKey, self.lastEventID) = (query, idempotencyKey, lastEventID)
+        (self.fields, self.body) = (fields, body)
     }
 
     /// The request that the path names.

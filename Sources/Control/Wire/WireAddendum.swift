@@ -19,13 +19,9 @@ package struct WireAddendum: WireObject, Codable, Hashable {
         occurredAt: WallTime,
         evidence: String
     ) {
-        self.at = at
-        self.identityID = identityID
-        self.provider = provider
+        (self.at, self.identityID, self.provider) = (at, identityID, provider)
         self.verdict = .known(verdict)
-        self.event = event
-        self.occurredAt = occurredAt
-        self.evidence = evidence
+        (self.event, self.occurredAt, self.evidence) = (event, occurredAt, evidence)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -31,8 +31,7 @@ package struct WireEvent: WireObject, Codable, Hashable {
     package init(sequence: Int64, kind: EventKind, at: WallTime, requestID: RequestID? = nil) {
         self.sequence = sequence
         self.kind = .known(kind)
-        self.at = at
-        self.requestID = requestID
+        (self.at, self.requestID) = (at, requestID)
     }
 
     enum CodingKeys: String, CodingKey {

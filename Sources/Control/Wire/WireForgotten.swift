@@ -7,9 +7,7 @@ package struct WireForgotten: WireObject, Codable, Hashable {
     package var uid: Int
 
     package init(provider: String, at: WallTime, uid: Int) {
-        self.provider = provider
-        self.at = at
-        self.uid = uid
+        (self.provider, self.at, self.uid) = (provider, at, uid)
     }
 
     package static let fields: [WireField] = [

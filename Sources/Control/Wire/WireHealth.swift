@@ -33,8 +33,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
     package var advice: [String]?
 
     package init(name: String, kind: String, state: HealthState) {
-        self.name = name
-        self.kind = kind
+        (self.name, self.kind) = (name, kind)
         self.state = .known(state)
         inFlight = 0
         concurrency = 0

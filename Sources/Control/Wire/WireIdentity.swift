@@ -7,8 +7,7 @@ package struct WireUserAction: WireObject, Codable, Hashable {
     package var isConfigured: Bool?
 
     package init(url: String, text: String, isConfigured: Bool = false) {
-        self.url = url
-        self.text = text
+        (self.url, self.text) = (url, text)
         self.isConfigured = isConfigured ? true : nil
     }
 
@@ -48,8 +47,7 @@ package struct WireIdentity: WireObject, Codable, Hashable {
     package var updatedAt: WallTime?
 
     package init(identityID: IdentityID, provider: String, state: CredentialState) {
-        self.identityID = identityID
-        self.provider = provider
+        (self.identityID, self.provider) = (identityID, provider)
         self.state = .known(state)
     }
 

@@ -5,9 +5,7 @@ package struct WireLedgerEntries: WireObject, Codable, Hashable {
     package var next: Int?
 
     package init(from: Int, entries: [String], next: Int?) {
-        self.from = from
-        self.entries = entries
-        self.next = next
+        (self.from, self.entries, self.next) = (from, entries, next)
     }
 
     package static let fields: [WireField] = [

@@ -11,10 +11,7 @@ package struct WireLedgerFinding: WireObject, Codable, Hashable {
     package var kind: String
     package var position: Int
 
-    package init(kind: String, position: Int) {
-        self.kind = kind
-        self.position = position
-    }
+    package init(kind: String, position: Int) { (self.kind, self.position) = (kind, position) }
 
     package static let fields: [WireField] = [
         .required("kind", .text, "What is wrong, such as root_mismatch."),

@@ -4,8 +4,7 @@ package struct WireList<Item: WireObject & Codable>: WireObject, Codable {
     package var nextCursor: String?
 
     package init(_ items: [Item], nextCursor: String? = nil) {
-        self.items = items
-        self.nextCursor = nextCursor
+        (self.items, self.nextCursor) = (items, nextCursor)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -29,10 +29,7 @@ package struct WireMessage: WireObject, Codable, Hashable {
         state: MessageState,
         attempts: Int
     ) {
-        self.id = id
-        self.subscriber = subscriber
-        self.type = type
-        self.occurredAt = occurredAt
+        (self.id, self.subscriber, self.type, self.occurredAt) = (id, subscriber, type, occurredAt)
         self.state = .known(state)
         self.attempts = attempts
     }

@@ -17,12 +17,9 @@ package struct WireNotification: WireObject, Codable, Hashable {
         reason: String? = nil,
         requestID: RequestID? = nil
     ) {
-        self.status = status
-        self.contentType = contentType
-        self.body = body
+        (self.status, self.contentType, self.body) = (status, contentType, body)
         self.effect = .known(effect)
-        self.reason = reason
-        self.requestID = requestID
+        (self.reason, self.requestID) = (reason, requestID)
     }
 
     enum CodingKeys: String, CodingKey {

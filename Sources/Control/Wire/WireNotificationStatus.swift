@@ -27,9 +27,7 @@ package struct WireNotificationStatus: WireObject, Codable, Hashable {
     ) {
         self.confirmationCode = confirmationCode
         self.state = .known(state)
-        self.text = text
-        self.receivedAt = receivedAt
-        self.completedAt = completedAt
+        (self.text, self.receivedAt, self.completedAt) = (text, receivedAt, completedAt)
     }
 
     enum CodingKeys: String, CodingKey {

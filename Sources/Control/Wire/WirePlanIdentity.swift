@@ -7,9 +7,7 @@ package struct WirePlanIdentity: WireObject, Codable, Hashable {
     package var clientID: String
 
     package init(identityID: IdentityID, provider: String, clientID: String) {
-        self.identityID = identityID
-        self.provider = provider
-        self.clientID = clientID
+        (self.identityID, self.provider, self.clientID) = (identityID, provider, clientID)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -11,10 +11,7 @@ package struct WirePlanTarget: WireObject, Codable, Hashable {
         items: [WirePlanItem] = [],
         rules: [WirePlanRule] = []
     ) {
-        self.name = name
-        self.isKnown = isKnown
-        self.items = items
-        self.rules = rules
+        (self.name, self.isKnown, self.items, self.rules) = (name, isKnown, items, rules)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -7,8 +7,7 @@ package struct WireRefusedReload: WireObject, Codable, Hashable {
     package var errors: [String]
 
     package init(refusedAt: WallTime, errors: [String]) {
-        self.refusedAt = refusedAt
-        self.errors = errors
+        (self.refusedAt, self.errors) = (refusedAt, errors)
     }
 
     enum CodingKeys: String, CodingKey {

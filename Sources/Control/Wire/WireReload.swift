@@ -15,10 +15,8 @@ package struct WireReload: WireObject, Codable, Hashable {
         needRestart: [String] = [],
         unusable: [String] = []
     ) {
-        self.reloadedAt = reloadedAt
-        self.changed = changed
-        self.needRestart = needRestart
-        self.unusable = unusable
+        (self.reloadedAt, self.changed) = (reloadedAt, changed)
+        (self.needRestart, self.unusable) = (needRestart, unusable)
     }
 
     enum CodingKeys: String, CodingKey {

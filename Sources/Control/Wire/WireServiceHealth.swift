@@ -7,8 +7,7 @@ package struct WireServiceHealth: WireObject, Codable, Hashable {
 
     package init(version: String, isIntakePaused: Bool, isVaultSealed: Bool) {
         state = .known(.running)
-        self.version = version
-        self.isIntakePaused = isIntakePaused
+        (self.version, self.isIntakePaused) = (version, isIntakePaused)
         self.isVaultSealed = isVaultSealed
     }
 

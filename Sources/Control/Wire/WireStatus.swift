@@ -15,10 +15,8 @@ package struct WireGuard: WireObject, Codable, Hashable {
     package var overrideExpiresAt: WallTime?
 
     package init(isOpen: Bool, deletionsLastHour: Int, deletionsPerHourMax: Int, waiting: Int) {
-        self.isOpen = isOpen
-        self.deletionsLastHour = deletionsLastHour
-        self.deletionsPerHourMax = deletionsPerHourMax
-        self.waiting = waiting
+        (self.isOpen, self.deletionsLastHour) = (isOpen, deletionsLastHour)
+        (self.deletionsPerHourMax, self.waiting) = (deletionsPerHourMax, waiting)
     }
 
     enum CodingKeys: String, CodingKey {
@@ -61,8 +59,7 @@ package struct WireStatus: WireObject, Codable, Hashable {
     package init(version: String, state: DaemonState, startedAt: WallTime, guardState: WireGuard) {
         self.version = version
         self.state = .known(state)
-        self.startedAt = startedAt
-        self.guardState = guardState
+        (self.startedAt, self.guardState) = (startedAt, guardState)
         isIntakePaused = false
         isVaultSealed = false
         requests = [:]

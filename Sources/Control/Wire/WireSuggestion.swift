@@ -4,8 +4,7 @@ package struct WireSuggestion: WireObject, Codable, Hashable {
     package var configuration: String
 
     package init(name: String, configuration: String) {
-        self.name = name
-        self.configuration = configuration
+        (self.name, self.configuration) = (name, configuration)
     }
 
     package static let fields: [WireField] = [

@@ -4,8 +4,7 @@ package struct WireUnheld: WireObject, Codable, Hashable {
     package var refusedCredentials: Int
 
     package init(lostCodes: Int, refusedCredentials: Int) {
-        self.lostCodes = lostCodes
-        self.refusedCredentials = refusedCredentials
+        (self.lostCodes, self.refusedCredentials) = (lostCodes, refusedCredentials)
     }
 
     enum CodingKeys: String, CodingKey {

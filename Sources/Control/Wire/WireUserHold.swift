@@ -7,9 +7,7 @@ package struct WireUserHold: WireObject, Codable, Hashable {
     package var requestIDs: [RequestID]
 
     package init(isHeld: Bool, since: WallTime? = nil, requestIDs: [RequestID] = []) {
-        self.isHeld = isHeld
-        self.since = since
-        self.requestIDs = requestIDs
+        (self.isHeld, self.since, self.requestIDs) = (isHeld, since, requestIDs)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -8,9 +8,7 @@ package struct WireVault: WireObject, Codable, Hashable {
     package var rotation: WireKeyRotation
 
     package init(isSealed: Bool, activeKeyID: String?, rotation: WireKeyRotation) {
-        self.isSealed = isSealed
-        self.activeKeyID = activeKeyID
-        self.rotation = rotation
+        (self.isSealed, self.activeKeyID, self.rotation) = (isSealed, activeKeyID, rotation)
         wraps = 0
         wrapsMax = 0
         keys = []

@@ -30,11 +30,8 @@ package final class KeyedTarget: TargetWrapper {
             upstream: KeyedTarget? = nil,
             withoutKeys: WithoutKeys = .proceed
         ) {
-            self.name = name
-            self.isShared = isShared
-            self.source = source
-            self.upstream = upstream
-            self.withoutKeys = withoutKeys
+            (self.name, self.isShared, self.source) = (name, isShared, source)
+            (self.upstream, self.withoutKeys) = (upstream, withoutKeys)
         }
 
         var replaying: Origin {
@@ -61,10 +58,7 @@ package final class KeyedTarget: TargetWrapper {
         store: any FoundKeyStore,
         hasher: any KeyedHasher
     ) {
-        self.inner = inner
-        self.origin = origin
-        self.store = store
-        self.hasher = hasher
+        (self.inner, self.origin, self.store, self.hasher) = (inner, origin, store, hasher)
     }
 
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {

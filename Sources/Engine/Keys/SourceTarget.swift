@@ -19,10 +19,7 @@ package struct SourceTarget: TargetWrapper {
         shared: Set<String> = [],
         store: any FoundKeyStore
     ) {
-        self.source = source
-        self.keys = keys
-        self.shared = shared
-        self.store = store
+        (self.source, self.keys, self.shared, self.store) = (source, keys, shared, store)
     }
 
     package var inner: any PurgeTarget { source }

@@ -10,10 +10,8 @@ package struct SealContext: Hashable, Sendable {
     package let userHash: [UInt8]
 
     package init(field: String, rowNonce: [UInt8], provider: ProviderName, userHash: [UInt8]) {
-        self.field = field
-        self.rowNonce = rowNonce
-        self.provider = provider
-        self.userHash = userHash
+        (self.field, self.rowNonce) = (field, rowNonce)
+        (self.provider, self.userHash) = (provider, userHash)
     }
 }
 

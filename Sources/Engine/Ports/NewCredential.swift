@@ -38,16 +38,10 @@ package struct NewCredential: Sendable {
         fingerprint: [UInt8],
         createdAt: WallTime
     ) {
-        self.userHash = userHash
-        self.userKey = userKey
-        self.userID = userID
-        self.provider = provider
-        self.clientID = clientID
-        self.kind = kind
-        self.rowNonce = rowNonce
-        self.sealedSecret = sealedSecret
-        self.fingerprint = fingerprint
-        self.createdAt = createdAt
+        (self.userHash, self.userKey, self.userID) = (userHash, userKey, userID)
+        (self.provider, self.clientID, self.kind) = (provider, clientID, kind)
+        (self.rowNonce, self.sealedSecret) = (rowNonce, sealedSecret)
+        (self.fingerprint, self.createdAt) = (fingerprint, createdAt)
     }
 }
 
@@ -57,8 +51,7 @@ package struct SealedUserID: Hashable, Sendable {
     package let sealed: [UInt8]
 
     package init(rowNonce: [UInt8], sealed: [UInt8]) {
-        self.rowNonce = rowNonce
-        self.sealed = sealed
+        (self.rowNonce, self.sealed) = (rowNonce, sealed)
     }
 
     /// What it is bound to; it belongs to no provider.
@@ -93,13 +86,9 @@ package struct StoredCredential: Hashable, Sendable {
         update: IdentityUpdate,
         sharedUpdate: [IdentityUpdate]
     ) {
-        self.identity = identity
-        self.credential = credential
-        self.isDuplicate = isDuplicate
-        self.isSubjectFirstSeen = isSubjectFirstSeen
-        self.exchange = exchange
-        self.update = update
-        self.sharedUpdate = sharedUpdate
+        (self.identity, self.credential, self.isDuplicate) = (identity, credential, isDuplicate)
+        (self.isSubjectFirstSeen, self.exchange) = (isSubjectFirstSeen, exchange)
+        (self.update, self.sharedUpdate) = (update, sharedUpdate)
     }
 }
 

@@ -15,10 +15,8 @@ package struct PartitionStart: Sendable {
         suspects: [RequestID] = [],
         unfinishedWakes: [ParkReason: RequestID?] = [:]
     ) {
-        self.claim = claim
-        self.exchanges = exchanges
-        self.suspects = suspects
-        self.unfinishedWakes = unfinishedWakes
+        (self.claim, self.exchanges) = (claim, exchanges)
+        (self.suspects, self.unfinishedWakes) = (suspects, unfinishedWakes)
     }
 }
 
@@ -193,10 +191,8 @@ package struct HostView: Sendable {
         rulesSeenByAll: Int64,
         purgesInLastHour: Int
     ) {
-        self.leases = leases
-        self.rulesVersion = rulesVersion
-        self.rulesSeenByAll = rulesSeenByAll
-        self.purgesInLastHour = purgesInLastHour
+        (self.leases, self.rulesVersion) = (leases, rulesVersion)
+        (self.rulesSeenByAll, self.purgesInLastHour) = (rulesSeenByAll, purgesInLastHour)
     }
 }
 

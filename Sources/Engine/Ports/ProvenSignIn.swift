@@ -19,12 +19,8 @@ package struct ProvenSignIn: Hashable, Sendable {
         fingerprint: [UInt8],
         expiresAt: WallTime
     ) {
-        self.userHash = userHash
-        self.provider = provider
-        self.subjectHash = subjectHash
-        self.signedInAt = signedInAt
-        self.fingerprint = fingerprint
-        self.expiresAt = expiresAt
+        (self.userHash, self.provider, self.subjectHash) = (userHash, provider, subjectHash)
+        (self.signedInAt, self.fingerprint, self.expiresAt) = (signedInAt, fingerprint, expiresAt)
     }
 }
 

@@ -28,11 +28,8 @@ package struct PurgeOrder: Sendable {
         holds: [TargetHold] = [],
         gate: PurgeGate? = nil
     ) {
-        self.request = request
-        self.user = user
-        self.cutoff = cutoff
-        self.holds = holds
-        self.gate = gate
+        (self.request, self.user, self.cutoff) = (request, user, cutoff)
+        (self.holds, self.gate) = (holds, gate)
     }
 
     /// Asked right before the order begins; its answer is ``Lifecycle/PurgeAnswer/stopped`` then.

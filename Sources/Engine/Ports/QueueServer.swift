@@ -30,10 +30,7 @@ package struct QueueRow: Sendable {
     package let requestID: String?
 
     package init(id: Int64, cells: [String?], state: String, requestID: String?) {
-        self.id = id
-        self.cells = cells
-        self.state = state
-        self.requestID = requestID
+        (self.id, self.cells, self.state, self.requestID) = (id, cells, state, requestID)
     }
 }
 

@@ -77,10 +77,7 @@ package struct RecheckPorts: Sendable {
         openCopy: @escaping @Sendable (TargetName, String) async -> RecheckCopy,
         announce: @escaping @Sendable (RecheckAnnouncement) -> Void
     ) {
-        self.state = state
-        self.lanes = lanes
-        self.hasher = hasher
-        self.clock = clock
+        (self.state, self.lanes, self.hasher, self.clock) = (state, lanes, hasher, clock)
         self.stores = stores
         self.openCopy = openCopy
         self.announce = announce

@@ -13,10 +13,8 @@ package struct DueRenewal: Hashable, Sendable {
         provider: ProviderName,
         failures: Int
     ) {
-        self.credential = credential
-        self.identity = identity
-        self.provider = provider
-        self.failures = failures
+        (self.credential, self.identity) = (credential, identity)
+        (self.provider, self.failures) = (provider, failures)
     }
 }
 
@@ -27,8 +25,7 @@ package struct DueRenewals: Sendable {
     package let nextDueAt: WallTime?
 
     package init(renewals: [DueRenewal], nextDueAt: WallTime?) {
-        self.renewals = renewals
-        self.nextDueAt = nextDueAt
+        (self.renewals, self.nextDueAt) = (renewals, nextDueAt)
     }
 }
 

@@ -7,7 +7,6 @@ package struct SealedAddress: Hashable, Sendable {
     package let language: MessageLanguage
 
     package init(keys: SealedKeys, language: MessageLanguage) {
-        self.keys = keys
-        self.language = language
+        (self.keys, self.language) = (keys, language)
     }
 }

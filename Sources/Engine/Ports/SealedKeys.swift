@@ -19,10 +19,7 @@ package struct SealedKeys: Hashable, Sendable {
         ownKey: [UInt8],
         sealedIDs: [UInt8]
     ) {
-        self.request = request
-        self.name = name
-        self.keyID = keyID
-        self.ownKey = ownKey
-        self.sealedIDs = sealedIDs
+        (self.request, self.name, self.keyID) = (request, name, keyID)
+        (self.ownKey, self.sealedIDs) = (ownKey, sealedIDs)
     }
 }

@@ -25,13 +25,8 @@ package struct SpoolCredential: Sendable {
         secret: Secret,
         createdAt: WallTime
     ) {
-        self.row = row
-        self.user = user
-        self.userHash = userHash
-        self.provider = provider
-        self.kind = kind
-        self.secret = secret
-        self.createdAt = createdAt
+        (self.row, self.user, self.userHash, self.provider) = (row, user, userHash, provider)
+        (self.kind, self.secret, self.createdAt) = (kind, secret, createdAt)
     }
 }
 
@@ -59,8 +54,7 @@ package struct SpoolReceipts: Hashable, Sendable {
     package let requests: [SpoolRequestReceipt]
 
     package init(credentials: [SpoolCredentialReceipt], requests: [SpoolRequestReceipt]) {
-        self.credentials = credentials
-        self.requests = requests
+        (self.credentials, self.requests) = (credentials, requests)
     }
 }
 

@@ -21,8 +21,7 @@ package struct UnsealedUsers: Hashable, Sendable {
     private let isEverybody: Bool
 
     package init(_ hashes: Set<[UInt8]> = [], isEverybody: Bool = false) {
-        self.hashes = hashes
-        self.isEverybody = isEverybody
+        (self.hashes, self.isEverybody) = (hashes, isEverybody)
     }
 
     package func contains(_ userHash: [UInt8]) -> Bool { isEverybody || hashes.contains(userHash) }

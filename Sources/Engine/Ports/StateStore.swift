@@ -31,17 +31,11 @@ package struct SealedCredential: Hashable, Sendable {
         fingerprint: [UInt8],
         userKey: WrappedKey
     ) {
-        self.id = id
-        self.kind = kind
-        self.provider = provider
-        self.clientID = clientID
-        self.userHash = userHash
-        self.rowNonce = rowNonce
-        self.sealedSecret = sealedSecret
-        self.sealedCodeVerifier = sealedCodeVerifier
-        self.redirectURI = redirectURI
-        self.fingerprint = fingerprint
-        self.userKey = userKey
+        (self.id, self.kind, self.provider) = (id, kind, provider)
+        (self.clientID, self.userHash) = (clientID, userHash)
+        (self.rowNonce, self.sealedSecret) = (rowNonce, sealedSecret)
+        (self.sealedCodeVerifier, self.redirectURI) = (sealedCodeVerifier, redirectURI)
+        (self.fingerprint, self.userKey) = (fingerprint, userKey)
     }
 }
 
@@ -65,11 +59,8 @@ package struct LoadedRequest: Hashable, Sendable {
         credentials: [CredentialID: SealedCredential],
         unseen: [IdentitySnapshot] = []
     ) {
-        self.request = request
-        self.user = user
-        self.userHash = userHash
-        self.credentials = credentials
-        self.unseen = unseen
+        (self.request, self.user, self.userHash) = (request, user, userHash)
+        (self.credentials, self.unseen) = (credentials, unseen)
     }
 }
 
@@ -79,8 +70,7 @@ package struct LoadedExchange: Hashable, Sendable {
     package let credential: SealedCredential
 
     package init(exchange: CodeExchange, credential: SealedCredential) {
-        self.exchange = exchange
-        self.credential = credential
+        (self.exchange, self.credential) = (exchange, credential)
     }
 }
 
@@ -99,11 +89,8 @@ package struct SealedToken: Hashable, Sendable {
         fingerprint: [UInt8],
         expiresAt: WallTime?
     ) {
-        self.kind = kind
-        self.rowNonce = rowNonce
-        self.sealedSecret = sealedSecret
-        self.fingerprint = fingerprint
-        self.expiresAt = expiresAt
+        (self.kind, self.rowNonce, self.sealedSecret) = (kind, rowNonce, sealedSecret)
+        (self.fingerprint, self.expiresAt) = (fingerprint, expiresAt)
     }
 }
 
@@ -202,9 +189,7 @@ package struct IdentityUpdate: Hashable, Sendable {
         credentials: [CredentialID: SealedCredential],
         openRequests: [RequestID]
     ) {
-        self.snapshot = snapshot
-        self.credentials = credentials
-        self.openRequests = openRequests
+        (self.snapshot, self.credentials, self.openRequests) = (snapshot, credentials, openRequests)
     }
 }
 
@@ -230,9 +215,7 @@ package struct StoredPauses: Hashable, Sendable {
         targets: [TargetName: String] = [:],
         unfinishedWakes: [ParkReason: RequestID] = [:]
     ) {
-        self.providers = providers
-        self.targets = targets
-        self.unfinishedWakes = unfinishedWakes
+        (self.providers, self.targets, self.unfinishedWakes) = (providers, targets, unfinishedWakes)
     }
 }
 
@@ -243,8 +226,7 @@ package struct DueRequests: Sendable {
     package let nextDueAt: WallTime?
 
     package init(requests: [LoadedRequest], nextDueAt: WallTime?) {
-        self.requests = requests
-        self.nextDueAt = nextDueAt
+        (self.requests, self.nextDueAt) = (requests, nextDueAt)
     }
 }
 

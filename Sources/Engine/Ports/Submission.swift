@@ -66,11 +66,8 @@ package struct Submission: Sendable {
         createdAt: WallTime?,
         origin: SubmissionOrigin
     ) {
-        self.kind = kind
-        self.user = user
-        self.userHash = userHash
-        self.createdAt = createdAt
-        self.origin = origin
+        (self.kind, self.user, self.userHash) = (kind, user, userHash)
+        (self.createdAt, self.origin) = (createdAt, origin)
         isAnonymous = if case .spool = origin { true } else { false }
     }
 }
@@ -92,11 +89,8 @@ package struct IntakePolicy: Hashable, Sendable {
         directory: ProviderName? = nil,
         signInAgeMax: Duration? = nil
     ) {
-        self.signInAgeMax = signInAgeMax
-        self.gracePeriod = gracePeriod
-        self.deadline = deadline
-        self.targets = targets
-        self.directory = directory
+        (self.signInAgeMax, self.gracePeriod, self.deadline) = (signInAgeMax, gracePeriod, deadline)
+        (self.targets, self.directory) = (targets, directory)
     }
 }
 

@@ -6,8 +6,7 @@ package struct DeadlineRow: Hashable, Sendable {
     package let deadlineAt: WallTime
 
     package init(request: RequestID, deadlineAt: WallTime) {
-        self.request = request
-        self.deadlineAt = deadlineAt
+        (self.request, self.deadlineAt) = (request, deadlineAt)
     }
 }
 

@@ -13,10 +13,7 @@ package struct PlanOrder: Sendable {
         links: [PurgePlan.Link],
         sources: [PlanSource]
     ) {
-        self.order = order
-        self.userHash = userHash
-        self.links = links
-        self.sources = sources
+        (self.order, self.userHash, self.links, self.sources) = (order, userHash, links, sources)
     }
 }
 

@@ -18,9 +18,7 @@ final class RotationService: Sendable {
         under claims: (@Sendable () -> [PartitionClaim])? = nil,
         tell: @escaping @Sendable (IdentityUpdate) -> Void
     ) {
-        self.ports = ports
-        self.opener = opener
-        self.sealed = sealed
+        (self.ports, self.opener, self.sealed) = (ports, opener, sealed)
         self.claims = claims
         self.tell = tell
     }

@@ -11,8 +11,7 @@ package struct GoogleClient: Sendable {
         tokens: ServiceAccountTokenSource,
         now: @escaping @Sendable () -> WallTime
     ) {
-        self.client = client
-        self.tokens = tokens
+        (self.client, self.tokens) = (client, tokens)
         self.now = now
     }
 

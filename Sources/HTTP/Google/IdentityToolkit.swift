@@ -22,10 +22,8 @@ package struct IdentityToolkit: Sendable {
             tenant: String? = nil,
             isEmulator: Bool = false
         ) {
-            self.baseURL = baseURL
-            self.project = project
-            self.tenant = tenant
-            self.isEmulator = isEmulator
+            (self.baseURL, self.project) = (baseURL, project)
+            (self.tenant, self.isEmulator) = (tenant, isEmulator)
         }
     }
 

@@ -20,9 +20,7 @@ package struct ReplyRow: Sendable {
     package let meaning: ReplyMeaning
 
     package init(_ statuses: ClosedRange<Int>, _ shape: ReplyShape, _ meaning: ReplyMeaning) {
-        self.statuses = statuses
-        self.shape = shape
-        self.meaning = meaning
+        (self.statuses, self.shape, self.meaning) = (statuses, shape, meaning)
     }
 
     package init(_ status: Int, _ shape: ReplyShape, _ meaning: ReplyMeaning) {
@@ -49,9 +47,7 @@ package struct ReplyReading: Sendable {
     }
 
     package init(meaning: ReplyMeaning, grant: TokenGrant? = nil, json: JSONValue? = nil) {
-        self.meaning = meaning
-        self.grant = grant
-        self.json = json
+        (self.meaning, self.grant, self.json) = (meaning, grant, json)
     }
 }
 

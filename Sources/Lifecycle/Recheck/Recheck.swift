@@ -17,8 +17,7 @@ package struct Recheck: Hashable, Sendable {
         package let rowCount: Int
 
         package init(target: TargetName, rowCount: Int) {
-            self.target = target
-            self.rowCount = rowCount
+            (self.target, self.rowCount) = (target, rowCount)
         }
     }
 
@@ -34,9 +33,6 @@ package struct Recheck: Hashable, Sendable {
         found: [Found] = [],
         missing: [TargetName] = []
     ) {
-        self.at = at
-        self.outcome = outcome
-        self.found = found
-        self.missing = missing
+        (self.at, self.outcome, self.found, self.missing) = (at, outcome, found, missing)
     }
 }

@@ -8,10 +8,8 @@ package struct SealedRecheck: Hashable, Sendable {
     package let sealedUser: [UInt8]
 
     package init(request: RequestID, keyID: String, recheckKey: [UInt8], sealedUser: [UInt8]) {
-        self.request = request
-        self.keyID = keyID
-        self.recheckKey = recheckKey
-        self.sealedUser = sealedUser
+        (self.request, self.keyID) = (request, keyID)
+        (self.recheckKey, self.sealedUser) = (recheckKey, sealedUser)
     }
 }
 
@@ -59,8 +57,7 @@ package struct DueRecheck: Hashable, Sendable {
         keyNames: [KeyName] = [],
         returnedTo: Set<TargetName> = []
     ) {
-        self.sealed = sealed
-        self.stage = stage
+        (self.sealed, self.stage) = (sealed, stage)
         (self.openedAt, self.dueAt, self.cutoff) = (openedAt, dueAt, cutoff)
         (self.targets, self.suspects) = (targets, suspects)
         (self.isReopened, self.isNameless) = (isReopened, isNameless)

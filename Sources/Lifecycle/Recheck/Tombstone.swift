@@ -18,10 +18,8 @@ package struct Tombstone: Hashable, Sendable {
         cutoff: WallTime? = nil,
         isKey: Bool = false
     ) {
-        self.hash = hash
-        self.generation = generation
-        self.erasedAt = erasedAt
-        self.request = request
+        (self.hash, self.generation) = (hash, generation)
+        (self.erasedAt, self.request) = (erasedAt, request)
         self.cutoff = min(cutoff ?? erasedAt, erasedAt)
         self.isKey = isKey
     }

@@ -18,9 +18,7 @@ package struct AppleNotificationReceiver: BareReceiver {
     private let keys: PublishedKeys
 
     package init(provider: ProviderName, clientIDs: [String], keys: PublishedKeys) {
-        self.provider = provider
-        self.clientIDs = clientIDs
-        self.keys = keys
+        (self.provider, self.clientIDs, self.keys) = (provider, clientIDs, keys)
     }
 
     /// Verifies shape, issuer, audience, signature and times, in this order.

@@ -23,10 +23,8 @@ package struct AppleSettings: Sendable {
         caFile: String? = nil,
         concurrency: Int = 64
     ) {
-        self.teamID = teamID
-        self.keyID = keyID
-        self.clientIDs = clientIDs
-        self.baseURL = baseURL
+        (self.teamID, self.keyID) = (teamID, keyID)
+        (self.clientIDs, self.baseURL) = (clientIDs, baseURL)
         http = RemoteSettings(name: name, caFile: caFile, concurrency: concurrency)
     }
 }

@@ -27,9 +27,7 @@ package struct FacebookSettings: Sendable {
         appSecret: Secret,
         version: String = FacebookSettings.graphVersion
     ) {
-        self.appID = appID
-        self.appSecret = appSecret
-        self.version = version
+        (self.appID, self.appSecret, self.version) = (appID, appSecret, version)
         http = RemoteSettings(name: name)
     }
 }

@@ -30,10 +30,8 @@ package struct MetaNotificationReceiver: BareReceiver {
         appSecret: Secret,
         statusURLPrefix: String
     ) {
-        self.provider = provider
-        self.clientIDs = clientIDs
-        self.appSecret = appSecret
-        self.statusURLPrefix = statusURLPrefix
+        (self.provider, self.clientIDs) = (provider, clientIDs)
+        (self.appSecret, self.statusURLPrefix) = (appSecret, statusURLPrefix)
     }
 
     /// Verifies the signature before anything in the payload is looked at.

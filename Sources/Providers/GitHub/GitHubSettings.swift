@@ -14,8 +14,7 @@ package struct GitHubSettings: Sendable {
     package var loginBaseURL = GitHubSettings.loginURL
 
     package init(name: ProviderName, clientID: String, clientSecret: Secret) {
-        self.clientID = clientID
-        self.clientSecret = clientSecret
+        (self.clientID, self.clientSecret) = (clientID, clientSecret)
         http = RemoteSettings(name: name)
     }
 }

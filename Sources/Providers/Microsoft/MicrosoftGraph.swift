@@ -41,10 +41,8 @@ struct MicrosoftGraph: Sendable {
         revokesSessions: Bool,
         now: @escaping @Sendable () -> WallTime
     ) {
-        self.http = http
-        self.endpoints = endpoints
-        self.client = client
-        self.revokesSessions = revokesSessions
+        (self.http, self.endpoints) = (http, endpoints)
+        (self.client, self.revokesSessions) = (client, revokesSessions)
         self.now = now
         gate = ClientGate(now: now)
     }
@@ -176,9 +174,7 @@ struct MicrosoftGraph: Sendable {
         let query: FormBody?
 
         init(_ endpoint: RemoteEndpoint, _ values: [String], _ query: FormBody? = nil) {
-            self.endpoint = endpoint
-            self.values = values
-            self.query = query
+            (self.endpoint, self.values, self.query) = (endpoint, values, query)
         }
     }
 

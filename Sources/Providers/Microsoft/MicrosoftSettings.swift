@@ -28,9 +28,7 @@ package struct MicrosoftSettings: Sendable {
     package var graphBaseURL = MicrosoftSettings.graphURL
 
     package init(name: ProviderName, clientID: String, tenant: String, proof: ClientProof) {
-        self.clientID = clientID
-        self.tenant = tenant
-        self.proof = proof
+        (self.clientID, self.tenant, self.proof) = (clientID, tenant, proof)
         http = RemoteSettings(name: name)
     }
 }

@@ -28,8 +28,7 @@ final class ClientSearch: Sendable {
         refusesOthersTokens: Bool = true
     ) {
         self.clientIDs = clientIDs.sorted()
-        self.stopsAtSuccess = stopsAtSuccess
-        self.refusesOthersTokens = refusesOthersTokens
+        (self.stopsAtSuccess, self.refusesOthersTokens) = (stopsAtSuccess, refusesOthersTokens)
     }
 
     /// Asks about a token with its own client, and with the others where that refuses it.

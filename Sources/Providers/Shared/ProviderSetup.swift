@@ -11,8 +11,7 @@ package struct ProviderSetup: Sendable {
     private let environment: AdapterEnvironment
 
     package init(_ provider: ProviderConfiguration, in environment: AdapterEnvironment) {
-        self.provider = provider
-        self.environment = environment
+        (self.provider, self.environment) = (provider, environment)
     }
 
     var name: ProviderName { provider.name }

@@ -19,8 +19,7 @@ package struct XSettings: Sendable {
     package var baseURL = XSettings.apiURL
 
     package init(name: ProviderName, clientID: String, authorization: Authorization) {
-        self.clientID = clientID
-        self.authorization = authorization
+        (self.clientID, self.authorization) = (clientID, authorization)
         http = RemoteSettings(name: name)
     }
 }

@@ -10,10 +10,7 @@ package struct ConfigurationFile {
 
     package init(path: String) { self.init(path: path, callerUID: geteuid()) }
 
-    init(path: String, callerUID: uid_t) {
-        self.path = path
-        self.callerUID = callerUID
-    }
+    init(path: String, callerUID: uid_t) { (self.path, self.callerUID) = (path, callerUID) }
 
     /// Whether nothing has that name, not even a link to nothing.
     package var isMissing: Bool {

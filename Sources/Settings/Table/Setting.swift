@@ -33,11 +33,8 @@ package struct Setting: Hashable, Sendable {
         _ presence: Presence,
         _ documentation: String
     ) {
-        self.scope = scope
-        self.name = name
-        self.type = type
-        self.presence = presence
-        self.documentation = documentation
+        (self.scope, self.name, self.type) = (scope, name, type)
+        (self.presence, self.documentation) = (presence, documentation)
     }
 
     package var key: String { "\(scope.rawValue).\(name)" }

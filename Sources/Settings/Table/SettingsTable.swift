@@ -5,8 +5,7 @@ package struct SettingsTable: Sendable {
     private let kinds: [SettingScope: [any SectionKind.Type]]
 
     package init(_ all: [Setting], kinds: [SettingScope: [any SectionKind.Type]] = [:]) {
-        self.all = all
-        self.kinds = kinds
+        (self.all, self.kinds) = (all, kinds)
         rows = Dictionary(grouping: all, by: \.scope)
     }
 

@@ -13,8 +13,7 @@ package struct TextRule: Sendable {
         _ requirement: String,
         _ check: @escaping @Sendable (String) -> Bool
     ) {
-        self.title = title
-        self.requirement = requirement
+        (self.title, self.requirement) = (title, requirement)
         self.check = check
     }
 

@@ -27,8 +27,7 @@ package struct WireReport: WireObject, Codable, Hashable {
         span: Range<WallTime>,
         generatedAt: WallTime
     ) {
-        self.month = month
-        self.timeZone = timeZone
+        (self.month, self.timeZone) = (month, timeZone)
         (from, until) = (span.lowerBound, span.upperBound)
         self.generatedAt = generatedAt
         gaps = WireReportGaps()

@@ -11,9 +11,7 @@ package struct IncomingNotification: Sendable, CustomStringConvertible, CustomRe
     package let receivedAt: WallTime
 
     package init(body: [UInt8], fields: [String: String] = [:], receivedAt: WallTime) {
-        self.body = body
-        self.fields = fields
-        self.receivedAt = receivedAt
+        (self.body, self.fields, self.receivedAt) = (body, fields, receivedAt)
     }
 
     package var description: String { "[redacted]" }

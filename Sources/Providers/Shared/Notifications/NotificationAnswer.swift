@@ -6,8 +6,6 @@ package struct NotificationAnswer: Hashable, Sendable {
     package let body: String
 
     package init(status: Int, contentType: String? = nil, body: String = "") {
-        self.status = status
-        self.contentType = contentType
-        self.body = body
+        (self.status, self.contentType, self.body) = (status, contentType, body)
     }
 }

@@ -36,9 +36,7 @@ package struct NotificationRefusal: Error, Hashable, Sendable, CustomStringConve
     package let answer: NotificationAnswer
 
     package init(_ kind: Kind, provider: ProviderName, answer: NotificationAnswer) {
-        self.kind = kind
-        self.provider = provider
-        self.answer = answer
+        (self.kind, self.provider, self.answer) = (kind, provider, answer)
     }
 
     package var description: String {

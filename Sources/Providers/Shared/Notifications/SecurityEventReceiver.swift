@@ -14,8 +14,7 @@ package struct SecurityEventReceiver: NotificationReceiver {
     private let keys: PublishedKeys
 
     package init(_ settings: SecurityEventSettings, keys: PublishedKeys) {
-        self.settings = settings
-        self.keys = keys
+        (self.settings, self.keys) = (settings, keys)
     }
 
     /// Verifies a pushed token: type, shape, issuer, audience, signature and time, in this order.

@@ -16,9 +16,7 @@ package struct SecurityEventSettings: Sendable {
         audiences: [String],
         isTyped: Bool = true
     ) {
-        self.provider = provider
-        self.issuers = issuers
-        self.audiences = audiences
-        self.isTyped = isTyped
+        (self.provider, self.issuers) = (provider, issuers)
+        (self.audiences, self.isTyped) = (audiences, isTyped)
     }
 }

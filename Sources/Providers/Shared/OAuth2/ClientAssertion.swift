@@ -19,8 +19,7 @@ struct ClientAssertion: Sendable {
 
     /// The header has `alg` and `typ` besides `members`, which are plain text.
     init(_ signer: any MessageSigner, header members: [(StaticString, String)]) {
-        self.signer = signer
-        self.members = members
+        (self.signer, self.members) = (signer, members)
     }
 
     /// Signs a fresh assertion for the token endpoint or the issuer, as the provider wants.

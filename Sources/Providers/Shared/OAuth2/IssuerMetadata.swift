@@ -16,8 +16,7 @@ struct IssuerMetadata: Sendable {
     ///   - http: Whose permission for plain http counts.
     /// - Throws: ``SetupError`` for an issuer that is no base URL.
     init(_ issuer: String, hosts: [String], http: RemoteSettings) throws(SetupError) {
-        self.issuer = issuer
-        self.http = http
+        (self.issuer, self.http) = (issuer, http)
         let base = try RemoteBaseURL(issuer, http)
         allowed = Set(hosts.map { $0.lowercased() }).union([base.authority])
         let scheme = base.text.prefix { $0 != ":" }

@@ -18,8 +18,7 @@ package struct OAuth2Client: Sendable {
     private let authentication: Authentication
 
     package init(id: String, authentication: Authentication) {
-        self.id = id
-        self.authentication = authentication
+        (self.id, self.authentication) = (id, authentication)
     }
 
     /// Adds what authenticates the client; answers the header, for a method that has one.

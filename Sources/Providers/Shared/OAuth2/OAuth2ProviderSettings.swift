@@ -38,8 +38,7 @@ package struct OAuth2ProviderSettings: Sendable {
         clients: [OAuth2Client] = []
     ) {
         http = RemoteSettings(name: name)
-        self.profile = profile
-        self.clients = clients
+        (self.profile, self.clients) = (profile, clients)
         issuer = profile.issuer
     }
 
