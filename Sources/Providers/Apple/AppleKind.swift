@@ -28,16 +28,12 @@ extension AppleKind: ProviderKind {
         .provider("key_id", .text(.appleID), .required(example: .text("KEY1234567"))) {
             "Id of the private key."
         },
-        .provider(
-            "private_key_credential",
-            .text(.credential),
-            .required(example: .text("apple-key.p8"))
-        ) {
+        .providerSecret("private_key_credential", .required(example: .text("apple-key.p8"))) {
             """
             The private key: Apple's .p8 file, or the URI of a key in hardware \
             (docs/guides/keys-in-hardware.md).
             """
-        }.secret(),
+        },
         .provider("base_url", .text(.origin), .defaultsTo(.text(AppleSettings.issuer))) {
             "Host of a stand-in."
         },

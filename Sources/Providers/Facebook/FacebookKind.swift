@@ -15,13 +15,9 @@ extension FacebookKind: ProviderKind {
     package static let directoryWord: String? = "facebook.com"
     package static let notificationFormats: [any NotificationFormat.Type] = [MetaNotifications.self]
     package static let settings: [Setting] = [
-        .provider(
-            "client_secret_credential",
-            .text(.credential),
-            .required(example: .text("facebook-secret"))
-        ) {
+        .providerSecret("client_secret_credential", .required(example: .text("facebook-secret"))) {
             "The app secret."
-        }.secret(),
+        },
         .provider(
             "graph_version",
             .text(.apiVersion),

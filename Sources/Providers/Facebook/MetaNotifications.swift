@@ -5,11 +5,7 @@ package struct MetaNotifications: NotificationFormat {
     package static let name = "meta"
     package static let secretText: String? = "the app secret of Meta"
     package static let settings: [Setting] = [
-        .provider(
-            "notification_status_url",
-            .text(.url),
-            .optional(example: .text("https://app.example.com/deletion"))
-        ) {
+        .providerURL("notification_status_url", example: "https://app.example.com/deletion") {
             "Your status page for users who asked Meta for erasure."
         }
     ]

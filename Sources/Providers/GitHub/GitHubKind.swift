@@ -15,13 +15,9 @@ extension GitHubKind: ProviderKind {
         SharedSecretNotifications<GitHubNotificationReceiver>.self
     ]
     package static let settings: [Setting] = [
-        .provider(
-            "client_secret_credential",
-            .text(.credential),
-            .required(example: .text("github-secret"))
-        ) {
+        .providerSecret("client_secret_credential", .required(example: .text("github-secret"))) {
             "Client secret of the OAuth app or GitHub App."
-        }.secret(),
+        },
         .provider("base_url", .text(.url), .defaultsTo(.text(GitHubSettings.apiURL))) {
             "REST API. For GitHub Enterprise Server: https://HOST/api/v3."
         },

@@ -16,11 +16,7 @@ extension GoogleKind: ProviderKind {
     package static let usualFormat: (any NotificationFormat.Type)? = SecurityEvents.self
     package static let settings: [Setting] =
         ClientSecrets.settings(of: name) + [
-            Setting.provider(
-                "base_url",
-                .text(.url),
-                .optional(example: .text("https://stand-in.example.com/google"))
-            ) {
+            Setting.providerURL("base_url", example: "https://stand-in.example.com/google") {
                 "Address of a stand-in."
             },
             NonceRule.setting,

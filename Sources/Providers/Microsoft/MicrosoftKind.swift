@@ -30,23 +30,15 @@ extension MicrosoftKind: ProviderKind {
             or the GUID or domain of one directory.
             """
         },
-        .provider(
-            "client_secret_credential",
-            .text(.credential),
-            .optional(example: .text("microsoft-secret"))
-        ) {
+        .providerSecret("client_secret_credential", .optional(example: .text("microsoft-secret"))) {
             "Client secret; this or private_key_credential."
-        }.secret(),
-        .provider(
-            "private_key_credential",
-            .text(.credential),
-            .optional(example: .text("microsoft-key.pem"))
-        ) {
+        },
+        .providerSecret("private_key_credential", .optional(example: .text("microsoft-key.pem"))) {
             """
             The certificate's private key: RSA in PKCS#8 PEM, or the URI of a key in hardware; \
             needs certificate_sha256.
             """
-        }.secret(),
+        },
         .provider(
             "certificate_sha256",
             .text(.sha256),

@@ -16,36 +16,24 @@ extension OAuth2Kind {
             Every other key overrides the preset.
             """
         },
-        .provider("issuer", .text(.url), .optional(example: .text("https://sso.example.com"))) {
+        .providerURL("issuer", example: "https://sso.example.com") {
             """
             Issuer, exactly as its metadata (RFC 8414) and id tokens write it. The metadata \
             supplies endpoints that are not set. Required without preset and revocation_url.
             """
         },
-        .provider(
-            "revocation_url",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com/oauth2/revoke"))
-        ) { "Revocation endpoint (RFC 7009)." },
-        .provider(
-            "introspection_url",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com/oauth2/introspect"))
-        ) {
+        .providerURL("revocation_url", example: "https://sso.example.com/oauth2/revoke") {
+            "Revocation endpoint (RFC 7009)."
+        },
+        .providerURL("introspection_url", example: "https://sso.example.com/oauth2/introspect") {
             "Introspection endpoint (RFC 7662), which proves that a token is revoked."
         },
-        .provider(
-            "token_url",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com/oauth2/token"))
-        ) {
+        .providerURL("token_url", example: "https://sso.example.com/oauth2/token") {
             "Token endpoint for authorization codes (RFC 6749)."
         },
-        .provider(
-            "jwks_url",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com/jwks"))
-        ) { "Keys that sign id tokens (RFC 7517)." },
+        .providerURL("jwks_url", example: "https://sso.example.com/jwks") {
+            "Keys that sign id tokens (RFC 7517)."
+        },
         .provider("endpoint_hosts", .texts(.host, 0...16), .defaultsTo(.texts([]))) {
             "Hosts that the issuer's metadata may name besides its own."
         },
@@ -62,13 +50,9 @@ extension OAuth2Kind {
             with a secret and none without.
             """
         },
-        .provider(
-            "private_key_credential",
-            .text(.credential),
-            .optional(example: .text("sso-key.pem"))
-        ) {
+        .providerSecret("private_key_credential", .optional(example: .text("sso-key.pem"))) {
             "The key for private_key_jwt: PKCS#8 PEM, or the URI of a key in hardware."
-        }.secret(),
+        },
         .provider(
             "private_key_algorithm",
             .choice([SigningAlgorithm.es256, .rs256, .ps256].map(\.rawValue)),
@@ -108,11 +92,7 @@ extension OAuth2Kind {
             """
         },
         NonceRule.setting,
-        .provider(
-            "user_action_url",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com/account/apps"))
-        ) {
+        .providerURL("user_action_url", example: "https://sso.example.com/account/apps") {
             """
             Page where users can remove the link. Default: the preset's page, else the issuer, \
             else the host of revocation_url.

@@ -39,11 +39,7 @@ extension ProviderConfiguration {
     }
 
     private static let revocation: [Setting] = [
-        .provider(
-            "on_unrevocable",
-            .choice(OnUnrevocable.allCases.map(\.rawValue)),
-            .defaultsTo(.text(OnUnrevocable.proceed.rawValue))
-        ) {
+        .providerChoice("on_unrevocable", defaultsTo: OnUnrevocable.proceed) {
             """
             When no usable credential is left: "park" waits for a fresh sign-in without limit; \
             "proceed" waits until revocation_deadline, then erases, and the receipt says NOT \

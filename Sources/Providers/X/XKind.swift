@@ -19,25 +19,17 @@ extension XKind: ProviderKind {
     package static let name = "x"
     package static let directoryWord: String? = "twitter.com"
     package static let settings: [Setting] = [
-        .provider(
-            "authorization",
-            .choice(Authorization.allCases.map(\.rawValue)),
-            .defaultsTo(.text(Authorization.oauth2.rawValue))
-        ) {
+        .providerChoice("authorization", defaultsTo: Authorization.oauth2) {
             """
             How users sign in; with "oauth1a" the client id is the consumer key, and a credential \
             is TOKEN:SECRET.
             """
         },
-        .provider(
-            "client_secret_credential",
-            .text(.credential),
-            .optional(example: .text("x-secret"))
-        ) {
+        .providerSecret("client_secret_credential", .optional(example: .text("x-secret"))) {
             """
             Client secret, or consumer secret for "oauth1a". Public clients have none.
             """
-        }.secret(),
+        },
         .provider("base_url", .text(.url), .defaultsTo(.text(XSettings.apiURL))) {
             "Host of the API, or of a stand-in."
         },

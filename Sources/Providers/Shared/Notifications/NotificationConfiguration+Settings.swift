@@ -8,13 +8,12 @@ extension NotificationConfiguration {
         let secrets = formats.compactMap { $0.secretText }.joined(separator: ", ")
         return [format(kinds, formats)] + effects + SecurityEvents.settings(kinds)
             + [
-                .provider(
+                .providerSecret(
                     "notification_secret_credential",
-                    .text(.credential),
                     .optional(example: .text("webhook-secret"))
                 ) {
                     "Credential that authenticates notifications: \(secrets)."
-                }.secret()
+                }
             ] + formats.flatMap { $0.settings } + SecurityEvents.polling
     }
 
@@ -36,21 +35,16 @@ extension NotificationConfiguration {
     }
 
     private static let effects: [Setting] = [
-        .provider(
+        .providerChoice(
             "on_account_deleted",
-            .choice(NotificationPolicy.OnAccountDeleted.allCases.map(\.rawValue)),
-            .defaultsTo(.text(NotificationPolicy.OnAccountDeleted.deleteAccount.rawValue))
+            defaultsTo: NotificationPolicy.OnAccountDeleted.deleteAccount
         ) {
             """
             When the user's account at the provider is gone, or the user asked for erasure there: \
             submit a deletion, or log a warning.
             """
         },
-        .provider(
-            "on_link_cut",
-            .choice(NotificationPolicy.OnLinkCut.allCases.map(\.rawValue)),
-            .defaultsTo(.text(NotificationPolicy.OnLinkCut.update.rawValue))
-        ) {
+        .providerChoice("on_link_cut", defaultsTo: NotificationPolicy.OnLinkCut.update) {
             """
             When the user removed the application at the provider: end an open revocation with \
             this evidence, or log a warning.
@@ -64,11 +58,7 @@ extension SecurityEvents {
         let own = kinds.compactMap { $0 as? any SecurityEventTransmitter.Type }
             .map { "for kind \"\($0.name)\" \($0.vendor)'s own" }.joined(separator: ", ")
         return [
-            .provider(
-                "notification_issuer",
-                .text(.url),
-                .optional(example: .text("https://sso.example.com"))
-            ) {
+            .providerURL("notification_issuer", example: "https://sso.example.com") {
                 """
                 Issuer of security event tokens. Default: the key issuer of the provider, \(own).
                 """
@@ -78,11 +68,7 @@ extension SecurityEvents {
                 .texts(.clientID, 1...64),
                 .optional(example: .texts(["https://app.example.com/events"]))
             ) { "Audiences of security event tokens. Default: the client ids." },
-            .provider(
-                "notification_keys_url",
-                .text(.url),
-                .optional(example: .text("https://sso.example.com/jwks"))
-            ) {
+            .providerURL("notification_keys_url", example: "https://sso.example.com/jwks") {
                 """
                 Key set (jwks_uri) that verifies security event tokens. Default: \(own).
                 """
@@ -91,20 +77,15 @@ extension SecurityEvents {
     }
 
     static let polling: [Setting] = [
-        .provider(
-            "notification_poll_url",
-            .text(.url),
-            .optional(example: .text("https://sso.example.com/events/poll"))
-        ) {
+        .providerURL("notification_poll_url", example: "https://sso.example.com/events/poll") {
             "Where to fetch security events (RFC 8936)."
         }.atRestart(),
-        .provider(
+        .providerSecret(
             "notification_poll_token_credential",
-            .text(.credential),
             .optional(example: .text("events-token"))
         ) {
             "Bearer token for notification_poll_url."
-        }.secret().atRestart(),
+        }.atRestart(),
         .provider(
             "notification_poll_interval",
             .duration(.seconds(10) ... .days(1)),

@@ -44,13 +44,12 @@ extension ClientSecrets {
     /// The keys that name client secrets, for a kind that has several clients.
     static func settings(of kind: String) -> [Setting] {
         [
-            .provider(
+            .providerSecret(
                 "client_secret_credential",
-                .text(.credential),
                 .optional(example: .text("\(kind)-secret"))
             ) {
                 "Client secret of a single client id. Public clients have none."
-            }.secret(),
+            },
             .provider(
                 "client_secret_credentials",
                 .map(.clientID, .credential, 1...64),
@@ -63,11 +62,7 @@ extension ClientSecrets {
 }
 
 extension NonceRule {
-    static let setting = Setting.provider(
-        "nonce",
-        .choice(NonceRule.allCases.map(\.rawValue)),
-        .defaultsTo(.text(NonceRule.plain.rawValue))
-    ) {
+    static let setting = Setting.providerChoice("nonce", defaultsTo: NonceRule.plain) {
         """
         What your applications send as nonce: the raw one, its SHA-256 (hexadecimal or base64url), \
         or any of them.
