@@ -19,4 +19,10 @@ package enum HTMLText {
         }
         return escaped
     }
+
+    /// A table of names and values, which are HTML already.
+    static func facts(_ rows: [(String, String)]) -> String {
+        let body = rows.map { "<tr><th scope=\"row\">\($0.0)</th><td>\($0.1)</td></tr>" }
+        return "<table class=\"facts\">\n\(body.joined(separator: "\n"))\n</table>\n"
+    }
 }

@@ -79,7 +79,7 @@ package struct ReportPage: Sendable {
         let note =
             report.isOver
             ? "" : "<p>The month is not over: these are the numbers so far.</p>\n"
-        return facts(rows) + note
+        return HTMLText.facts(rows) + note
     }
 
     private var gaps: String {
@@ -138,7 +138,7 @@ package struct ReportPage: Sendable {
         ]
         return """
             <h2>Time to erasure</h2>
-            \(facts(rows))\(erasure.completed == 0 ? "" : chart.svg)
+            \(HTMLText.facts(rows))\(erasure.completed == 0 ? "" : chart.svg)
             """
     }
 
@@ -255,12 +255,6 @@ extension ReportPage {
     private func time(_ time: WallTime) -> String { zone.text(time) }
 
     private func bad(_ html: String) -> String { "<span class=\"bad\">\(html)</span>" }
-
-    /// Values are HTML already.
-    private func facts(_ rows: [(String, String)]) -> String {
-        let body = rows.map { "<tr><th scope=\"row\">\($0)</th><td>\($1)</td></tr>" }
-        return "<table class=\"facts\">\n\(body.joined(separator: "\n"))\n</table>\n"
-    }
 
     /// Cells are HTML already, and the first names its row.
     private func table(

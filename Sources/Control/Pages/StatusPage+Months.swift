@@ -52,6 +52,7 @@ extension StatusPage {
             ("Deadline", ReportText.duration(erasure.deadlineMilliseconds)),
             ("Completed too late", "\(erasure.late)"),
         ]
-        return "<h3>\(ReportText.name(overview.report.month)) so far</h3>\n" + factTable(facts)
+        let month = ReportText.name(overview.report.month)
+        return "<h3>\(month) so far</h3>\n" + HTMLText.facts(facts)
     }
 }

@@ -51,7 +51,7 @@ extension StatusPage {
         facts.append(("Changed", distant(request.updatedAt)))
         if let due = request.deadlineAt { facts.append(("Deadline", distant(due))) }
         if let next = request.nextAt { facts.append(("Next", distant(next))) }
-        return factTable(facts) + steps(of: request)
+        return HTMLText.facts(facts) + steps(of: request)
     }
 
     private func steps(of request: WireRequest) -> String {
@@ -259,11 +259,6 @@ extension StatusPage {
             </div>
 
             """
-    }
-
-    func factTable(_ facts: [(String, String)]) -> String {
-        let rows = facts.map { "<tr><th scope=\"row\">\($0.0)</th><td>\($0.1)</td></tr>" }
-        return "<table class=\"facts\">\n\(rows.joined(separator: "\n"))\n</table>\n"
     }
 
     func short(_ id: RequestID) -> String { String(id.description.prefix(13)) }

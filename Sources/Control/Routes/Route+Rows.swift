@@ -71,14 +71,9 @@ extension Route {
         problems: [ControlProblem.Code] = [],
         _ handle: @escaping @Sendable (RouteCall) async throws(ControlProblem) -> Answer
     ) -> Route {
-        post(
-            operation,
-            pattern,
-            summary,
-            EmptyInput.self,
-            status: status,
-            problems: problems
-        ) { call, _ throws(ControlProblem) in try await handle(call) }
+        post(operation, pattern, summary, EmptyInput.self, status: status, problems: problems) {
+            call, _ throws(ControlProblem) in try await handle(call)
+        }
     }
 
     /// A row that takes one object and answers with one object.

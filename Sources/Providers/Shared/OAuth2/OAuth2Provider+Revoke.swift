@@ -154,9 +154,9 @@ extension OAuth2Provider {
 
     struct Sent {
         let answer: RevokeAnswer
-        let isVague: Bool
+        var isVague = false
         /// An answer that may be about the token or about the endpoint.
-        let refusal: ReplyRefusal?
+        var refusal: ReplyRefusal?
     }
 
     func send(_ credential: OpenCredential, _ call: RevocationCall) async -> Sent {
@@ -164,16 +164,13 @@ extension OAuth2Provider {
         switch reading.meaning {
         case .honoured:
             revocationJudge.noteHonored()
-            return Sent(answer: .success, isVague: false, refusal: nil)
-        case .refused: return Sent(answer: .alreadyInvalid, isVague: false, refusal: nil)
+            return Sent(answer: .success)
+        case .refused: return Sent(answer: .alreadyInvalid)
         // The only such row of a revocation is `unsupported_token_type`.
-        case .unclear: return Sent(answer: .unfit, isVague: false, refusal: nil)
+        case .unclear: return Sent(answer: .unfit)
         case .failure(let failure):
-            return Sent(
-                answer: .failure(failure),
-                isVague: reading.isVague,
-                refusal: reading.refusal
-            )
+            let (isVague, refusal) = (reading.isVague, reading.refusal)
+            return Sent(answer: .failure(failure), isVague: isVague, refusal: refusal)
         }
     }
 
