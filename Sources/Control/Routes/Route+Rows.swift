@@ -72,7 +72,8 @@ extension Route {
         _ handle: @escaping @Sendable (RouteCall) async throws(ControlProblem) -> Answer
     ) -> Route {
         post(operation, pattern, summary, EmptyInput.self, status: status, problems: problems) {
-            call, _ throws(ControlProblem) in try await handle(call)
+            call,
+            _ throws(ControlProblem) in try await handle(call)
         }
     }
 

@@ -125,20 +125,13 @@ extension SectionReader {
             }
             return .text(text)
         case (.count(let range, _), .integer(let count)):
-            guard range.contains(count) else {
-                return refuse(.outOfRange, setting, String(count), log: &log)
-            }
-            return .count(count)
+            return range.contains(count)
+                ? .count(count) : refuse(.outOfRange, setting, String(count), log: &log)
         case (.choice(let names), .text(let text)):
-            guard names.contains(text) else {
-                return refuse(.unknownValue, setting, text, log: &log)
-            }
-            return .text(text)
+            return names.contains(text)
+                ? .text(text) : refuse(.unknownValue, setting, text, log: &log)
         case (.text(let rule), .text(let text)):
-            guard rule.accepts(text) else {
-                return refuse(.malformed, setting, text, log: &log)
-            }
-            return .text(text)
+            return rule.accepts(text) ? .text(text) : refuse(.malformed, setting, text, log: &log)
         case (.texts(let rule, let count), .array(let nodes)):
             return texts(nodes, setting: setting, rule: rule, count: count, log: &log)
         case (.map(let nameRule, let rule, let count), .table(let entries)):
@@ -196,10 +189,8 @@ extension SectionReader {
             )
             return nil
         }
-        guard range.contains(duration) else {
-            return refuse(.outOfRange, setting, text, log: &log)
-        }
-        return .duration(duration)
+        return range.contains(duration)
+            ? .duration(duration) : refuse(.outOfRange, setting, text, log: &log)
     }
 
     private func numbers(
