@@ -56,7 +56,8 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
     package private(set) var isInDoubt: Bool
     /// Its time is not stored: a code waits for seconds at most.
     package var retry: Retry
-    /// The last answer of the vendor that brought no tokens.
+    /// The last answer of the vendor that brought no tokens, without its words: a code may fail
+    /// while nobody waits for it, and nothing would end them.
     package var answer: VendorAnswer?
 
     package init(

@@ -76,6 +76,16 @@ package struct VendorAnswer: Hashable, Sendable {
         (self.refusal, self.words) = (refusal, words)
     }
 
+    /// Where several clients were asked, the last one heard need not be the one that decided.
+    func said(of failure: EffectFailure?) -> VendorAnswer {
+        switch failure {
+        case .refused(let decided)?, .refusesAll(let decided)?:
+            let isSame = (decided.status, decided.error) == (refusal.status, refusal.error)
+            return isSame || decided.status == nil ? self : VendorAnswer(decided)
+        default: return self
+        }
+    }
+
     /// What is kept after the end, and what viewers see.
     package var withoutWords: VendorAnswer { VendorAnswer(refusal) }
 

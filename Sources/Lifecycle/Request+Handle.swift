@@ -10,6 +10,8 @@ extension Request {
         var effects = try record(event, &context, in: environment)
         effects += settle(context.now, in: environment.excludingPauses(of: effects))
         expireConfirmation(environment)
+        // A call that was under way may have been answered after the end.
+        if phase.isEnded { for index in revocations.indices { revocations[index].forgetWords() } }
         return effects
     }
 
@@ -194,7 +196,6 @@ extension Request {
     mutating func end(as final: Phase, at now: WallTime) {
         phase = final
         endedAt = now
-        for index in revocations.indices { revocations[index].forgetWords() }
         dueAt = nil
     }
 }

@@ -245,7 +245,7 @@ extension Request {
         guard before.parkReason != phase.parkReason else { return [] }
         if let reason = phase.parkReason {
             let refused = revocations.first {
-                reason == .needsReauthentication && $0.verdict == nil && $0.answer != nil
+                reason == .needsReauthentication && $0.waitingSince != nil && $0.answer != nil
             }
             return [.announce(.parked(reason, at: refused?.provider, refused?.answer))]
         }

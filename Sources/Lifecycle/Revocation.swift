@@ -475,7 +475,11 @@ extension Revocation {
     ) -> Int? {
         isBusy = false
         // Where a client is refused, a call that was not made brought nothing newer.
-        if case .refusesAll? = failure, context.heard == nil {} else { answer = context.heard }
+        if case .refusesAll? = failure, context.heard == nil {
+        } else {
+            let heard = context.heard?.said(of: failure)
+            answer = verdict == nil ? heard : heard?.withoutWords
+        }
         return credentials.firstIndex { $0.id == id && $0.step == step }
     }
 }

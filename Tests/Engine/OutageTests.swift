@@ -105,8 +105,21 @@ struct OutageTests {
         }
         #expect(lane.refusedClients.values.map(\.unconfiguredClient) == ["com.example.old"])
         #expect(lane.isTrusted && lane.reportOutage(at: Sample.start)?.reason == failure.reason)
-        lane.adopt(LaneLimits(concurrency: 4))
+        lane.forgetUnconfiguredClients()
         #expect(lane.refusedClients.isEmpty)
+    }
+
+    @Test func `a client that is not configured says nothing about the provider`() throws {
+        var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
+        for number in 1...Limits.breakerFailures {
+            _ = lane.finished(.begin(number, &lane), failure: .lost, at: Sample.start)
+        }
+        let (opensAt, outage) = (try #require(lane.opensAt), lane.outage)
+        let caller = ProviderLane.Caller.begin(99, &lane, at: opensAt)
+        let failure = EffectFailure.refusesAll(.notConfigured("com.example.old"))
+        #expect(lane.finished(caller, failure: failure, at: opensAt) == nil)
+        #expect(!lane.isTrusted && lane.outage == outage)
+        #expect(lane.codesUnderWay == 0 && lane.mayPass(at: opensAt))
     }
 
     @Test func `a check that finds nothing closes the breaker, and what failed is forgotten`() {
@@ -127,10 +140,14 @@ struct OutageTests {
 
 extension ProviderLane.Caller {
     /// Begins the exchange of a code.
-    fileprivate static func begin(_ number: Int, _ lane: inout ProviderLane) -> Self {
+    fileprivate static func begin(
+        _ number: Int,
+        _ lane: inout ProviderLane,
+        at now: WallTime = Sample.start
+    ) -> Self {
         let id = CredentialID(rowID: Int64(number))
         lane.enqueue(code: id)
-        _ = lane.nextCode(at: Sample.start)
+        _ = lane.nextCode(at: now)
         return .code(id)
     }
 }

@@ -8,6 +8,10 @@ struct StandstillTests {
     private static let busy = EffectFailure.throttled(retryAfter: nil)
     private static let text = "another transaction holds a lock, SQLSTATE 55P03"
 
+    private static let done = PurgeAnswer.done(
+        PurgeCounts(entries: [PurgeCounts.Entry(name: "t", action: "delete", rowCount: 1)])
+    )
+
     private static func answer(
         _ number: Int,
         _ answer: PurgeAnswer,
@@ -57,7 +61,7 @@ struct StandstillTests {
         #expect(driver.core.targetHealth(Sample.database)?.stuckSince == Sample.start)
         #expect(driver.core.targetHealth(Sample.database)?.stuckReason == Self.text)
         #expect(Self.reports(driver, after: .seconds(1000)).isEmpty)
-        let done = PurgeAnswer.done(PurgeCounts())
+        let done = Self.done
         #expect(driver.send(Self.answer(1, done)).reports.isEmpty)
         let last = driver.send(Self.answer(2, done))
         #expect(last.reports == [.standstillEnded(Sample.database)])
@@ -81,7 +85,22 @@ struct StandstillTests {
 
     @Test func `one user of many who fails is reported, and a user who is served is not`() {
         let driver = Self.driver(Self.busy)
-        driver.send(Self.answer(1, .done(PurgeCounts())))
+        driver.send(Self.answer(1, Self.done))
+        driver.settle()
+        let begun = EngineReport.standstillBegan(Sample.database, reason: Self.text)
+        #expect(Self.reports(driver, after: Limits.stuckAfter) == [begun])
+    }
+
+    @Test(arguments: [
+        PurgeAnswer.stopped, .halted(PurgeCounts()), .done(PurgeCounts()),
+        .failure(.blocked(Obstacle(.trigger))),
+    ])
+    func `what is no progress begins no new time`(_ answer: PurgeAnswer) {
+        let driver = Self.driver(Self.busy)
+        driver.now = Sample.start + .seconds(100)
+        driver.send(Self.answer(1, answer))
+        driver.settle()
+        driver.send(Self.answer(2, Self.done))
         driver.settle()
         let begun = EngineReport.standstillBegan(Sample.database, reason: Self.text)
         #expect(Self.reports(driver, after: Limits.stuckAfter) == [begun])

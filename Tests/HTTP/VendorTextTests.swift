@@ -40,11 +40,22 @@ struct VendorTextTests {
             // Numbers
             ("card 4111 1111 1111 1111 is bad", "card … is bad"),
             ("card 4111-1111-1111-1111 is bad", "card … is bad"),
-            ("call +49 (170) 123-45-67 now", "call +… now"),
+            ("call +49 (170) 123-45-67 now", "call … now"),
             ("number 123456 is bad", "number … is bad"),
             ("number ١٢٣٤٥٦٧ is bad", "number … is bad"),
             ("number 12345 is fine", "number 12345 is fine"),
             ("from 192.168.100.17 refused", "from … refused"),
+            ("User jsmith19840512 is locked", "User … is locked"),
+            ("token 123456secretabcdefghijkl is bad", "token … is bad"),
+            ("client 10.0.0.1 refused", "client … refused"),
+            // Names and their values
+            ("locked for user : admin. cannot login", "locked for user : … cannot login"),
+            ("login: jsmith is unknown", "login: … is unknown"),
+            (
+                "Could not find user with username: [johndoe].",
+                "Could not find user with username: …"
+            ),
+            ("Account jane(at)web.de is locked", "Account … is locked"),
             // Addresses of the web, and names with values
             (
                 "see https://login.example.com/bob?code=abc now",

@@ -23,13 +23,19 @@ struct VendorAnswerTests {
     @Test func `a call that was not made for a refused client takes nothing away`() throws {
         var machine = Machine()
         try machine.send(.due)
-        machine.heard = Self.answer
         let refusal = Refusal(status: 401, error: "invalid_client", client: "app")
+        let said = VendorAnswer(Refusal(status: 401, error: "invalid_client"), words: "Who is it?")
+        machine.heard = said
         try machine.answer(check: .failure(.refusesAll(refusal)))
         machine.heard = nil
         try machine.sendDue()
         try machine.answer(check: .failure(.refusesAll(refusal)))
-        #expect(machine.request.revocations[0].answer == Self.answer)
+        #expect(machine.request.revocations[0].answer == said)
+        // Another client's answer, which decided nothing, does not stand for it.
+        machine.heard = Self.answer
+        try machine.sendDue()
+        try machine.answer(check: .failure(.refusesAll(refusal)))
+        #expect(machine.request.revocations[0].answer == VendorAnswer(refusal))
     }
 
     @Test func `a success leaves none, though another client was refused before it`() throws {

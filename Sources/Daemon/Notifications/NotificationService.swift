@@ -286,3 +286,15 @@ extension NotificationFinding {
         }
     }
 }
+
+/// Who handed a notification on.
+struct NotificationSource: Sendable {
+    let uid: UInt32
+    let role: String
+}
+
+struct NotificationResult: Sendable {
+    let answer: NotificationAnswer
+    let effect: NotificationEffect
+    let requestID: RequestID?
+}

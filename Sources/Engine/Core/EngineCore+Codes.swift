@@ -55,7 +55,9 @@ extension EngineCore {
         at now: WallTime
     ) {
         guard var loaded = exchanges[id] else { return }
-        if let result { loaded.exchange.answer = event == .exchanged ? nil : result.heard }
+        if let result {
+            loaded.exchange.answer = event == .exchanged ? nil : result.heard?.withoutWords
+        }
         let effects = loaded.exchange.handle(event, now: now, random: &random)
         exchanges[id] = loaded
         if event == .exchanged, let result {

@@ -17,6 +17,7 @@ extension EngineCore {
         if let (requests, gate) = targets[hold.target]?.purge {
             actions.append(.stop(gate, requests))
         }
+        targets[hold.target]?.standstill.forgetAll()
         record(.placeHold(hold))
         nextBatch.tickets.append(ticket)
         touchWindow(at: now)

@@ -215,6 +215,7 @@ package struct EngineCore: Sendable {
                 lanes[name] = ProviderLane(limits: limits)
             } else {
                 lanes[name]?.adopt(limits)
+                lanes[name]?.forgetUnconfiguredClients()
             }
         }
         for name in configuration.targets where targets[name] == nil {

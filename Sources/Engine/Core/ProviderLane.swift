@@ -134,7 +134,10 @@ struct ProviderLane: Sendable {
     mutating func adopt(_ limits: LaneLimits) {
         self.limits = limits
         tokens = min(tokens, Self.burst(limits))
-        // It may be configured by now; if not, its next user says so.
+    }
+
+    /// They may be configured by now; if not, their next user says so.
+    mutating func forgetUnconfiguredClients() {
         refusedClients = refusedClients.filter { $1.unconfiguredClient == nil }
     }
 
@@ -211,15 +214,16 @@ struct ProviderLane: Sendable {
     /// The pause when this very answer opened the breaker.
     mutating func finished(_ caller: Caller, failure: EffectFailure?, at now: WallTime) -> Duration?
     {
+        if case .refusesAll(let answer) = failure, let client = answer.client {
+            refusedClients[client, default: LaneOutage(since: now)].note(failure, at: now)
+        }
         if let failure, !failure.wasAsked {
             gaveUp(isCode: caller.isCode, at: now)
+            if limits.ratePerSecond != nil { tokens = min(Self.burst(limits), tokens + 1) }
             return nil
         }
         if caller.isCode { codesUnderWay -= 1 } else { callsUnderWay -= 1 }
         lastFailure = failure?.reason
-        if case .refusesAll(let answer) = failure, let client = answer.client {
-            refusedClients[client, default: LaneOutage(since: now)].note(failure, at: now)
-        }
         guard let failure, failure.mayBeOutage else {
             close()
             outage = nil
@@ -401,9 +405,8 @@ extension EffectFailure {
     /// Whether the provider was asked at all; else nothing was learned about it.
     var wasAsked: Bool {
         switch self {
-        case .unreachable, .throttled, .lost, .unusable, .rejected, .refused, .refusesAll,
-            .misconfigured:
-            true
+        case .unreachable, .throttled, .lost, .unusable, .rejected, .refused, .misconfigured: true
+        case .refusesAll(let answer): !answer.isNotConfigured
         case .sealBroken, .vaultSealed, .keys, .blocked: false
         }
     }

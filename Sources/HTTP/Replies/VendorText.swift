@@ -21,7 +21,11 @@ struct VendorText {
     private let sent: [String]
 
     init(_ text: String, sent: [String]) {
-        self.text = text.utf8.count <= Self.sizeMax ? Self.plain(text) : ""
+        // Nor are words of such a length, which would be searched again and again.
+        self.text =
+            text.utf8.count <= Self.sizeMax
+            ? Self.plain(text).split(separator: " ").map { $0.count > 200 ? Self.gap : String($0) }
+                .joined(separator: " ") : ""
         self.sent = sent.flatMap { Self.plain($0).lowercased().split(separator: " ") }
             .map(String.init).filter { $0.count > 1 }
     }
@@ -42,12 +46,27 @@ struct VendorText {
         text.replace(/['‘’‚‛`´＇′].*?(?:['‘’‚‛`´＇′](?![\p{L}\p{N}])|$)/, with: Self.gap)
         text.replace(/[«»‹›].*?(?:[«»‹›](?![\p{L}\p{N}])|$)/, with: Self.gap)
         text.replace(/[「『《〈<＜].*?(?:[」』》〉>＞](?![\p{L}\p{N}])|$)/, with: Self.gap)
-        // Cards, telephones, addresses of machines and dates; Microsoft's own numbers stay.
+        // Cards, telephones, addresses of machines and dates, with all of the words that they are
+        // in; Microsoft's own numbers stay.
         text = text.replacing(
-            #/(AADSTS[0-9]{1,9}(?![0-9]))|\p{N}(?:[ \-‐‑‒–—.\/\(\)+,_]*\p{N}){5,}/#
+            #/(AADSTS[0-9]{1,9}(?![0-9]))|[^ ]*\p{N}(?:[ \-‐‑‒–—.\/\(\)+,_]*\p{N}){5,}[^ ]*/#
         ) { $0.1.map { String($0) } ?? Self.gap }
+        text.replace(/[^ ]*[0-9]+(?:\.[0-9]+){3}[^ ]*/, with: Self.gap)
         // Blanks around the sign of an address hide its parts.
-        text = text.replacing(/[^ ]* ?[@＠﹫] ?[^ ]*/, with: Self.gap)
+        text.replace(
+            /(?:[^ ]+ )?[@＠﹫](?: [^ ]+)?|[^ ]*(?:[@＠﹫]|\(at\)|\[at\])[^ ]*/,
+            with: Self.gap
+        )
+        // Names of people in brackets, or behind a word for them.
+        text.replace(/\[[^\]]*\]/, with: Self.gap)
+        text = text.replacing(
+            #/
+            (?i)((?:^|[\ _])
+            (?:user(?:name)?|login|name|account|e?-?mail|phone|id|sub(?:ject)?|customer|member
+            |ip|address)
+            (?:\ [:=]\ ?|[:=]\ ))[^\ ]+
+            /#
+        ) { "\($0.1)\(Self.gap)" }
         var kept: [String] = []
         for word in text.split(separator: " ").map({ shown(String($0)) })
         where word != Self.gap || kept.last != word {

@@ -10,7 +10,7 @@ struct ExchangeWriter {
         try database.run(
             """
             UPDATE credentials SET code_phase = ?1, code_failures = ?2, code_is_in_doubt = ?5,
-              code_answer = ?6, code_words = ?7,
+              code_answer = ?6,
               sealed_secret = CASE ?3 WHEN 1 THEN NULL ELSE sealed_secret END,
               sealed_code_verifier = CASE ?3 WHEN 1 THEN NULL ELSE sealed_code_verifier END
             WHERE id = ?4 AND code_phase IN ('pending', 'exchanging')
@@ -18,8 +18,7 @@ struct ExchangeWriter {
             [
                 .text(exchange.phase.rawValue), .int(exchange.failures),
                 .bool(exchange.phase.isFinal), .id(exchange.credential),
-                .bool(exchange.isInDoubt), .text(exchange.answer?.withoutWords.columnText),
-                .text(exchange.answer?.words),
+                .bool(exchange.isInDoubt), .text(exchange.answer?.columnText),
             ]
         )
         guard exchange.phase.isFinal, let userHash = try owner(of: exchange.identity) else {
@@ -153,7 +152,7 @@ extension LoadedExchange {
         let found = try database.first(
             """
             SELECT c.identity_id, c.created_at, c.code_phase, c.code_is_in_doubt, c.code_failures,
-              c.code_answer, c.code_words, i.provider, u.user_hash
+              c.code_answer, i.provider, u.user_hash
             FROM credentials c JOIN identities i ON i.id = c.identity_id
               JOIN users u ON u.id = i.owner
             WHERE c.id = ? AND c.code_phase IN ('pending', 'exchanging')
@@ -168,7 +167,7 @@ extension LoadedExchange {
                 phase: try row.choice("code_phase", as: CodeExchange.Phase.self),
                 isInDoubt: row.bool("code_is_in_doubt"),
                 failures: row.int("code_failures"),
-                answer: try VendorAnswer(ofCode: row)
+                answer: try row.textOrNil("code_answer").map { try VendorAnswer(columnText: $0) }
             )
             return (exchange: exchange, userHash: row.blob("user_hash"))
         }

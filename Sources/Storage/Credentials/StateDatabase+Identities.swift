@@ -49,7 +49,7 @@ extension StateDatabase {
                   count(c.id) FILTER (WHERE c.code_phase IN ('pending', 'exchanging')) AS codes,
                   max(c.last_live_at) AS live_at, i.updated_at,
                   f.code_phase, f.created_at AS code_at, f.code_failures,
-                  f.code_answer, f.code_words
+                  f.code_answer
                 FROM users u JOIN identities i ON i.owner = u.id
                   LEFT JOIN credentials c ON c.identity_id = i.id
                   LEFT JOIN credentials f ON f.id = (SELECT max(id) FROM credentials
@@ -72,7 +72,9 @@ extension StateDatabase {
                             createdAt: row.time("code_at"),
                             phase: $0,
                             failures: row.int("code_failures"),
-                            answer: try VendorAnswer(ofCode: row)
+                            answer: try row.textOrNil("code_answer").map {
+                                try VendorAnswer(columnText: $0)
+                            }
                         )
                     },
                     lastLiveAt: row.timeOrNil("live_at"),

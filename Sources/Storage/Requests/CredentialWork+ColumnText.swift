@@ -103,20 +103,14 @@ extension VendorAnswer {
         ])
     }
 
-    /// Of a code; its words are in a column of their own, which the end of a request empties.
-    init?(ofCode row: SQLRow) throws {
-        guard let text = row.textOrNil("code_answer") else { return nil }
-        try self.init(columnText: text, words: row.textOrNil("code_words"))
-    }
-
-    init(columnText: String, words: String? = nil) throws {
+    init(columnText: String) throws {
         let values = try ColumnText(columnText, "answer")
         self.init(
             Refusal(
                 status: try values.optional(0, values.int),
                 error: try values.optional(1, values.text)
             ),
-            words: try values.optional(2, values.text) ?? words
+            words: try values.optional(2, values.text)
         )
     }
 }

@@ -210,13 +210,6 @@ extension RequestWriter {
         guard request.endDetail != Request.merged else { return }
         for revocation in request.revocations {
             guard let verdict = revocation.verdict else { continue }
-            try database.send(
-                """
-                UPDATE credentials SET code_words = NULL
-                WHERE identity_id = ? AND code_words IS NOT NULL
-                """,
-                [.id(revocation.identity)]
-            )
             for credential in revocation.credentials where credential.kind != .authorizationCode {
                 try database.send("DELETE FROM credentials WHERE id = ?", [.id(credential.id)])
             }

@@ -46,6 +46,10 @@ final class PostgreSQLSession {
     /// Whose search path the open transaction has.
     private enum Path { case own, application, ownAgain }
     private var path = Path.own
+    /// Whether the database has a trigger, which alone needs the application's search path.
+    ///
+    /// A newer one that refuses ends the session.
+    private var hasTriggers = false
     /// Wakes the waits of the present call.
     var signal: CancelSignal? {
         didSet { link.wakeDescriptor = signal?.descriptor ?? -1 }
@@ -108,13 +112,15 @@ final class PostgreSQLSession {
         }
         // An empty search path: no function or operator of the application's stands in for one of
         // the server's (CVE-2018-1058). Its triggers get the path of the role or database and the
-        // listed schemas; pg_temp comes last, where it hides no table. A commit is on disk when it
-        // is acknowledged, whatever suits the application: rows that a crash of the server brings
-        // back would be called erased.
-        _ = try query(
+        // listed schemas, if there is any; pg_temp comes last, where it hides no table. A commit is
+        // on disk when it is acknowledged, whatever suits the application: rows that a crash of the
+        // server brings back would be called erased.
+        let settings = try query(
             """
-            SELECT set_config('\(Self.pathSetting)', CASE WHEN (SELECT source
-                    FROM pg_catalog.pg_settings WHERE name = 'search_path')
+            SELECT set_config('\(Self.pathSetting)', CASE WHEN NOT EXISTS (SELECT
+                    FROM pg_catalog.pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A'))
+                    THEN ''
+                    WHEN (SELECT source FROM pg_catalog.pg_settings WHERE name = 'search_path')
                         IN ('database', 'user', 'database user')
                     THEN concat_ws(', ', nullif(current_setting('search_path'), ''),
                         nullif($4::text, ''), 'pg_temp')
@@ -137,6 +143,7 @@ final class PostgreSQLSession {
             ],
             within: PostgreSQLLimits.setUp
         )
+        hasTriggers = settings.rows.first?[0]?.isEmpty == false
         // A request to cancel may reach the server before the statement does, which then waits for
         // nobody; from 14 on the server itself looks whether we are still there.
         _ = try query(
@@ -166,7 +173,7 @@ final class PostgreSQLSession {
     /// Runs a statement of a plan with ``PostgreSQLDialect/asApplication``.
     func changing(_ sql: String, _ values: [String?]) throws(SQLError) -> PostgreSQLRows {
         let rows = try planned(sql, values)
-        path = .application
+        if hasTriggers { path = .application }
         return rows
     }
 

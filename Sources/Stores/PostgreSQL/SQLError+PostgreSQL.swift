@@ -99,7 +99,7 @@ extension SQLError {
                     .trigger,
                     at: table,
                     name: function,
-                    cause: Self.unknownName(field("M"), state, context)
+                    cause: field("p").flatMap { _ in Self.unknownName(field("M"), state, context) }
                 )
         }
     }
@@ -107,8 +107,9 @@ extension SQLError {
     /// The message about a name that a function has in its text, such as `relation "log" does not
     /// exist`.
     ///
-    /// What RAISE or EXECUTE composes may quote anything, also under these codes, and so may what
-    /// another language's context does not tell apart from it.
+    /// A position in the text (`p`) shows that the statement was not even begun. What RAISE or
+    /// EXECUTE composes may quote anything, also under these codes, and so may what another
+    /// language's context does not tell apart from it.
     private static func unknownName(
         _ message: String?,
         _ state: String,

@@ -463,7 +463,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     private func forget(after error: any Error) -> SQLError {
         let error = error as? SQLError ?? SQLError(.cancelled, target: name)
         if error.rest != .planAndConnection { plan = nil }
-        if error.rest == .nothing { session = nil }
+        if error.rest == .nothing || error.obstacle?.kind == .trigger { session = nil }
         return error
     }
 

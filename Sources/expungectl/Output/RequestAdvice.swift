@@ -54,13 +54,14 @@ struct RequestAdvice {
     private static func text(_ code: WireFailedCode) -> String {
         switch code.outcome.known {
         case .expired where code.failures > 0:
-            "expired: \(code.failures) exchange(s) did not reach the provider"
+            "expired: \(code.failures) exchange(s) brought no tokens"
         case .expired:
             "expired before its exchange: it came late, or the service, the provider or the vault"
                 + " was stopped"
         case .refused:
             "was refused by the provider: it had expired there, was used before, or was issued to"
                 + " another redirect_uri"
+        case .unknown where code.answer != nil: "was sent and brought no tokens: it works only once"
         case .unknown: "was sent, but the provider did not answer: a code works only once"
         case nil: "\(code.outcome)"
         }

@@ -123,7 +123,7 @@ struct StateVaultTests {
         let code = StateFixture.credential("u", "code", kind: .authorizationCode)
         var exchange = try #require(try await fixture.keep(code).exchange).exchange
         var random = SeededGenerator(seed: 1)
-        let answer = VendorAnswer(Refusal(status: 400, error: "odd"), words: "Not today")
+        let answer = VendorAnswer(Refusal(status: 400, error: "odd"))
         exchange.answer = answer
         for event in [CodeExchange.Event.begin, .failure(.refusesAll(answer.refusal))] {
             _ = exchange.handle(event, now: StateFixture.start, random: &random)
@@ -140,13 +140,6 @@ struct StateVaultTests {
             return records.first?.failedCode?.answer
         }
         #expect(try await kept() == answer)
-        let request = try await fixture.open("u", .revokeTokens).request
-        var ended = request
-        ended.revocations[0].verdict = .abandoned
-        ended.phase = .cancelled
-        ended.endedAt = StateFixture.start
-        try await fixture.save(ended, was: request)
-        #expect(try await kept() == answer.withoutWords)
     }
 
     private func keep(_ count: Int, in fixture: StateFixture) async throws {

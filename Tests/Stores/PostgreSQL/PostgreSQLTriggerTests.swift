@@ -37,6 +37,38 @@ import Testing
         #expect(try app.sql("SELECT count(*) >= 2 FROM log") == ["t"])
     }
 
+    /// A purge of three tables: each of our statements has our path, whatever came before it.
+    @Test("nothing of the application stands in for the server's, also after a trigger")
+    func standsIn() async throws {
+        let app = try PostgreSQLFixture(
+            """
+            CREATE SCHEMA own; CREATE TABLE own.log(n int);
+            CREATE FUNCTION own.never(text, text) RETURNS bool LANGUAGE sql AS 'SELECT false';
+            CREATE OPERATOR own.= (LEFTARG = text, RIGHTARG = text, PROCEDURE = own.never);
+            CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+              $$ BEGIN INSERT INTO log VALUES (1); RETURN NULL; END $$;
+            CREATE TABLE a(id text); CREATE TABLE b(id text); CREATE TABLE c(id text);
+            INSERT INTO a VALUES ('ann');
+            INSERT INTO b SELECT * FROM a; INSERT INTO c SELECT * FROM a;
+            CREATE CONSTRAINT TRIGGER t AFTER DELETE ON a DEFERRABLE INITIALLY DEFERRED
+              FOR EACH ROW EXECUTE FUNCTION note();
+            CREATE TRIGGER t AFTER DELETE ON b FOR EACH ROW EXECUTE FUNCTION note();
+            CREATE ROLE pathed LOGIN SUPERUSER;
+            ALTER ROLE pathed SET search_path = own, pg_catalog, public;
+            """
+        )
+        let rules = ["a", "b", "c"].map { TableRule(table: $0, column: "id", action: .delete) }
+        let target = app.target(app.plan(rules, conninfo: "\(app.socket) user=pathed"))
+        let answers = await target.purge([order("ann")])
+        #expect(
+            answers.map(\.text) == [
+                "a delete, cutoff: none 1; b delete, cutoff: none 1; c delete, cutoff: none 1"
+            ]
+        )
+        #expect(await target.verify([order("ann")]) == [.clean])
+        #expect(try app.sql("SELECT count(*) FROM own.log") == ["2"])
+    }
+
     @Test("a temporary table stands in for none of the application's")
     func temporary() async throws {
         let body =
@@ -54,6 +86,8 @@ import Testing
             ("INSERT INTO nowhere VALUES (1)", "relation \"nowhere\" does not exist"),
             ("PERFORM missing FROM log", "column \"missing\" does not exist"),
             ("PERFORM nowhere(1)", "function nowhere(integer) does not exist"),
+            ("IF nextval('seq_' || old.id) > 0 THEN RETURN old; END IF", nil),
+            ("IF old.id::regclass IS NOT NULL THEN RETURN old; END IF", nil),
             ("EXECUTE format('INSERT INTO %I VALUES (1)', old.id)", nil),
             ("RAISE undefined_table USING MESSAGE = old.id || ' may not go'", nil),
         ] as [(String, String?)]

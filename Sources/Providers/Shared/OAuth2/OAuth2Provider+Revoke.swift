@@ -143,7 +143,9 @@ extension OAuth2Provider {
         _ call: RevocationCall
     ) async -> ReplyReading {
         let madeUp = OpenCredential(kind: kind, clientID: clientID, secret: RefusalJudge.madeUp)
-        var reading = await read(madeUp, call)
+        // The token of the client, which some vendors want before, is not the user's either.
+        let ear = AnswerEar.current.flatMap { $0.hearsProbes ? $0 : nil }
+        var reading = await AnswerEar.$current.withValue(ear) { await read(madeUp, call) }
         // `unsupported_token_type` is documented, and so is 401 for a bearer who is nobody.
         let isDocumented =
             reading.meaning == .unclear
