@@ -13,6 +13,7 @@
 # make api-fuzz     has schemathesis try every operation of the API (EXAMPLES=200)
 # make kills        ends the daemon with kill -9 under load (KILLS=1000)
 # make power-cuts   restarts the daemon on what 10,000 power cuts leave of its disk (POINTS=10000)
+# make long-outages holds every kind of provider in an outage of half an hour, in six forms (MINUTES=30)
 # make clock-steps  sets the clock 1,000 times while deletions go on (STEPS=1000)
 # make purge-speed  purges 10,000 users at each kind of database and says how many a second (USERS=10000)
 # make many-keys    purges and checks at a Redis with a million keys (KEYS=1000000)
@@ -28,7 +29,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build demo release-demo test campaigns end-to-end bars model lives fault-sweep fuzz api-fuzz kills power-cuts clock-steps purge-speed many-keys spellings integrations lint tidy system-test deb image
+.PHONY: help setup build demo release-demo test campaigns end-to-end bars model lives fault-sweep fuzz api-fuzz kills power-cuts long-outages clock-steps purge-speed many-keys spellings integrations lint tidy system-test deb image
 
 include systemd/install.mk
 include Benchmarks/bench.mk
@@ -118,6 +119,10 @@ spellings:
 integrations:
 	scripts/setup campaigns
 	Tests/EndToEnd/run --only integrations --set with_swift=true
+
+MINUTES ?= 30
+long-outages:
+	Tests/EndToEnd/run --only long-outages --set minutes=$(MINUTES)
 
 STEPS ?= 1000
 clock-steps:
