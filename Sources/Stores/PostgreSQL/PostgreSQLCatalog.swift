@@ -150,14 +150,20 @@ struct PostgreSQLCatalog {
         SELECT c.oid, a.attname, b.typname, bn.nspname,
             CASE WHEN b.typname IN ('varchar', 'bpchar') AND greatest(a.atttypmod, t.typtypmod) > 4
                 THEN greatest(a.atttypmod, t.typtypmod) - 4 END,
-            a.attnotnull OR t.typnotnull, a.attgenerated <> '' OR a.attidentity = 'a',
+            a.attnotnull OR v.needed, a.attgenerated <> '' OR a.attidentity = 'a',
             coalesce(l.collisdeterministic, true),
             has_column_privilege(c.oid, a.attnum, 'UPDATE'),
             CASE WHEN l.oid IS NOT NULL THEN l.collnamespace::regnamespace || '.' || l.collname END
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         JOIN pg_type t ON t.oid = a.atttypid
-        JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+        CROSS JOIN LATERAL (
+            WITH RECURSIVE d AS (SELECT t.oid, t.typtype, t.typbasetype, t.typnotnull
+                UNION ALL SELECT p.oid, p.typtype, p.typbasetype, p.typnotnull
+                FROM d JOIN pg_type p ON p.oid = d.typbasetype WHERE d.typtype = 'd')
+            SELECT max(d.oid) FILTER (WHERE d.typtype <> 'd') AS base,
+                bool_or(d.typnotnull) AS needed FROM d) v
+        JOIN pg_type b ON b.oid = v.base
         JOIN pg_namespace bn ON bn.oid = b.typnamespace
         LEFT JOIN pg_collation l ON l.oid = a.attcollation
         WHERE \(ours) ORDER BY c.oid, a.attnum LIMIT \(PostgreSQLLimits.catalogRows)

@@ -186,10 +186,11 @@ struct VainKeyTests {
         try await expectDone(app, rules, "a", left: ["goods": ["1|x|"], "shops": []])
     }
 
-    @Test("a domain of PostgreSQL can be NOT NULL, too") func domain() async throws {
+    @Test("a domain of PostgreSQL can be NOT NULL, too", arguments: ["needed", "above"])
+    func domain(_ name: String) async throws {
         let sql =
-            "CREATE DOMAIN needed AS INTEGER NOT NULL;"
-            + Self.posts.replacing("post_id INTEGER NOT NULL", with: "post_id needed")
+            "CREATE DOMAIN needed AS INTEGER NOT NULL; CREATE DOMAIN above AS needed;"
+            + Self.posts.replacing("post_id INTEGER NOT NULL", with: "post_id \(name)")
         let target = try ShapeKind.postgresql.open(sql).target(Self.rules)
         let found = await target.inspect(withOutages: true)
         #expect(found.uncovered.map(\.reason) == [Self.sentence])
