@@ -41,15 +41,29 @@ struct ChainStart: Sendable {
 }
 
 extension ForeignKeyPlanner {
-    /// Counts a user's rows at which the chain of a rule starts.
+    /// Counts a user's rows at which the chain of a rule starts, then those of the account.
     ///
-    /// A newer row is of a later account, and says nothing of the one that is deleted.
+    /// While the account stands, the application has not begun to erase it: rows that lead to
+    /// nobody are older, and of others. A newer row is of a later account, and says nothing of the
+    /// one that is deleted.
     fileprivate func startSQL(of rule: TableRule) -> [String] {
         var seen: Set<TableRule> = []
-        return roots(of: rule).filter { seen.insert($0).inserted }.map { root in
+        return (roots(of: rule) + accounts(like: root(of: rule))).filter {
+            seen.insert($0).inserted
+        }
+        .map { root in
             let table = shape(root.table)
             let old = newer(root, in: table).map { " AND NOT \($0)" }.joined()
             return Dialect.count(in: table, where: match(root, in: table) + old, limit: "1")
+        }
+    }
+
+    /// The rules of which a user has one row at most, found by the same parameters as a root's.
+    private func accounts(like root: TableRule) -> [TableRule] {
+        rules.filter { rule in
+            rule.via == nil && rule.inside == nil && rule.idType == root.idType
+                && rule.idTemplate == nil && root.idTemplate == nil
+                && shape(rule.table).isUnique([rule.column])
         }
     }
 
@@ -73,7 +87,11 @@ extension ForeignKeyPlanner {
             let isLed = join(rule, table, parent).isEqual
             let firm = above.map { " AND NOT coalesce(\($0), 1 = 0)" }.joined()
             let columns = joined(rule).map(\.child)
-            kinds.append(isSet(columns, table) + " AND NOT " + exists(parent, where: isLed + firm))
+            let refers = [isSet(columns, table)] + columns.map { isNoSentinel($0, table) }
+            kinds.append(
+                refers.joined(separator: " AND ") + " AND NOT "
+                    + exists(parent, where: isLed + firm)
+            )
         }
         guard !kinds.isEmpty else { return nil }
         return (conditions + [anyOf(kinds)]).joined(separator: " AND ")
@@ -96,6 +114,13 @@ extension ForeignKeyPlanner {
     private func isSet(_ columns: [String], _ table: TableShape) -> String {
         let terms = columns.map { "\(Dialect.column($0, of: table.reference)) IS NOT NULL" }
         return terms.joined(separator: " AND ")
+    }
+
+    /// Applications write these where they mean that there is no parent.
+    private func isNoSentinel(_ column: String, _ table: TableShape) -> String {
+        let values = ["", "0", "-1", "00000000-0000-0000-0000-000000000000"]
+        let list = values.map { Dialect.literal($0) }.joined(separator: ", ")
+        return Dialect.text(Dialect.column(column, of: table.reference)) + " NOT IN (\(list))"
     }
 
     /// The foreign key by which the rows of a rule refer to their parents.

@@ -76,7 +76,38 @@ struct GoneStart: Sendable, CustomTestStringConvertible {
         SchemaShape.rule("items", "o", via: "orders.id"),
     ]
 
+    private static let account = [
+        SchemaShape.rule("users", "id"), SchemaShape.rule("orders", "u"),
+        SchemaShape.rule("items", "o", via: "orders.id"),
+    ]
+
     static let all = [
+        GoneStart(
+            name: "an old item of no order, while the account is there",
+            sql: bareChain,
+            rules: account,
+            deletes: "DELETE FROM orders WHERE u = 1; DELETE FROM items WHERE id = 1;"
+                + " INSERT INTO items VALUES (9, 99)",
+            unreached: [],
+            user: "1"
+        ),
+        GoneStart(
+            name: "an item of no order, and no account",
+            sql: bareChain,
+            rules: account,
+            deletes: "DELETE FROM orders WHERE u = 1; DELETE FROM users WHERE id = 1",
+            unreached: ["items: o via orders.id"],
+            user: "1"
+        ),
+        GoneStart(
+            name: "items whose order is zero, which is none",
+            sql: bareChain,
+            rules: account,
+            deletes: "DELETE FROM orders WHERE u = 1; DELETE FROM users WHERE id = 1;"
+                + " UPDATE items SET o = 0 WHERE id = 1; INSERT INTO items VALUES (9, -1)",
+            unreached: [],
+            user: "1"
+        ),
         GoneStart(
             name: "letters to an address that no user has",
             sql: letters,
