@@ -1,0 +1,168 @@
+"""Schemas of applications that no rule was written for: suggested, edited in at most ten lines, and purged by.
+
+Of 1,000 users 20 are deleted. What is left of them, and what others lost, is asked with the database's own client.
+"""
+
+import os
+import re
+
+from checks import comes_true
+from scenario import scenario
+from stage import BINARIES, Stage
+from store_servers import MySQL, PostgreSQL
+from sandbox import Sandbox
+from strangers_schemas import APPS, USERS, Of
+
+ERASED = set(range(20, USERS + 1, USERS // 20))
+EDITS_MAX = 10
+
+
+@scenario()
+def strangers(checks, seed, only=""):
+    sandbox = Sandbox(BINARIES)
+    try:
+        for app in APPS:
+            if only in app.name:
+                print("     " + play(checks, seed, sandbox, app))
+    finally:
+        sandbox.close()
+
+
+def play(checks, seed, sandbox, app):
+    stage = Stage(checks, seed, sandbox)
+    stage.unjudged = "the tables are of an application from outside"
+    server = None
+    try:
+        os.chmod(stage.directory, 0o711)
+        os.makedirs(stage.path("stores"), mode=0o711)
+        server = (PostgreSQL if app.kind == "postgresql" else MySQL)(stage.path("stores/" + app.kind))
+        rows = fill(server, app)
+        return erase(checks, stage, server, app, rows)
+    finally:
+        stage.stop()
+        if server:
+            server.close()
+        stage.close(keep=bool(checks.failed))
+
+
+def erase(checks, stage, server, app, rows):
+    with open(stage.path("expunged.toml")) as file:
+        base = file.read()
+    section = f'[[target]]\nname = "app"\n{server.access(stage)}'
+    if app.kind == "postgresql":
+        section += 'schemas = ["public"]\n'
+    write(stage, base + section)
+    stage.starts()
+    asked = stage.run("expungectl", "targets", "suggest", "app", "--user-table", app.users)
+    stage.stop()
+    checks.equal(f"{app.name}: rules are suggested", (asked.returncode, asked.stderr), (0, ""))
+    text, edits = edited(checks, app, asked.stdout)
+    checks.check(f"{app.name}: at most {EDITS_MAX} lines are edited", edits <= EDITS_MAX, edits)
+    write(stage, base + text)
+    stage.starts()
+    checked = stage.run("expungectl", "targets", "check", "app")
+    keep(stage, app, asked.stdout, checked.stdout)
+    before = dump(server, rows)
+    requests = {n: stage.delete(app.identity(n))[1]["id"] for n in sorted(ERASED)}
+    state = lambda request: stage.http("GET", f"/v1/requests/{request}")[1]["state"]
+    ended = comes_true(lambda: all(state(request) == "completed" for request in requests.values()), 120)
+    states = [state(request) for request in requests.values()]
+    shown = "" if ended else stage.run("expungectl", "show", next(iter(requests.values()))).stdout
+    checks.check(f"{app.name}: all deletions end", ended, (states, shown, stage.log()[-1500:]))
+    receipt = stage.run("expungectl", "receipt", next(iter(requests.values()))).stdout
+    left, lost, changed = compare(rows, before, dump(server, rows))
+    unnamed = [name for name in left if name not in receipt and name not in checked.stdout]
+    checks.equal(f"{app.name}: what is left of the users is named by the check or the receipt", unnamed, [])
+    checks.equal(f"{app.name}: no row of others went or was changed", (lost, changed), ({}, {}))
+    findings = len(re.findall(r"^\S+\.\S+: |^  \S+\.\S+: ", checked.stdout, re.M))
+    return (f"{app.name} | {app.kind} | {len(rows)} tables | {asked.stdout.count('DECIDE:')} DECIDE | {edits} edits |"
+            f" {findings} findings | {states.count('completed')} of {len(states)} end | left {left} | unnamed {unnamed} |"
+            f" others {lost} {changed}")
+
+
+def keep(stage, app, *texts):
+    """For who wants to read them, where the runner keeps the directory."""
+    with open(stage.path(f"{app.name}.txt"), "w") as file:
+        file.write("\n----\n".join(texts))
+
+
+def edited(checks, app, text):
+    count = 0
+    for pattern, by in app.edits:
+        text, found = re.subn(pattern, by, text, flags=re.M)
+        checks.check(f"{app.name}: {pattern!r} is a line of the suggestion", found > 0, text)
+        count += found
+    return text, count
+
+
+def write(stage, text):
+    with open(stage.path("expunged.toml"), "w") as file:
+        file.write(text)
+
+
+def columns_of(ddl):
+    """The columns of each table, and those of its primary key."""
+    found = {}
+    for table, body in re.findall(r"CREATE TABLE (\w+) \((.*?)\);", ddl, re.S):
+        parts = [part.strip() for part in re.split(r",(?![^(]*\))", body)]
+        names = [part.split()[0].strip('"') for part in parts if not re.match(r"(PRIMARY|FOREIGN|UNIQUE) ", part)]
+        key = re.search(r"PRIMARY KEY \(([^)]*)\)", body)
+        found[table] = (names, key.group(1).split(", ") if key else names[:1])
+    return found
+
+
+def fill(server, app):
+    """Creates the tables; answers the rows of each by their keys, with their owners and what tells of users."""
+    tables = {name: (names, key, {}) for name, (names, key) in columns_of(app.ddl).items()}
+    made = {name: [] for name in tables}
+    server.sql(app.ddl)
+    generated = [(table, None, cells) for table, cells in app.shared]
+    generated += [row for n in range(1, USERS + 1) for row in app.rows(n)]
+    for table, owner, cells in generated:
+        names, key, rows = tables[table]
+        assert len(cells) == len(names), (table, cells, names)
+        place = tuple(str(cells[names.index(name)]) for name in key)
+        assert place not in rows, (table, place)
+        rows[place] = (owner, {name: cell.user for name, cell in zip(names, cells) if isinstance(cell, Of)})
+        values = ("NULL" if cell == "NULL" else "'" + str(cell).replace("'", "''") + "'" for cell in cells)
+        made[table].append(f"({', '.join(values)})")
+    for table, values in made.items():
+        for index in range(0, len(values), 500):
+            server.sql(f"INSERT INTO {table} VALUES {', '.join(values[index:index + 500])};")
+    # Each column by which rows are found has an index, as the applications have them.
+    for table, (names, key, rows) in tables.items():
+        told = {name for _, users in rows.values() for name in users}
+        for name in told - set(key[:1]):
+            kind = re.search(rf'CREATE TABLE {table} \(.*?\b{name}"? (\w+)', app.ddl, re.S).group(1)
+            if kind not in ("text", "longtext"):
+                quoted = name if app.kind == "mysql" else f'"{name}"'
+                server.sql(f"CREATE INDEX strange_{table}_{name} ON {table} ({quoted});")
+    return tables
+
+
+def dump(server, tables):
+    found = {}
+    for table, (names, key, _) in tables.items():
+        separator = "\t" if isinstance(server, MySQL) else "|"
+        rows = [line.split(separator) for line in server.sql(f"SELECT * FROM {table};")]
+        assert all(len(row) == len(names) for row in rows), table
+        found[table] = {tuple(row[names.index(name)] for name in key): row for row in rows}
+    return found
+
+
+def compare(tables, before, after):
+    left, lost, changed = {}, {}, {}
+    for table, (names, _, rows) in tables.items():
+        for place, (owner, users) in rows.items():
+            row = after[table].get(place)
+            if row is None:
+                if owner not in ERASED:
+                    lost[table] = lost.get(table, 0) + 1
+                continue
+            for name, old, new in zip(names, before[table][place], row):
+                is_erased = users.get(name) in ERASED
+                if is_erased and new == old:
+                    left[f"{table}.{name}"] = left.get(f"{table}.{name}", 0) + 1
+                elif not is_erased and new != old and owner not in ERASED:
+                    changed[f"{table}.{name}"] = changed.get(f"{table}.{name}", 0) + 1
+    return left, lost, changed
