@@ -12,9 +12,10 @@ import Cryptography
 enum StateSchema {
     /// The version of what these statements make, from 0 to 2³¹ - 1.
     ///
-    /// It follows from their text, so that no change of a table is forgotten.
+    /// It follows from their text without comments, so that no change of a table is forgotten.
     static func version(of statements: [String]) -> Int {
-        let digest = SHA256.hash(Array(statements.joined(separator: "\n").utf8))
+        let text = statements.map(SpoolSchema.normalized).joined(separator: "\n")
+        let digest = SHA256.hash(Array(text.utf8))
         return digest.prefix(4).reduce(0) { $0 << 8 | Int($1) } & 0x7fff_ffff
     }
 

@@ -99,13 +99,28 @@ struct StateSchemaTests {
         #expect(left == version)
     }
 
-    @Test func `each change of a table makes another version`() {
-        let versions = [StateSchema.versionInSQLite, StateSchema.versionInPostgreSQL]
-        #expect(versions.allSatisfy { $0 > 0 && $0 <= Int(Int32.max) })
-        #expect(StateSchema.version(of: ["a", "b"]) != StateSchema.version(of: ["a", "c"]))
-        var changed = StateSchema.tables + StateSchema.triggers
-        changed[0] += "-- "
-        #expect(StateSchema.version(of: changed) != StateSchema.versionInSQLite)
+    @Test(arguments: [
+        StateSchema.tables + StateSchema.triggers, StateSchema.postgreSQLStatements,
+    ])
+    func `a changed column makes another version, a comment or a blank does not`(
+        _ statements: [String]
+    ) {
+        let version = StateSchema.version(of: statements)
+        #expect((1...Int(Int32.max)).contains(version))
+        let reworded = statements.map { statement in
+            "-- it's a note\n" + statement.replacing("\n", with: "  -- of the user's\n ")
+        }
+        #expect(StateSchema.version(of: reworded) == version)
+        var changed = statements
+        changed[0] = statements[0].replacing("NOT NULL", with: "")
+        #expect(changed[0] != statements[0])
+        #expect(StateSchema.version(of: changed) != version)
+    }
+
+    @Test(arguments: [("a--b", "a--c"), ("a b", "ab")])
+    func `a changed literal makes another version`(_ before: String, _ after: String) {
+        let versions = [before, after].map { StateSchema.version(of: ["DEFAULT '\($0)'"]) }
+        #expect(versions[0] != versions[1])
     }
 
     @Test(.onlySQLite)
