@@ -5,7 +5,7 @@ package enum CodeOutcome: String, Sendable, CaseIterable {
     /// It was too old before an exchange reached the provider.
     case expired
     case refused
-    /// The provider did not answer; a second exchange could revoke what the first one issued.
+    /// It may have been used; a second exchange could revoke what the first one issued.
     case unknown
 }
 
@@ -30,12 +30,16 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
     package static let fields: [WireField] = [
         .required("created_at", .time, "When the application got it."),
         .required("outcome", .choice(of: CodeOutcome.self), "Why it brought no token."),
-        .required("failures", .integer, "Exchanges that did not reach the provider."),
-        .optional("answer", .object("Answer"), "What the provider answered last, if no tokens."),
+        .required("failures", .integer, "Exchanges without tokens that were to be tried again."),
+        .optional(
+            "answer",
+            .object("Answer"),
+            "The provider's answer to the last exchange, without words; absent if there was none."
+        ),
     ]
 }
 
-/// What a provider answered last, where that was no success.
+/// What a provider answered to the last call, where that was no success.
 package struct WireAnswer: WireObject, Codable, Hashable {
     package var status: Int?
     package var error: String?
@@ -53,7 +57,11 @@ package struct WireAnswer: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .optional("status", .integer, "The HTTP status."),
-        .optional("error", .text, "The error code, and what is more exact behind a slash."),
-        .optional("words", .text, "The provider's text, redacted and cut; gone after the end."),
+        .optional("error", .text, "The provider's error code, and a sub-code behind a slash."),
+        .optional(
+            "words",
+            .text,
+            "Its text, redacted, at most 200 characters; for operators, until the revocation ends."
+        ),
     ]
 }

@@ -72,7 +72,11 @@ package struct WireStep: WireObject, Codable, Hashable {
         .required("attempts", .integer, "Calls so far, the check of a token included."),
         .optional("verdict", .text, "What it found or did."),
         .optional("last_error", .text, "A code, and the answer: why the last attempt failed."),
-        .optional("answer", .object("Answer"), "What the provider answered last, if no success."),
+        .optional(
+            "answer",
+            .object("Answer"),
+            "The provider's answer to the last call; absent after a success or without an answer."
+        ),
         .optional("obstacle", .text, "The constraint, trigger or column that stands in the way."),
         .optional("started_at", .time, "When the first attempt started."),
         .optional("ended_at", .time, "When it ended."),

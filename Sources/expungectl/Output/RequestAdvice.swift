@@ -44,9 +44,10 @@ struct RequestAdvice {
     private var failedCodes: [String] {
         request.identities.compactMap { identity in
             identity.failedCode.map { code in
-                let answer = code.answer.map { "; it answered \($0.answer.text)" } ?? ""
-                return "code: \(identity.provider): that of \(LocalTime.full(code.createdAt))"
-                    + " \(Self.text(code))\(answer); a new sign-in brings another"
+                let name = identity.provider
+                let answer = code.answer.map { "; \(name) answered \($0.answer.text)" } ?? ""
+                return "code: \(name): that of \(LocalTime.full(code.createdAt))"
+                    + " \(Self.text(code))\(answer); let the user sign in again for a new one"
             }
         }
     }
@@ -61,8 +62,8 @@ struct RequestAdvice {
         case .refused:
             "was refused by the provider: it had expired there, was used before, or was issued to"
                 + " another redirect_uri"
-        case .unknown where code.answer != nil: "was sent and brought no tokens: it works only once"
-        case .unknown: "was sent, but the provider did not answer: a code works only once"
+        case .unknown where code.answer != nil: "was sent, brought no tokens, and works only once"
+        case .unknown: "was sent, got no answer, and works only once"
         case nil: "\(code.outcome)"
         }
     }

@@ -1,0 +1,43 @@
+import Control
+import Lifecycle
+import Testing
+
+@testable import expungectl
+
+extension ControlSuite {
+    /// What an operator reads of a code that brought no tokens.
+    @Suite struct RequestAdviceTests {
+        @Test(
+            arguments: [
+                (.unknown, nil, "was sent, got no answer, and works only once"),
+                (
+                    .unknown, Refusal(status: 500),
+                    "was sent, brought no tokens, and works only once; apple answered 500"
+                ),
+                (
+                    .expired, Refusal(status: 429, error: "slow_down"),
+                    "expired: 2 exchange(s) brought no tokens; apple answered 429 slow_down"
+                ),
+            ] as [(CodeOutcome, Refusal?, String)]
+        )
+        func `a failed code names who answered, and what to do`(
+            outcome: CodeOutcome,
+            answer: Refusal?,
+            text: String
+        ) {
+            var identity = WireIdentity(
+                identityID: Samples.identityID,
+                provider: "apple",
+                state: .dead
+            )
+            var code = WireFailedCode(createdAt: Samples.time, outcome: outcome, failures: 2)
+            code.answer = answer.map { WireAnswer(VendorAnswer($0)) }
+            identity.failedCode = code
+            var request = Samples.request(.parked)
+            request.identities = [identity]
+            let lines = RequestAdvice(request).lines
+            let end = "\(text); let the user sign in again for a new one"
+            #expect(lines.count == 1 && lines[0].hasSuffix(end), "\(lines)")
+        }
+    }
+}
