@@ -1,5 +1,5 @@
-"""An outage of half an hour in each of six forms, at every kind of provider: nobody is given up, there is one entry for
-it, and it heals by itself.
+"""An outage of half an hour in each of six forms, at each vendor and at OAuth 2: nobody is given up, there is one entry
+for it, and it heals by itself.
 
 Judged by the provider's own table of live tokens.
 """
