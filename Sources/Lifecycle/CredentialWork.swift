@@ -17,7 +17,7 @@ package enum CredentialStep: String, Sendable, CaseIterable {
     case unusable
     /// The provider refused several times to revoke it, and it alone: it may live on.
     case refused
-    /// A code whose exchange brought no answer: the provider may have issued tokens that the
+    /// A code whose exchange brought no tokens: the provider may have issued tokens that the
     /// service never received.
     case lost
 

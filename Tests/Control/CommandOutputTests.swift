@@ -89,6 +89,7 @@ extension ControlSuite {
                     "waits since: 2026-11-21 08:00:00 UTC (",
                     "waits for: a fresh sign-in of the user",
                     "not held: apple may have issued tokens for 1 code(s)",
+                    " code(s) whose exchange brought no tokens",
                     "not held: apple may honor credentials that the service refused 2 time(s)",
                     "forgotten: google, by uid 1000 at 2026-11-21T08:00:00.000Z",
                     "known since 2026-11-21T08:00:00.000Z: apple proven (consent-revoked): The",

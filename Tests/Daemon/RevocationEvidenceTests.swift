@@ -94,7 +94,7 @@ struct RevocationEvidenceTests {
                 + " It accepted the revocation of 1 token(s)."
                 + " It answered success for 1 token(s) that the service never saw live, as it may"
                 + " for a token that it never issued. It refuses 1 token(s)."
-                + " The exchange of 1 authorization code(s) brought no answer: the provider may"
+                + " The exchange of 1 authorization code(s) brought no tokens: the provider may"
                 + " have issued tokens that the service never received."
                 + " The service refused to store a credential 2 time(s): the provider may honor it."
         )

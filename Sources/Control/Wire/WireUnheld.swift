@@ -13,7 +13,7 @@ package struct WireUnheld: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("lost_codes", .integer, "Authorization codes whose exchange had no answer."),
+        .required("lost_codes", .integer, "Authorization codes whose exchange brought no tokens."),
         .required("refused_credentials", .integer, "How often a credential was refused."),
     ]
 }

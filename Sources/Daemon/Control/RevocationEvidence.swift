@@ -91,7 +91,7 @@ struct RevocationEvidence {
         var texts: [String] = []
         if lostCodeCount > 0 {
             texts.append(
-                "The exchange of \(lostCodeCount) authorization code(s) brought no answer: the"
+                "The exchange of \(lostCodeCount) authorization code(s) brought no tokens: the"
                     + " provider may have issued tokens that the service never received."
             )
         }

@@ -174,7 +174,7 @@ struct RequestAdvice {
             if unheld.lostCodes > 0 {
                 lines.append(
                     "not held: \(identity.provider) may have issued tokens for"
-                        + " \(unheld.lostCodes) code(s) whose exchange brought no answer"
+                        + " \(unheld.lostCodes) code(s) whose exchange brought no tokens"
                 )
             }
             if unheld.refusedCredentials > 0 {
