@@ -48,7 +48,7 @@ final class PostgreSQLSession {
     private var path = Path.own
     /// Whether the database has a trigger, which alone needs the application's search path.
     ///
-    /// A newer one that refuses ends the session.
+    /// Where a newer one refuses, the work begins again in a new session.
     private var hasTriggers = false
     /// Wakes the waits of the present call.
     var signal: CancelSignal? {

@@ -83,11 +83,11 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 } catch {
                     var error = forget(after: error)
                     tries += 1
-                    // A session that stood idle may be gone; a plan may be older than the schema.
-                    if tries == 1, error.kind == .schemaChanged || error.kind == .lost && hadSession
-                    {
-                        continue
-                    }
+                    // A session that stood idle may be gone; a plan may be older than the schema,
+                    // and a session older than a trigger, which then lacks its search path.
+                    let isStale =
+                        hadSession && (error.kind == .lost || error.obstacle?.kind == .trigger)
+                    if tries == 1, error.kind == .schemaChanged || isStale { continue }
                     // The plan is new, so what is not there is named by a trigger.
                     if error.kind == .schemaChanged {
                         error = SQLError(.constraint, target: name, Obstacle(.trigger))

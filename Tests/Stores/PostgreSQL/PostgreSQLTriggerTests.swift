@@ -37,6 +37,48 @@ import Testing
         #expect(try app.sql("SELECT count(*) >= 2 FROM log") == ["t"])
     }
 
+    @Test(
+        "a trigger that is newer than the session finds its tables, and one that refuses is named",
+        arguments: [("INSERT INTO log VALUES (1)", false), ("RAISE EXCEPTION 'no'", true)]
+    )
+    func newer(body: String, refuses: Bool) async throws {
+        let app = try PostgreSQLFixture("SELECT 1")
+        // Other tests have triggers in theirs.
+        try app.server.psql("CREATE DATABASE \(app.schema)")
+        let place = "host=\(app.server.folder) port=\(app.server.port) user=owner"
+        let plan = app.plan([users], conninfo: "\(place) dbname=\(app.schema)")
+        let owner = try PostgreSQLSession.open(
+            plan,
+            signal: nil,
+            uptime: TargetClock.patient().uptime
+        )
+        func run(_ statements: String...) throws {
+            for sql in statements { _ = try owner.query(sql, within: .seconds(120)) }
+        }
+        try run(
+            "CREATE SCHEMA \(app.schema)",
+            "SET search_path = \(app.schema)",
+            "CREATE TABLE users(id text PRIMARY KEY)",
+            "CREATE TABLE log(n int)",
+            "INSERT INTO users VALUES ('ann'), ('bob'), ('eve')"
+        )
+        let target = app.target(plan)
+        let done = "users delete, cutoff: none 1"
+        #expect(await target.purge([order("ann")]).map(\.text) == [done])
+        try run(
+            "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS"
+                + " $$ BEGIN \(body); RETURN old; END $$",
+            "CREATE TRIGGER t BEFORE DELETE ON users FOR EACH ROW EXECUTE FUNCTION note()"
+        )
+        let answers = await target.purge([order("bob"), order("eve")])
+        let refused = PurgeAnswer.failure(
+            .blocked(Obstacle(.trigger, at: "users", name: "t"))
+        )
+        #expect(refuses ? answers == [refused, refused] : answers.map(\.text) == [done, done])
+        let count = try owner.query("SELECT count(*) FROM log", within: .seconds(120)).integer(0)
+        #expect(count == (refuses ? 0 : 2))
+    }
+
     /// A purge of three tables: each of our statements has our path, whatever came before it.
     @Test("nothing of the application stands in for the server's, also after a trigger")
     func standsIn() async throws {
