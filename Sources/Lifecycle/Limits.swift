@@ -101,6 +101,9 @@ package enum Limits {
     package static let breakerPauseMax = Duration.seconds(300)
     /// A store that has let a deletion make no progress for this long is reported.
     package static let stuckAfter = Duration.seconds(300)
+    /// Tries that find rows locked until an operator hears of it; half a minute, as they follow one
+    /// another.
+    package static let lockedTries = 8
     /// Deletions without progress that the engine remembers of one store; one is enough to report.
     package static let stuckMax = 256
     /// Slots of each provider that only authorization codes may use.

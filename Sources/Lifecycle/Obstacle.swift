@@ -14,6 +14,8 @@ package struct Obstacle: Hashable, Sendable {
         case future = "dated_in_future"
         /// Each purge is followed by a verification that finds rows: something puts them back.
         case remaining = "remaining_rows"
+        /// Other transactions hold rows, which a purge passes over.
+        case locked = "locked_rows"
     }
 
     package let kind: Kind
@@ -25,6 +27,8 @@ package struct Obstacle: Hashable, Sendable {
     package let others: [String]
     /// What the database says of it, where that quotes names of the schema alone.
     package let cause: String?
+    /// How many rows it is about, where that is known.
+    private var count: Int?
 
     package init(
         _ kind: Kind,
@@ -40,6 +44,11 @@ package struct Obstacle: Hashable, Sendable {
         self.cause = cause
     }
 
+    package init(locked count: Int, at place: String) {
+        self.init(.locked, at: place)
+        self.count = count
+    }
+
     /// Names the constraint and the place, such as `foreign key 'posts_author' of 'posts'`.
     package var text: String {
         let what =
@@ -50,12 +59,13 @@ package struct Obstacle: Hashable, Sendable {
             case .permission: "permission"
             case .spelling: "column"
             case .future: name == nil ? "an object" : "column"
-            case .remaining: "rows"
+            case .remaining, .locked: count.map { $0 == 1 ? "1 row" : "\($0) rows" } ?? "rows"
             }
         let named = name.map { listed([$0] + others, what) } ?? what
         let located = place.map { "\(named) of '\($0)'" } ?? named
         return switch kind {
         case .remaining: "\(located) are there again after each purge"
+        case .locked: "\(located) \(count == 1 ? "is" : "are") locked by another transaction"
         case .spelling: "\(located) spells the id otherwise"
         case .future: "\(located) has a time in the future: correct the clock or the time"
         case .foreignKey, .trigger, .constraint, .permission:

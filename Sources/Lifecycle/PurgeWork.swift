@@ -9,7 +9,7 @@ package struct PurgeWork: Hashable, Sendable, RequestWork {
     package var step = Step.waiting
     package var counts = PurgeCounts()
     package var attempts = 0
-    /// `lastFailure` may be `remaining_rows`, too.
+    /// `lastFailure` may be `remaining_rows`, too. That and `locked_rows` outlast a purge.
     package var retry = Retry()
     package var startedAt: WallTime?
     package var endedAt: WallTime?
@@ -57,7 +57,7 @@ extension PurgeWork {
             heldUnder = nil
             workedPlaces = done.workedPlaces
             // Whether that helped is for the verification to say.
-            guard lastFailure != Self.remainingCode else { return [] }
+            if let lastFailure, Self.verifiedCodes.contains(lastFailure) { return [] }
             failures = 0
             lastFailure = nil
             obstacle = nil
@@ -145,23 +145,36 @@ extension PurgeWork {
     }
 
     private static let remainingCode = Obstacle.Kind.remaining.rawValue
+    /// What a verification finds of rows that a purge has left.
+    private static let verifiedCodes = [remainingCode, Obstacle.Kind.locked.rawValue]
 
     private mutating func record(
         _ failure: EffectFailure,
         _ context: inout StepContext
     ) -> [RequestEffect] {
+        let before = (code: lastFailure, obstacle: obstacle)
         lastFailure = failure.code
-        let before = obstacle
         obstacle = failure.obstacle?.text
         guard failure != .misconfigured else {
             attempts -= 1
             return [.pauseTarget(target)]
         }
         retry.fail(after: failure, &context)
-        if failure.obstacle?.kind == .future { judgedAt = judgedAt ?? context.now }
+        guard let found = failure.obstacle else { return [] }
+        if found.kind == .future { judgedAt = judgedAt ?? context.now }
+        var isTold = found.text == before.obstacle
+        if found.kind == .locked {
+            // Rows that are free again are for a purge, and mostly they soon are.
+            step = .waiting
+            guard failures >= Limits.lockedTries else {
+                obstacle = nil
+                return []
+            }
+            // How many there are changes.
+            isTold = before.code == failure.code && before.obstacle != nil
+        }
         // Each try finds it again: it is announced once.
-        guard let found = failure.obstacle, found.text != before else { return [] }
-        return [.announce(.blocked(target, found))]
+        return isTold ? [] : [.announce(.blocked(target, found))]
     }
 
     mutating func takeBackCall() {

@@ -22,6 +22,8 @@ package struct RetryPolicy: Hashable, Sendable {
     package static let effect = RetryPolicy(first: Limits.backoffBase, cap: Limits.backoffMax)
     /// The same, where the other side is not well: once it is back, its users wait for minutes.
     package static let outage = RetryPolicy(first: Limits.backoffBase, cap: Limits.outageBackoffMax)
+    /// Rows that other transactions have locked: the request goes on soon after they let go.
+    package static let lockedRows = RetryPolicy(first: Limits.backoffBase, cap: .seconds(30))
     /// Exchanges of codes, which live for five minutes.
     package static let exchange = RetryPolicy(first: Limits.backoffBase, cap: Limits.codeBackoffMax)
     /// Refreshes that keep a token alive.
@@ -149,8 +151,8 @@ package struct Retry: Hashable, Sendable, Codable {
     /// Counts a failure and sets the next try, with jitter; without `failure` for an answer that
     /// was none of these.
     package mutating func fail(after failure: EffectFailure? = nil, _ context: inout StepContext) {
-        let isOutage = failure?.isOutage ?? false
-        let policy: RetryPolicy = isOutage ? .outage : .effect
+        let policy = failure?.retryPolicy ?? .effect
+        let isOutage = policy != .effect
         failures += 1
         if isOutage { outages += 1 }
         let delay = policy.delay(
@@ -230,11 +232,13 @@ extension EffectFailure {
         if case .throttled(let hint) = self { hint } else { nil }
     }
 
-    /// The other side cannot serve anybody now; nothing is wrong with this request.
-    fileprivate var isOutage: Bool {
+    /// ``RetryPolicy/effect`` unless it ends by itself, with nothing wrong with this request.
+    fileprivate var retryPolicy: RetryPolicy {
         switch self {
-        case .unreachable, .throttled, .lost, .unusable, .refusesAll: true
-        case .rejected, .refused, .misconfigured, .sealBroken, .vaultSealed, .keys, .blocked: false
+        case .unreachable, .throttled, .lost, .unusable, .refusesAll: .outage
+        case .blocked(let obstacle) where obstacle.kind == .locked: .lockedRows
+        case .rejected, .refused, .misconfigured, .sealBroken, .vaultSealed, .keys, .blocked:
+            .effect
         }
     }
 }

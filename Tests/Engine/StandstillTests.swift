@@ -77,7 +77,10 @@ struct StandstillTests {
         #expect(Self.reports(driver, after: Limits.stuckAfter) == [begun])
     }
 
-    @Test(arguments: [EffectFailure.blocked(Obstacle(.trigger)), .misconfigured])
+    @Test(arguments: [
+        EffectFailure.blocked(Obstacle(.trigger)), .blocked(Obstacle(locked: 3, at: "posts")),
+        .misconfigured,
+    ])
     func `what has an alarm of its own is not reported again`(_ failure: EffectFailure) {
         let driver = Self.driver(failure)
         #expect(Self.reports(driver, after: Limits.stuckAfter).isEmpty)

@@ -193,6 +193,36 @@ struct FailureTests {
         #expect(machine.request.purges[0].failures == 0)
     }
 
+    @Test func `locked rows are purged again soon, and told once when they stay locked`() throws {
+        var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
+        for round in 1...20 {
+            // The application locks now more, now fewer of them.
+            let found = Obstacle(locked: round % 3 + 1, at: "posts")
+            let told = try machine.answer(verify: .failure(.blocked(found)))
+            let isTold = round == Limits.lockedTries
+            #expect(told == (isTold ? [.announce(.blocked(Sample.database, found))] : []))
+            let work = machine.request.purges[0]
+            #expect(work.lastFailure == "locked_rows" && work.step == .waiting)
+            #expect(work.obstacle == (round < Limits.lockedTries ? nil : found.text))
+            #expect(try #require(work.retryAt).since(machine.now) <= .seconds(30))
+            #expect(try machine.sendDue() == [.purge(Sample.database)])
+            #expect(
+                try machine.answer(purge: .done(PurgeCounts())) == [.verify(Sample.database)]
+            )
+            #expect(machine.request.purges[0].obstacle == work.obstacle)
+        }
+        try machine.answer(verify: .clean)
+        #expect(machine.request.purges[0].obstacle == nil && machine.request.phase == .completed)
+    }
+
+    @Test(arguments: [
+        (1, "1 row of 'posts' is locked by another transaction"),
+        (3, "3 rows of 'posts' are locked by another transaction"),
+    ])
+    func `locked rows are counted`(count: Int, text: String) {
+        #expect(Obstacle(locked: count, at: "posts").text == text)
+    }
+
     @Test func `fewer rows after each purge are progress, and the purge goes on at once`() throws {
         var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
         for round in 0..<20 {

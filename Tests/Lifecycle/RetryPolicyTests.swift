@@ -66,6 +66,7 @@ struct RetryPolicyTests {
             .unreachable, .throttled(retryAfter: nil), .lost, .unusable,
             .refusesAll(Refusal(status: 403)),
         ].map { ($0, .seconds(300)) }
+        + [(EffectFailure.blocked(Obstacle(locked: 1, at: "posts")), Duration.seconds(30))]
         + [
             .rejected, .refused(Refusal(status: 400)), .misconfigured, .sealBroken, .vaultSealed,
             .blocked(Obstacle(.trigger)),
@@ -118,6 +119,7 @@ struct RetryPolicyTests {
     static let policies: [(RetryPolicy, Duration, Duration)] = [
         (.effect, .milliseconds(500), .seconds(86_400)),
         (.outage, .milliseconds(500), .seconds(300)),
+        (.lockedRows, .milliseconds(500), .seconds(30)),
         (.exchange, .milliseconds(500), .seconds(5)),
         (.renewal, .seconds(3600), .seconds(86_400)),
         (.breaker, .seconds(1), .seconds(300)),

@@ -16,9 +16,13 @@ import Testing
         #expect(await target.diagnose() == [])
         let holder = try app.secondConnection()
         try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
-        let answers = await target.purge([order("a"), order("b")])
+        var first = order("a")
+        let gate = PurgeGate()
+        first.gate = gate
+        let answers = await target.purge([first, order("b")])
         try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(answers == Array(repeating: .failure(.throttled(retryAfter: nil)), count: 2))
+        #expect(gate.said?.hasPrefix("another process holds the database, SQLite") == true)
         #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
     }
 

@@ -43,6 +43,14 @@ struct SQLErrorTests {
                     + " SQLSTATE 40P01"
             ),
             (
+                SQLError(sqlState: "55P03", target: Self.name),
+                "(locked): another transaction holds a lock, SQLSTATE 55P03"
+            ),
+            (
+                SQLError(.locked, mysql: 1205, target: Self.name),
+                "(locked): another transaction holds a lock, MySQL error 1205"
+            ),
+            (
                 SQLError(resultCode: SQLITE_FULL, target: Self.name),
                 "(storage): the disk is full, SQLite result 13"
             ),

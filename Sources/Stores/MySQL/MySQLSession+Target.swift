@@ -185,6 +185,21 @@ extension MySQLSession: SQLSession {
         return Array(rows.prefix(count))
     }
 
+    func lockedCount(
+        _ table: TablePlan<MySQLDialect>,
+        _ parameters: SQLParameters
+    ) throws(SQLError) -> Int {
+        guard let countSQL = table.work.countSQL, let selectSQL = table.work.selectSQL else {
+            return 0
+        }
+        let count = try count(countSQL, parameters)
+        guard count > 0 else { return 0 }
+        var parameters = parameters
+        parameters.limit = count
+        let free = try query(selectSQL, parameters.values.map(MySQLValue.init)).rows.count
+        return max(count - free, 0)
+    }
+
     private func mask(
         _ table: TablePlan<MySQLDialect>,
         _ rows: [[MySQLValue]],

@@ -8,27 +8,29 @@ import Lifecycle
 struct MySQLWork: Sendable {
     /// Works on a chunk at once, unless others have locked one of its rows; `nil` where the work
     /// takes more than one statement, or reads other rows.
-    let promptSQL: String?
+    var promptSQL: String?
     /// Finds and locks a chunk: the columns of the key, the keys of released rows, of each computed
     /// mask whether there is a value, and the bytes of these values; `nil` where ``directSQL`` does
     /// the work.
-    let selectSQL: String?
+    var selectSQL: String?
+    /// Counts the rows that this finds, locked ones, too.
+    var countSQL: String?
     /// Reads the values to be masked by a hash, behind the key, of rows by their keys.
-    let valuesSQL: String?
+    var valuesSQL: String?
     /// Ends before the condition that names rows; `nil` for masks that the service computes.
-    let changeSQL: String?
+    var changeSQL: String?
     /// Stands behind that condition.
-    let orderSQL: String
+    var orderSQL = ""
     /// Sets computed masks in one row; its parameters are these and then the key.
-    let maskSQL: String?
+    var maskSQL: String?
     /// Works on a chunk of a table without a key; `nil` when there is one, and for kept rows.
-    let directSQL: String?
+    var directSQL: String?
     /// Reads the keys of released rows before that; `nil` without any.
-    let releasedSQL: String?
-    let keys: [String]
+    var releasedSQL: String?
+    var keys: [String] = []
     let computed: [ColumnMask]
     /// Parameters of ``changeSQL`` before the keys; those of every statement, or none.
-    let parameterCount: Int
+    var parameterCount = 0
 
     /// Those of a user and of the other parts of an id.
     static let parameterCountMax = 4 + IDTemplate.partsMax
@@ -58,18 +60,10 @@ extension MySQLDialect {
         guard let verb, !keys.isEmpty else {
             let chunk = "WHERE \(rows.work) LIMIT \(limit)"
             return MySQLWork(
-                promptSQL: nil,
-                selectSQL: nil,
-                valuesSQL: nil,
-                changeSQL: nil,
-                orderSQL: "",
-                maskSQL: nil,
                 directSQL: verb.map { "\($0) \(chunk)" },
                 releasedSQL: released.isEmpty
                     ? nil : "SELECT DISTINCT \(released) FROM \(name) WHERE \(rows.work)",
-                keys: [],
-                computed: rows.computed,
-                parameterCount: 0
+                computed: rows.computed
             )
         }
         let list = keys.joined(separator: ", ")
@@ -89,13 +83,12 @@ extension MySQLDialect {
                 WHERE \(rows.work)\(order) LIMIT \(limit) \
                 FOR UPDATE SKIP LOCKED
                 """,
+            countSQL: count(in: table, where: rows.work),
             valuesSQL: hashed.isEmpty
                 ? nil : "SELECT \(list)\(values.map { ", \($0)" }.joined()) FROM \(name) WHERE ",
             changeSQL: values.isEmpty ? "\(verb) WHERE " : nil,
             orderSQL: order,
             maskSQL: values.isEmpty ? nil : "\(verb) WHERE \(rowKey.joined(separator: " AND "))",
-            directSQL: nil,
-            releasedSQL: nil,
             keys: keys,
             computed: rows.computed,
             parameterCount: rows.changesPart ? MySQLWork.parameterCountMax : 0

@@ -51,6 +51,7 @@ extension SQLError {
     /// Where to look.
     private static func advice(_ kind: Kind, _ number: UInt32) -> String? {
         switch (kind, number) {
+        case (.locked, 1205): lockHeld
         case (.refused, 1049): "the server has no such database"
         case (.refused, _): "check username, password_credential and database, and the user's host"
         case (.unreachable, _): "no server answers; check address or socket"

@@ -103,6 +103,13 @@ extension PostgreSQLSession: SQLSession {
         return chunk
     }
 
+    func lockedCount(
+        _ table: TablePlan<PostgreSQLDialect>,
+        _ parameters: SQLParameters
+    ) throws(SQLError) -> Int {
+        try table.work.lockedSQL.map { (sql) throws(SQLError) in try count(sql, parameters) } ?? 0
+    }
+
     private func mask(
         _ table: TablePlan<PostgreSQLDialect>,
         _ rows: [[String?]],

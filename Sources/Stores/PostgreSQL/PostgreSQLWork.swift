@@ -2,6 +2,8 @@
 struct PostgreSQLWork: Sendable {
     /// Works on one chunk; `nil` for kept rows, and for masks that the service computes.
     let chunkSQL: String?
+    /// Counts rows that this passes over; `nil` where the work waits for locks, or there is none.
+    let lockedSQL: String?
     /// Rows of a chunk for ``maskSQL``: how many there are, and of the first ones, as many as fit
     /// ``PostgreSQLLimits/maskBytes``, the table, the place and the values to be masked.
     let selectSQL: String?
@@ -18,6 +20,10 @@ extension PostgreSQLDialect {
         let lock = rows.table.canLock ? " FOR UPDATE SKIP LOCKED" : ""
         let only = rows.table.hasParts ? "" : "ONLY "
         let chunk = "FROM \(only)\(name) WHERE \(rows.work)\(order) LIMIT \(limit)\(lock)"
+        let counted = { (lock: String) in
+            "(SELECT count(*) FROM (SELECT 1 FROM \(only)\(name) WHERE \(rows.work)"
+                + " LIMIT \(SQLLimits.remainingRows)\(lock)) AS q)"
+        }
         let arrays = rows.computed.indices.map { ", $\($0 + 3)::text[]" }.joined()
         let aliases = rows.computed.indices.map { ", m\($0)" }.joined()
         let assignments = rows.assignments ?? ""
@@ -37,6 +43,8 @@ extension PostgreSQLDialect {
                     : change(verb, chunk, of: name, rows.match)
                 return sql + (keys.isEmpty ? "" : " RETURNING " + keys)
             },
+            lockedSQL: lock.isEmpty || !rows.rule.action.changesRows
+                ? nil : "SELECT \(counted("")) - \(counted(lock))",
             selectSQL: rows.computed.isEmpty ? nil : select(rows.computed, from: chunk, of: name),
             maskSQL: """
                 UPDATE \(name) SET \(assignments) \

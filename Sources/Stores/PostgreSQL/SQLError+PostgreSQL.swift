@@ -32,7 +32,7 @@ extension SQLError {
             kind,
             target: target,
             code: sqlState.isEmpty ? nil : .sqlState(sqlState),
-            advice: Self.advice(kind)
+            advice: sqlState == "55P03" ? Self.lockHeld : Self.advice(kind)
         )
     }
 

@@ -73,6 +73,9 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The reason where a server says that it is no other.
+    static let lockHeld = "another transaction holds a lock"
+
     /// What the database answered, without a value.
     struct Code: Hashable, Sendable {
         /// Whose list of codes it is from.

@@ -237,6 +237,13 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 answers.append(try session.verify(order, plan, at: clock.wall()))
             }
             try session.run("COMMIT")
+            // In a recheck no purge came before, and rows that are there are there.
+            for (index, order) in fit.enumerated() where order.erasedAt == nil {
+                guard case .remaining = answers[index],
+                    let found = try session.locked(order, plan)
+                else { continue }
+                answers[index] = .failure(.blocked(found))
+            }
             return answers
         }
         return nonCanonical.merged(answers, orders) { .failure($0) }

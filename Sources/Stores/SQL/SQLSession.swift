@@ -80,6 +80,13 @@ protocol SQLSession: AnyObject, SQLConnection {
         _ masks: ServerMasks
     ) throws(SQLError) -> ServerChunk
 
+    /// Rows that the work passes over since other transactions have locked them; outside of a
+    /// transaction of ours.
+    func lockedCount(
+        _ table: TablePlan<Dialect>,
+        _ parameters: SQLParameters
+    ) throws(SQLError) -> Int
+
     /// Adds the table and the trigger to the obstacle of an error.
     func named(_ error: SQLError, at table: String?) throws(SQLError) -> SQLError
 
@@ -121,6 +128,16 @@ struct ServerMasks {
 }
 
 extension SQLSession {
+    /// What a purge of the order passes over.
+    func locked(_ order: PurgeOrder, _ plan: SQLPlan<Dialect>) throws(SQLError) -> Obstacle? {
+        for table in plan.tables {
+            guard let user = table.root.key(for: order.user) else { continue }
+            let count = try lockedCount(table, .of(user, time: order.cutoff))
+            if count > 0 { return Obstacle(locked: count, at: table.table) }
+        }
+        return nil
+    }
+
     /// Tries statements, so that what does not fit shows here and not in the middle of a purge.
     func tryOut(
         _ statements: [String],

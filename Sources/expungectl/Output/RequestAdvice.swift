@@ -164,6 +164,7 @@ struct RequestAdvice {
         case .spelling: "submit the id as the column has it, or correct those rows"
         case .future: "correct the clock of the machine, or the dates of those rows"
         case .remaining: "stop the trigger or program that writes the rows again"
+        case .locked: "end the transaction that has locked them, or wait until it ends"
         }
     }
 

@@ -323,7 +323,9 @@ import Testing
         #expect(try app.sql(distinct) == ["\(count)|\(count)|\(masked)"])
     }
 
-    @Test("rows that others have locked are passed over, and verification sees them")
+    @Test(
+        "rows that others have locked are passed over, and verification says that they are locked"
+    )
     func locked() async throws {
         let app = try MySQLFixture(Self.schema)
         let holder = try app.session()
@@ -331,7 +333,12 @@ import Testing
         _ = try holder.query("SELECT 1 FROM likes WHERE u = 'u7' LIMIT 1 FOR UPDATE")
         let target = app.target(likes)
         #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 4"])
-        #expect(await target.verify([erase("u7")]) == [.remaining(1)])
+        let found = VerifyAnswer.failure(.blocked(Obstacle(locked: 1, at: "likes")))
+        #expect(await target.verify([erase("u7"), erase("u8")]) == [found, .remaining(5)])
+        // A recheck asks whether data is there, whoever works with it.
+        var recheck = erase("u7")
+        recheck.erasedAt = recheck.cutoff
+        #expect(await target.verify([recheck]) == [.remaining(1)])
         try holder.run("ROLLBACK")
         #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 1"])
         #expect(await target.verify([erase("u7")]) == [.clean])

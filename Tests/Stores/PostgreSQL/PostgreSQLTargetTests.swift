@@ -333,21 +333,52 @@ import Testing
         #expect(try app.sql(same) == ["1"])
     }
 
-    @Test("rows that others have locked are passed over, and verification sees them")
-    func locked() async throws {
+    @Test(
+        "rows that others have locked are passed over, and verification says that they are locked",
+        arguments: [1, 3]
+    )
+    func locked(count: Int) async throws {
         let app = try PostgreSQLFixture(Self.schema)
         let holder = try app.session()
         _ = try holder.query("BEGIN", within: .seconds(120))
         _ = try holder.query(
-            "SELECT 1 FROM \(app.schema).likes WHERE u = 'u7' LIMIT 1 FOR UPDATE",
+            "SELECT 1 FROM \(app.schema).likes WHERE u = 'u7' LIMIT \(count) FOR UPDATE",
             within: .seconds(120)
         )
         let target = app.target(likes)
-        #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 4"])
-        #expect(await target.verify([erase("u7")]) == [.remaining(1)])
+        let first = await target.purge([erase("u7")]).map(\.text)
+        #expect(first == ["likes delete, cutoff: none \(5 - count)"])
+        let found = VerifyAnswer.failure(.blocked(Obstacle(locked: count, at: "likes")))
+        #expect(await target.verify([erase("u7"), erase("u8")]) == [found, .remaining(5)])
+        // A recheck asks whether data is there, whoever works with it.
+        var recheck = erase("u7")
+        recheck.erasedAt = recheck.cutoff
+        #expect(await target.verify([recheck]) == [.remaining(count)])
         _ = try holder.query("ROLLBACK", within: .seconds(120))
-        #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 1"])
+        let second = await target.purge([erase("u7")]).map(\.text)
+        #expect(second == ["likes delete, cutoff: none \(count)"])
         #expect(await target.verify([erase("u7")]) == [.clean])
+    }
+
+    @Test("rows that a trigger keeps are not taken for locked, whatever rows of others are")
+    func keptByTrigger() async throws {
+        let app = try PostgreSQLFixture(
+            Self.schema + """
+                CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS
+                  $$ BEGIN RETURN NULL; END $$;
+                CREATE TRIGGER keep BEFORE DELETE ON likes FOR EACH ROW EXECUTE FUNCTION keep();
+                """
+        )
+        let holder = try app.session()
+        _ = try holder.query("BEGIN", within: .seconds(120))
+        _ = try holder.query(
+            "SELECT 1 FROM \(app.schema).likes WHERE u = 'u8' FOR UPDATE",
+            within: .seconds(120)
+        )
+        let target = app.target(likes)
+        #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 0"])
+        #expect(await target.verify([erase("u7")]) == [.remaining(5)])
+        _ = try holder.query("ROLLBACK", within: .seconds(120))
     }
 
     @Test("a table with partitions is purged as one")
@@ -459,7 +490,11 @@ import Testing
         let hasty = app.target(
             app.plan([likes], timeouts: (.seconds(300), .milliseconds(100)))
         )
-        #expect(await hasty.purge([erase("u7")]) == [.failure(.throttled(retryAfter: nil))])
+        var hindered = erase("u7")
+        let gate = PurgeGate()
+        hindered.gate = gate
+        #expect(await hasty.purge([hindered]) == [.failure(.throttled(retryAfter: nil))])
+        #expect(gate.said == "another transaction holds a lock, SQLSTATE 55P03")
         _ = try holder.query("ROLLBACK", within: .seconds(120))
         let target = app.target(likes)
         #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 5"])
