@@ -80,20 +80,53 @@ import Vault
         #expect(try await backend.metrics(caller: caller).contains(line))
     }
 
+    private static let store = """
+        [[target]]
+        name = "app-db"
+        kind = "sqlite"
+        path = "/nowhere/app.db"
+        [[target.table]]
+        table = "posts"
+        column = "author_id"
+        action = "delete"
+        """
+
+    @Test("a check of a store fails while it blocks requests, and says how many and why")
+    func blocked() async throws {
+        let bench = try Bench()
+        let (name, operators) = (TargetName("app-db"), Caller(role: .operator, uid: 0))
+        let (trigger, lock) = ("trigger 'keep' of 'posts'", "rows of 'posts' are locked")
+        // They are not due as long as the clock stands still.
+        let later = Bench.start + .seconds(3600)
+        for (user, obstacle) in [("alice", lock), ("bob", trigger), ("carol", trigger)] {
+            let loaded = try await bench.submit(user, targets: [name], at: later)
+            var request = loaded.request
+            for index in request.purges.indices { request.purges[index].obstacle = obstacle }
+            _ = try await bench.state.commit([
+                .save(now: request, was: loaded.request, at: later)
+            ])
+        }
+        _ = try await bench.submit("dave", targets: [name], at: later)
+        let backend = try bench.backend(
+            more: Self.store,
+            targets: [name: OpaqueStore()],
+            clock: StillClock()
+        )
+        try await Self.running(backend) {
+            let checked = try await backend.control(.check, target: name, caller: operators)
+            let found = "3 requests are blocked: \(trigger); \(lock)"
+            #expect(checked.findings == [found])
+            #expect(checked.summary == "'app-db' does not work: \(found)")
+            let resumed = try await backend.control(.resume, target: name, caller: operators)
+            #expect(resumed.findings.isEmpty)
+        }
+    }
+
     @Test("a store that cannot be used stays paused, and says why to whoever resumes it")
     func resume() async throws {
         let bench = try Bench()
         let (name, operators) = (TargetName("app-db"), Caller(role: .operator, uid: 0))
-        let more = """
-            [[target]]
-            name = "app-db"
-            kind = "sqlite"
-            path = "/nowhere/app.db"
-            [[target.table]]
-            table = "posts"
-            column = "author_id"
-            action = "delete"
-            """
+        let more = Self.store
         let target = OpaqueStore()
         let ill = try bench.backend(
             more: more,

@@ -93,6 +93,7 @@ extension DaemonBackend {
         case .check:
             checked = await CheckedTarget(target, adapter, adapters)
             if checked.isSetUp { try await endOwnPause(of: name, by: uid) }
+            checked.findings += try await blocked(at: name)
         }
         await parts.engine.probe()
         audit("\(action.rawValue)_target", caller, ["target": "\(name)"])
@@ -263,7 +264,19 @@ extension DaemonBackend {
         guard let queue = parts.engine.inspect({ $0.targetHealth(name) }),
             let since = queue.stuckSince
         else { return [] }
-        return ["since \(since.rfc3339) deletions make no progress (\(queue.stuckReason))"]
+        return ["since \(since.rfc3339) a deletion has made no progress (\(queue.stuckReason))"]
+    }
+
+    /// Nor does it find what the store refuses for some users.
+    private func blocked(at name: TargetName) async throws(ControlProblem) -> [String] {
+        let counts = try await attempt("check") { try await parts.state.requestCounts() }
+        guard let blocked = counts.blocked[name] else { return [] }
+        let count = blocked.values.reduce(0, +)
+        let reasons = blocked.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        return [
+            (count == 1 ? "1 request is" : "\(count) requests are") + " blocked: "
+                + reasons.prefix(3).joined(separator: "; ")
+        ]
     }
 }
 

@@ -207,7 +207,10 @@ struct Metrics: Sendable {
                 samples(\.waitingCount)
             }
             + gauge("target_requests_blocked", "Requests that an obstacle in the target blocks.") {
-                sorted.map { ([("target", $0.key.rawValue)], Int64(counts.blocked[$0.key] ?? 0)) }
+                sorted.map { target in
+                    let count = counts.blocked[target.key]?.values.reduce(0, +) ?? 0
+                    return ([("target", target.key.rawValue)], Int64(count))
+                }
             }
     }
 

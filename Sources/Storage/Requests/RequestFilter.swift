@@ -21,8 +21,8 @@ package struct RequestPage: Sendable {
 package struct RequestCounts: Hashable, Sendable {
     package var byState: [RequestState: Int] = [:]
     package var byParkReason: [ParkReason: Int] = [:]
-    /// Open requests that an obstacle in a store blocks.
-    package var blocked: [TargetName: Int] = [:]
+    /// Open requests that an obstacle in a store blocks, by its words.
+    package var blocked: [TargetName: [String: Int]] = [:]
     package var oldestID: RequestID?
     package var oldestAcceptedAt: WallTime?
 

@@ -77,7 +77,8 @@ extension StateDatabase {
                 try database.time("SELECT accepted_at FROM requests WHERE id = ?", [.id(id)])
             }
             try database.each(Self.blockedSQL) { row in
-                counts.blocked[row.target(), default: 0] += 1
+                let (target, words) = (row.target("target"), row.text("obstacle"))
+                counts.blocked[target, default: [:]][words, default: 0] += 1
             }
             return counts
         }
@@ -131,7 +132,7 @@ extension StateDatabase {
 
     /// Few have an obstacle; those of ended requests say nothing any more.
     private static let blockedSQL = """
-        SELECT p.target FROM purges p INDEXED BY purges_blocked
+        SELECT p.target, p.obstacle FROM purges p INDEXED BY purges_blocked
         JOIN requests r ON r.id = p.request_id
         WHERE p.obstacle IS NOT NULL AND r.ended_at IS NULL
         """

@@ -105,10 +105,10 @@ struct TargetCheck: AsyncParsableCommand {
         commandName: "check",
         abstract: "Check it now, and search for unmapped data.",
         discussion: """
-            The exit status is 1 if a target does not work as configured, and 14 if a table, \
-            column or folder looks like user data and has no rule, or if a foreign key without \
-            a rule stops deletions. Advice, such as a column without an index, leaves the exit \
-            status alone.
+            The exit status is 1 if a target does not work as configured or has requests that \
+            do not get on, and 14 if a table, column or folder looks like user data and has no \
+            rule, or if a foreign key without a rule stops deletions. Advice, such as a column \
+            without an index, leaves the exit status alone.
             """
     )
 

@@ -269,6 +269,10 @@ def alarmed(checks, stage):
     for target, count in (("app-db", 3), ("files", 1), ("crm", 0)):
         line = f'expunged_target_requests_blocked{{target="{target}"}} {count}'
         checks.check(f"{target}: and are counted", comes_true(lambda: f"{line}\n" in metrics(stage)), metrics(stage))
+    done = stage.run("expungectl", "targets", "check", "files")
+    checks.check("a check of their store says so, and fails",
+                 done.returncode == 1 and "1 request is blocked: permission of '{user_id}'" in done.stdout,
+                 (done.returncode, done.stdout, done.stderr))
 
 
 def missing(checks, stage, town):
