@@ -165,8 +165,8 @@ extension JournalEvent {
             "notifications of {provider} cannot be polled: {error as words}"
         case .targetPaused: "target {target} paused: {error as words}"
         case .targetResumed: "target {target} resumed"
-        case .targetStuck: "deletions in target {target} make no progress: {error as words}"
-        case .targetGoesOn: "no deletion in target {target} stands still any more"
+        case .targetStuck: "a deletion in target {target} makes no progress: {error as words}"
+        case .targetGoesOn: "no deletion fails in target {target} any more"
         case .componentUnfit:
             "[provider {provider}][target {target}][subscriber {subscriber}]"
                 + " cannot be used: {error}"

@@ -91,7 +91,7 @@ extension PageText {
         "provider_paused": "A provider is paused.",
         "provider_broken": "A provider fails.",
         "target_paused": "A store is paused.",
-        "target_stuck": "Deletions in a store make no progress.",
+        "target_stuck": "A deletion in a store makes no progress.",
         "request_quarantined": "A request crashed the service and was stopped.",
         "operators_hidden": "The service cannot see who connects as an operator.",
         "clock_stepped": "The system clock jumped within the last day.",
