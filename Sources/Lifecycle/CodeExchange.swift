@@ -70,12 +70,8 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         failures: Int = 0,
         answer: VendorAnswer? = nil
     ) {
-        self.answer = answer
-        self.credential = credential
-        self.identity = identity
-        self.provider = provider
-        self.createdAt = createdAt
-        self.phase = phase
+        (self.answer, self.credential, self.identity) = (answer, credential, identity)
+        (self.provider, self.createdAt, self.phase) = (provider, createdAt, phase)
         self.isInDoubt = isInDoubt
         retry = Retry(failures: failures)
     }

@@ -37,10 +37,7 @@ package struct Obstacle: Hashable, Sendable {
         others: [String] = [],
         cause: String? = nil
     ) {
-        self.kind = kind
-        self.place = place
-        self.name = name
-        self.others = others
+        (self.kind, self.place, self.name, self.others) = (kind, place, name, others)
         self.cause = cause
     }
 

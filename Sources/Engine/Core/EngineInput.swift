@@ -201,11 +201,8 @@ package struct EngineConfiguration: Sendable {
         purgesPerHourMax: Int,
         directory: ProviderName? = nil
     ) {
-        self.providers = providers
-        self.lanes = lanes
-        self.targets = targets
-        self.withoutIdentities = withoutIdentities
-        self.purgesPerHourMax = purgesPerHourMax
+        (self.providers, self.lanes, self.targets) = (providers, lanes, targets)
+        (self.withoutIdentities, self.purgesPerHourMax) = (withoutIdentities, purgesPerHourMax)
         self.directory = directory
     }
 }

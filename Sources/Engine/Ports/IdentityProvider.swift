@@ -25,11 +25,8 @@ package struct OpenCredential: Sendable {
         redirectURI: String? = nil,
         codeVerifier: Secret? = nil
     ) {
-        self.kind = kind
-        self.clientID = clientID
-        self.secret = secret
-        self.redirectURI = redirectURI
-        self.codeVerifier = codeVerifier
+        (self.kind, self.clientID, self.secret) = (kind, clientID, secret)
+        (self.redirectURI, self.codeVerifier) = (redirectURI, codeVerifier)
     }
 
     /// The same credential, as if it had been issued to another client of the provider.
@@ -75,10 +72,8 @@ package struct ExchangedTokens: Sendable {
         accessTokenLifetime: Duration?,
         subject: Secret?
     ) {
-        self.refreshToken = refreshToken
-        self.accessToken = accessToken
-        self.accessTokenLifetime = accessTokenLifetime
-        self.subject = subject
+        (self.refreshToken, self.accessToken) = (refreshToken, accessToken)
+        (self.accessTokenLifetime, self.subject) = (accessTokenLifetime, subject)
     }
 }
 
@@ -124,11 +119,8 @@ package struct VerifiedSignIn: Sendable {
         authenticatedAt: WallTime,
         fingerprint: [UInt8]
     ) {
-        self.subject = subject
-        self.authenticatedAt = authenticatedAt
-        self.issuedAt = issuedAt
-        self.expiresAt = expiresAt
-        self.fingerprint = fingerprint
+        (self.subject, self.authenticatedAt, self.issuedAt) = (subject, authenticatedAt, issuedAt)
+        (self.expiresAt, self.fingerprint) = (expiresAt, fingerprint)
     }
 }
 

@@ -113,10 +113,7 @@ package struct AlarmMessage: Hashable, Sendable {
         request: RequestID?,
         at: WallTime
     ) {
-        self.event = event
-        self.severity = severity
-        self.text = text
-        self.request = request
+        (self.event, self.severity, self.text, self.request) = (event, severity, text, request)
         self.at = at
     }
 }

@@ -37,17 +37,10 @@ package struct NotificationRecord: Hashable, Sendable {
         role: String,
         code: String?
     ) {
-        self.keyHash = keyHash
-        self.provider = provider
-        self.meaning = meaning
-        self.event = event
-        self.subjectHash = subjectHash
-        self.clientIDs = clientIDs
-        self.occurredAt = occurredAt
-        self.receivedAt = receivedAt
-        self.uid = uid
-        self.role = role
-        self.code = code
+        (self.keyHash, self.provider, self.meaning) = (keyHash, provider, meaning)
+        (self.event, self.subjectHash, self.clientIDs) = (event, subjectHash, clientIDs)
+        (self.occurredAt, self.receivedAt, self.uid) = (occurredAt, receivedAt, uid)
+        (self.role, self.code) = (role, code)
     }
 }
 

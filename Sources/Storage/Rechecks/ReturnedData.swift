@@ -19,10 +19,7 @@ package struct ReturnedData: Hashable, Sendable {
         keys: [SealedKeys] = [],
         isNameless: Bool = false
     ) {
-        self.request = request
-        self.found = found
-        self.opened = opened
-        self.keys = keys
+        (self.request, self.found, self.opened, self.keys) = (request, found, opened, keys)
         self.isNameless = isNameless
     }
 }

@@ -29,10 +29,7 @@ struct DynamoDBTargetPlan: Sendable {
         signer: AWSSigner,
         rules: [ItemRule]
     ) {
-        self.name = name
-        self.endpoint = endpoint
-        self.region = region
-        self.signer = signer
+        (self.name, self.endpoint, self.region, self.signer) = (name, endpoint, region, signer)
         self.rules = rules
         remote = RemoteSettings(owner: .target(name), concurrency: OrderPool.widthMax)
         // The server cuts a page at 1 MiB of items, of which escapes make more in JSON.

@@ -43,10 +43,7 @@ package struct MySQLTargetPlan: Sendable {
         database: String,
         rules: [TableRule]
     ) {
-        self.name = name
-        self.place = place
-        self.username = username
-        self.database = database
+        (self.name, self.place, self.username, self.database) = (name, place, username, database)
         self.rules = rules
     }
 }

@@ -32,12 +32,8 @@ package struct PostgreSQLTargetPlan: Sendable {
         caFile: String? = nil,
         timeouts: (statement: Duration, lock: Duration) = (.seconds(5), .seconds(1))
     ) {
-        self.name = name
-        self.conninfo = conninfo
-        self.schemas = schemas
-        self.rules = rules
-        self.tls = tls
-        self.caFile = caFile
+        (self.name, self.conninfo, self.schemas, self.rules) = (name, conninfo, schemas, rules)
+        (self.tls, self.caFile) = (tls, caFile)
         statementTimeout = timeouts.statement
         lockTimeout = timeouts.lock
     }

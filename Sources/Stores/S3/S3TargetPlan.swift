@@ -24,12 +24,8 @@ struct S3TargetPlan: Sendable {
         signer: AWSSigner,
         templates: [KeyTemplate]
     ) {
-        self.name = name
-        self.bucket = bucket
-        self.endpoint = endpoint
-        self.isPathStyle = isPathStyle
-        self.signer = signer
-        self.templates = templates
+        (self.name, self.bucket, self.endpoint) = (name, bucket, endpoint)
+        (self.isPathStyle, self.signer, self.templates) = (isPathStyle, signer, templates)
         remote = RemoteSettings(owner: .target(name), concurrency: 4)
         // A page of a listing has 1,000 keys of up to 1,024 bytes, some of them escaped.
         remote.answerMax = 8 << 20

@@ -95,10 +95,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     var obstacle: Obstacle?
 
     init(_ kind: Kind, target: TargetName, code: Code? = nil, advice: String? = nil) {
-        self.kind = kind
-        self.target = target
-        self.code = code
-        self.advice = advice
+        (self.kind, self.target, self.code, self.advice) = (kind, target, code, advice)
     }
 
     /// Adds the obstacle.

@@ -32,12 +32,8 @@ package struct TableRule: Hashable, Sendable {
         reason: String? = nil,
         creation: CreationColumn? = nil
     ) {
-        self.table = table
-        self.column = column
-        self.idType = idType
-        self.action = action
-        self.reason = reason
-        self.creation = creation
+        (self.table, self.column, self.idType, self.action) = (table, column, idType, action)
+        (self.reason, self.creation) = (reason, creation)
     }
 }
 

@@ -19,10 +19,7 @@ package struct SQLiteTargetPlan: Sendable {
         triggers: TriggerPolicy = .checked,
         vacuum: VacuumPolicy = .off
     ) {
-        self.vacuum = vacuum
-        self.name = name
-        self.path = path
-        self.rules = rules
+        (self.vacuum, self.name, self.path, self.rules) = (vacuum, name, path, rules)
         self.triggers = triggers
     }
 }
