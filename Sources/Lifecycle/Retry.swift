@@ -1,18 +1,14 @@
 /// How long work that failed waits for its next try; each use in the service has its policy here.
 ///
-/// Delays double from the first to the cap, unless a policy is linear. With jitter the whole range
-/// is used: that spreads the retries of many requests after one outage best ("Exponential Backoff
-/// And Jitter", AWS Architecture Blog, 2015).
+/// Delays double from the first to the cap. With jitter the whole range is used: that spreads the
+/// retries of many requests after one outage best ("Exponential Backoff And Jitter", AWS
+/// Architecture Blog, 2015).
 package struct RetryPolicy: Hashable, Sendable {
     /// The delay after the first failure.
     package let first: Duration
     private let cap: Duration
-    /// Each delay is longer than the one before by the first.
-    private let isLinear: Bool
 
-    package init(first: Duration, cap: Duration, isLinear: Bool = false) {
-        (self.first, self.cap, self.isLinear) = (first, cap, isLinear)
-    }
+    package init(first: Duration, cap: Duration) { (self.first, self.cap) = (first, cap) }
 
     /// The same delay after each failure.
     private init(every delay: Duration) { self.init(first: delay, cap: delay) }
@@ -77,13 +73,6 @@ package struct RetryPolicy: Hashable, Sendable {
     /// The lock of a store that is a file: a longer pause loses against an application that writes
     /// all the time.
     package static let lockedFile = RetryPolicy(every: .milliseconds(1))
-    /// Commands to a cluster after a key that moves: 0.75 s in five tries, in which a master
-    /// reports a slot's new place to the others.
-    package static let movingKey = RetryPolicy(
-        first: .milliseconds(50),
-        cap: .milliseconds(250),
-        isLinear: true
-    )
     /// What callers are asked to wait: a full disk or a full queue is worth another try after this.
     package static let caller = RetryPolicy(every: .seconds(1))
 
@@ -95,7 +84,7 @@ package struct RetryPolicy: Hashable, Sendable {
     /// The delay after so many consecutive failures, without jitter.
     package func delay(failures: Int) -> Duration {
         let failures = max(failures, 1)
-        let factor = isLinear ? Int64(failures) : 1 << min(failures - 1, 40)
+        let factor: Int64 = 1 << min(failures - 1, 40)
         let (product, overflow) = first.milliseconds.multipliedReportingOverflow(by: factor)
         return overflow ? cap : min(cap, .milliseconds(product))
     }

@@ -150,16 +150,10 @@ struct RetryPolicyTests {
     @Test("delays double up to the cap", arguments: policies)
     func policy(_ policy: RetryPolicy, _ first: Duration, _ longest: Duration) {
         #expect(policy.first == first)
+        #expect(policy.delay(failures: .min) == first)
         #expect(policy.delay(failures: 1) == first)
         #expect(policy.delay(failures: 2) == min(first * 2, longest))
         #expect(policy.delay(failures: .max) == longest)
-    }
-
-    @Test func `a key that moves is followed for three quarters of a second`() {
-        let delays = (1...6).map { RetryPolicy.movingKey.delay(failures: $0).milliseconds }
-        #expect(delays == [50, 100, 150, 200, 250, 250])
-        #expect(RetryPolicy.movingKey.delay(failures: .min) == .milliseconds(50))
-        #expect(RetryPolicy.movingKey.delay(failures: .max) == .milliseconds(250))
     }
 
     @Test func `one seed gives one sequence`() {

@@ -8,7 +8,7 @@ enum LoopbackPort {
     /// listens.
     static func take() throws -> UInt16 {
         for _ in 0..<1000 {
-            // Above those of the clusters, below those of outgoing connections.
+            // Below those of outgoing connections.
             let port = UInt16.random(in: 24_000...31_999)
             // Locked until the process ends: its server listens later.
             let path = "/tmp/expunged-port-\(port)"

@@ -42,7 +42,6 @@ struct RESPDecoder: ByteToMessageDecoder {
         switch kind {
         case UInt8(ascii: "+"): return .simple(Array(line))
         case UInt8(ascii: "-"):
-            if let redirection = RedisRedirection(Array(line)) { return .redirection(redirection) }
             let word = line.prefix { $0 != UInt8(ascii: " ") }.prefix(32)
             return .error(String(decoding: word, as: UTF8.self))
         case UInt8(ascii: ":"): return .integer(try number(line))

@@ -6,8 +6,6 @@ enum RESPValue: Equatable, Sendable, CustomStringConvertible, CustomReflectable 
     case simple([UInt8])
     /// The first word of an error, such as `NOPERM`; the rest may quote a key.
     case error(String)
-    /// An error of a cluster that names another node, and no key.
-    case redirection(RedisRedirection)
     case integer(Int)
     case bulk([UInt8])
     case null
@@ -17,7 +15,7 @@ enum RESPValue: Equatable, Sendable, CustomStringConvertible, CustomReflectable 
     var bytes: [UInt8]? {
         switch self {
         case .simple(let bytes), .bulk(let bytes): bytes
-        case .error, .redirection, .integer, .null, .array: nil
+        case .error, .integer, .null, .array: nil
         }
     }
 

@@ -10,6 +10,8 @@ struct RedisConnection: Sendable {
     private let plan: RedisTargetPlan
 
     /// Connects, proves who we are, and selects the database.
+    ///
+    /// - Throws: ``RedisError``, of kind `cluster` for a node of one.
     static func open(
         _ plan: RedisTargetPlan,
         on group: any EventLoopGroup
@@ -98,14 +100,11 @@ struct RedisConnection: Sendable {
         for reply in replies {
             switch reply {
             case .error(let code): throw RedisError(code: code)
-            case .redirection: throw .cluster
             case .simple, .integer, .bulk, .null, .array: break
             }
         }
         return replies
     }
-
-    var isOpen: Bool { channel.isActive }
 
     func close() async {
         do {
@@ -123,16 +122,10 @@ struct RedisConnection: Sendable {
             commands.append([Array("AUTH".utf8)] + user + [password.withBytes { Array($0) }])
         }
         commands.append([Array("SELECT".utf8), Array("\(plan.database)".utf8)])
-        let replies = try await send(commands)
-        do throws(RedisError) {
-            _ = try checked(replies)
-        } catch {
-            // A cluster has one database only, and refuses others as any server does.
-            guard error == .unusable, plan.database != 0, try await RedisInfo(self).isCluster else {
-                throw error
-            }
-            throw .cluster
-        }
+        var replies = try await send(commands + [RedisInfo.command])
+        // `SCAN` of a node passes the keys of the others by, and a purge would call them gone.
+        guard !RedisInfo(replies.removeLast()).isCluster else { throw .cluster }
+        _ = try checked(replies)
     }
 
     private static func context(_ plan: RedisTargetPlan) throws(RedisError) -> NIOSSLContext? {

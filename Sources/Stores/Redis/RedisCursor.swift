@@ -6,11 +6,7 @@ struct RedisCursor {
     /// Steps made so far.
     private(set) var stepCount = 0
 
-    private let connection: RedisSession
-    /// What is gone through one after the other; `nil` for the members of one key.
-    private var masters: [RedisConnection]?
-    private var topology: RedisTopology?
-    private let isOfKeys: Bool
+    private let connection: RedisConnection
     private let clock: TargetClock
     private let command: [[UInt8]]
     private let options: [[UInt8]]
@@ -27,7 +23,6 @@ struct RedisCursor {
         for sweep: RedisSweep
     ) {
         self.command = command
-        isOfKeys = command.count == 1
         self.isPaired = isPaired
         connection = sweep.connection
         clock = sweep.clock
@@ -48,36 +43,17 @@ struct RedisCursor {
         if stepCount > 0 { try await rest() }
         stepCount += 1
         let start = clock.uptime()
-        let reply = try connection.checked(try await step())[0]
+        let reply = try connection.checked(
+            try await connection.send([command + [cursor] + options])
+        )[0]
         lastStep = clock.uptime() - start
         guard case .array(let parts) = reply, parts.count == 2, let next = parts[0].bytes,
             let names = parts[1].list
         else { throw RedisError.unusable }
         cursor = next
-        if cursor == Array("0".utf8) { try await turn() }
+        isDone = cursor == Array("0".utf8)
         guard isPaired else { return names }
         return stride(from: 0, to: names.count, by: 2).map { names[$0] }
-    }
-
-    private mutating func step() async throws(RedisError) -> [RESPValue] {
-        let words = command + [cursor] + options
-        guard isOfKeys else { return try await connection.send([words]) }
-        if masters == nil {
-            topology = connection.topology
-            masters = try await connection.masters()
-        }
-        let rest = masters ?? []
-        guard let master = rest.first else { throw .unusable }
-        return try await master.send([words])
-    }
-
-    /// Goes on with the next master; behind the last one, no key may have moved meanwhile.
-    private mutating func turn() async throws(RedisError) {
-        let rest = masters.map { Array($0.dropFirst()) } ?? []
-        masters = rest
-        guard rest.isEmpty else { return }
-        isDone = true
-        if isOfKeys { try await connection.confirm(topology) }
     }
 
     /// As long as the step took: the application has the server for at least half of the time.

@@ -3,16 +3,14 @@ import Lifecycle
 /// Tries everything that a purge does on names that nobody has.
 struct RedisDiagnosis {
     let plan: RedisTargetPlan
-    let connection: RedisSession
+    let connection: RedisConnection
 
     /// One sentence per problem.
     ///
     /// - Throws: ``RedisError`` when the connection fails.
     func problems() async throws(RedisError) -> [String] {
-        for master in try await connection.masters() {
-            if try await RedisInfo(master)["role"] == "slave" {
-                return ["the server is a replica; give the address of its primary"]
-            }
+        if RedisInfo(try await connection.send([RedisInfo.command])[0])["role"] == "slave" {
+            return ["the server is a replica; give the address of its primary"]
         }
         var problems: [String] = []
         // 128 random bits: no user has this id, and it holds no separator.
@@ -28,11 +26,8 @@ struct RedisDiagnosis {
             || plan.members.contains { NameGlob($0.key).exactName == nil }
         if hasWildcard {
             let probe = ["SCAN", "0", "COUNT", "1"].map { Array($0.utf8) }
-            for master in try await connection.masters() {
-                if case .error = try await master.send([probe])[0] {
-                    problems.append(sentence("SCAN", for: "a wildcard"))
-                    break
-                }
+            if case .error = try await connection.send([probe])[0] {
+                problems.append(sentence("SCAN", for: "a wildcard"))
             }
         }
         for rule in plan.members { problems += try await self.problems(of: rule, nobody) }
@@ -43,11 +38,9 @@ struct RedisDiagnosis {
     ///
     /// - Throws: ``RedisError`` when the connection fails.
     func advice() async throws(RedisError) -> [String] {
-        for master in try await connection.masters() {
-            // A user may lack the right to ask.
-            let size = try await master.send([[Array("DBSIZE".utf8)]])[0]
-            guard size == .integer(0) else { return [] }
-        }
+        // A user may lack the right to ask.
+        let size = try await connection.send([[Array("DBSIZE".utf8)]])[0]
+        guard size == .integer(0) else { return [] }
         return ["database \(plan.database) has no keys; see whether it is the application's"]
     }
 
@@ -105,8 +98,7 @@ struct RedisDiagnosis {
                 + " password_credential)"
         case .denied: "the user may not select database \(plan.database) at '\(place)'"
         case .cluster:
-            "the server at '\(place)' is part of a cluster: give its address, no socket and no"
-                + " database, allow +info and +cluster|nodes, and reach other machines with TLS"
+            "the server at '\(place)' is part of a cluster, which the kind redis does not purge"
         case .busy: "the server at '\(place)' is loading, failing over or a replica"
         case .wrongType, .unusable: "the server at '\(place)' gave no answer of Redis"
         case .unusableFile: "ca_file cannot be read or holds no certificate"

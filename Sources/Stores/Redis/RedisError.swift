@@ -10,7 +10,7 @@ enum RedisError: Error {
     case unauthenticated
     /// The user's ACL does not permit a command or a key.
     case denied
-    /// A cluster whose nodes this user may not ask for, or may not be reached.
+    /// A node of a cluster: it has a part of the keys.
     case cluster
     /// Loading, failing over, busy with a script, a replica for the moment.
     case busy
@@ -26,10 +26,8 @@ enum RedisError: Error {
             switch code {
             case "NOAUTH", "WRONGPASS": .unauthenticated
             case "NOPERM": .denied
-            case "MOVED", "ASK", "CROSSSLOT": .cluster
-            case "LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "MISCONF",
-                "NOREPLICAS":
-                .busy
+            case "MOVED", "ASK", "CROSSSLOT", "TRYAGAIN", "CLUSTERDOWN": .cluster
+            case "LOADING", "BUSY", "MASTERDOWN", "READONLY", "MISCONF", "NOREPLICAS": .busy
             case "WRONGTYPE": .wrongType
             default: .unusable
             }

@@ -1,7 +1,7 @@
 /// Goes through the keys that a rule of members names, some at a time, each with its type.
 struct RedisHolders {
     private let glob: NameGlob
-    private let connection: RedisSession
+    private let connection: RedisConnection
     private var cursor: RedisCursor
     private var isDone = false
 
@@ -28,7 +28,7 @@ struct RedisHolders {
     /// The type of each key.
     static func types(
         of keys: [[UInt8]],
-        over connection: RedisSession
+        over connection: RedisConnection
     ) async throws(RedisError) -> [(key: [UInt8], type: RESPValue)] {
         let questions = keys.map { [Array("TYPE".utf8), $0] }
         let replies = try connection.checked(try await connection.send(questions))

@@ -1,12 +1,10 @@
 /// What `INFO` tells about a server; empty where the user may not ask.
 struct RedisInfo {
+    static let command = [Array("INFO".utf8)]
+
     private var fields: [Substring: Substring] = [:]
 
-    /// Asks the server.
-    ///
-    /// - Throws: ``RedisError`` when the connection fails, not when the answer is refused.
-    init(_ connection: RedisConnection) async throws(RedisError) {
-        let reply = try await connection.send([[Array("INFO".utf8)]])[0]
+    init(_ reply: RESPValue) {
         guard let bytes = reply.bytes else { return }
         for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
             let parts = line.split(separator: ":", maxSplits: 1)

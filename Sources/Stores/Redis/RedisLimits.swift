@@ -9,8 +9,6 @@ enum RedisLimits {
     /// Commands in one batch, and names in one of them; `UNLINK` frees memory in a thread of the
     /// server, so 500 names take less than a millisecond.
     static let batch = 500
-    /// Times that a command is sent after a key that moves, as `RetryPolicy.movingKey` has it.
-    static let redirections = 5
     /// The longest rest between two steps.
     static let restMax = Duration.milliseconds(50)
     /// Steps of one pass, ten billion keys; a server that goes on is broken.

@@ -11,7 +11,7 @@ struct RedisSweep {
     }
 
     let plan: RedisTargetPlan
-    let connection: RedisSession
+    let connection: RedisConnection
     let clock: TargetClock
     private let purpose: Purpose
     private let users: [UserID]
@@ -24,7 +24,7 @@ struct RedisSweep {
         _ plan: RedisTargetPlan,
         _ purpose: Purpose,
         of users: [UserID],
-        over connection: RedisSession,
+        over connection: RedisConnection,
         clock: TargetClock
     ) {
         self.plan = plan

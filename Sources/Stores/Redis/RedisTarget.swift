@@ -11,7 +11,6 @@ package struct RedisTarget: UserListing, CoverageSearching {
     private let plan: RedisTargetPlan
     private let group: any EventLoopGroup
     private let clock: TargetClock
-    private let memory = RedisMemory()
 
     init(plan: RedisTargetPlan, on group: any EventLoopGroup, clock: TargetClock) {
         name = plan.name
@@ -120,9 +119,9 @@ package struct RedisTarget: UserListing, CoverageSearching {
     // MARK: Calls
 
     private func connected<Result: Sendable>(
-        _ body: (RedisSession) async throws(RedisError) -> Result
+        _ body: (RedisConnection) async throws(RedisError) -> Result
     ) async throws(RedisError) -> Result {
-        let connection = try await RedisSession.open(plan, on: group, clock: clock, memory)
+        let connection = try await RedisConnection.open(plan, on: group)
         do throws(RedisError) {
             let result = try await body(connection)
             await connection.close()
@@ -142,7 +141,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
         _ orders: [PurgeOrder],
         _ purpose: RedisSweep.Purpose,
         stopped: Answer? = nil,
-        _ answers: (RedisSweep, RedisSession) async throws(RedisError) -> [Answer],
+        _ answers: (RedisSweep, RedisConnection) async throws(RedisError) -> [Answer],
         failure: (EffectFailure) -> Answer
     ) async -> [Answer] {
         let patterns = plan.keys + plan.members.map(\.member)
@@ -186,21 +185,9 @@ package struct RedisTarget: UserListing, CoverageSearching {
 
     /// Copies that outlive the keys, as far as the server lets us know.
     private func residualCopies(
-        _ session: RedisSession
-    ) async throws(RedisError) -> [PurgeCounts.ResidualCopies] {
-        var copies: [PurgeCounts.ResidualCopies] = []
-        for master in try await session.masters() {
-            for copy in try await residualCopies(master) where !copies.contains(copy) {
-                copies.append(copy)
-            }
-        }
-        return copies
-    }
-
-    private func residualCopies(
         _ connection: RedisConnection
     ) async throws(RedisError) -> [PurgeCounts.ResidualCopies] {
-        let info = try await RedisInfo(connection)
+        let info = RedisInfo(try await connection.send([RedisInfo.command])[0])
         var copies: [PurgeCounts.ResidualCopies] = []
         if info["aof_enabled"] == "1" {
             copies.append(

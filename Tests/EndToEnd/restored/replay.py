@@ -1,6 +1,6 @@
 """Every store is put back from an old copy after many deletions; a replay erases all of them again.
 
-Six hundred users in fourteen stores, and a hundred in the object stores, where one takes some thirty calls of servers
+Six hundred users in thirteen stores, and a hundred in the object stores, where one takes some thirty calls of servers
 that take 10 ms for each; or as many as `--set users=` says. Who is back and who is gone is reported by each store's own
 client, never by the replay.
 """
@@ -23,7 +23,7 @@ from sandbox import Sandbox
 from scenario import scenario
 from stage import BINARIES, GONE, Stage
 from store_servers import (
-    S3, CloudStorage, DynamoDB, Files, MySQL, PostgreSQL, Redis, RedisCluster, RedisNode, make_certificate)
+    S3, CloudStorage, DynamoDB, Files, MySQL, PostgreSQL, Redis, make_certificate)
 from store_stand_ins import API, Cloud, Command, Database, Webhook, cloud_stores, number
 
 # A part of somebody else's id, and somebody else's id with something behind it.
@@ -93,7 +93,6 @@ def databases_and_clouds(stage, place, stores):
     stores["postgresql"] = RestoredPostgreSQL(os.path.join(place, "postgresql"))
     stores["mysql"] = RestoredMySQL(os.path.join(place, "mysql"))
     stores["redis"] = RestoredRedis(os.path.join(place, "redis"))
-    stores["redis-cluster"] = RestoredRedisCluster(os.path.join(place, "redis-cluster"))
     stores["files"] = RestoredFiles(os.path.join(place, "files"))
     stores["command"] = RestoredCommand(os.path.join(place, "command"))
     # One for both: a second would replace the files of the first.
@@ -339,26 +338,6 @@ class RestoredRedis(Redis):
         self.process.wait(HANG_S)
         shutil.copy(os.path.join(self.directory, "old.rdb"), os.path.join(self.directory, "dump.rdb"))
         self.serve()
-
-
-class RestoredRedisNode(RestoredRedis, RedisNode):
-    pass
-
-
-class RestoredRedisCluster(RedisCluster):
-    LEFT_AS = "undated"
-
-    def node(self, directory):
-        return RestoredRedisNode(directory)
-
-    def keep_copy(self):
-        for node in self.nodes:
-            node.keep_copy()
-
-    def put_back(self, users):
-        for node in self.nodes:
-            node.put_back(users)
-        self.wait()
 
 
 class RestoredFiles(Files):

@@ -13,7 +13,7 @@ import time
 from checks import HANG_S, comes_true
 from replay import (
     RestoredCommand, RestoredDatabase, RestoredDynamoDB, RestoredFiles, RestoredMySQL, RestoredPostgreSQL,
-    RestoredRecords, RestoredRedis, RestoredRedisCluster, customer, erase, items, judge, ledger_verifies, now, run,
+    RestoredRecords, RestoredRedis, customer, erase, items, judge, ledger_verifies, now, run,
     in_stores)
 from scenario import scenario
 from stage import BINARIES
@@ -37,7 +37,6 @@ def some_stores(stage, place, stores):
     stores["postgresql"] = CountedPostgreSQL(os.path.join(place, "postgresql"))
     stores["mysql"] = CountedMySQL(os.path.join(place, "mysql"))
     stores["redis"] = CountedRedis(os.path.join(place, "redis"))
-    stores["redis-cluster"] = CountedRedisCluster(os.path.join(place, "redis-cluster"))
     stores["files"] = CountedFiles(os.path.join(place, "files"))
     stores["command"] = CountedCommand(os.path.join(place, "command"))
     stores["dynamodb"] = CountedDynamoDB(os.path.join(place, "dynamodb"), *make_certificate(stage.path("app")))
@@ -194,11 +193,6 @@ class CountedMySQL(CountedBySession, RestoredMySQL):
 class CountedRedis(RestoredRedis):
     def count(self):
         return len({key.split(":")[1] for key in self.cli("KEYS", "*") if ":" in key})
-
-
-class CountedRedisCluster(RestoredRedisCluster):
-    def count(self):
-        return len({key.split(":")[1] for node in self.nodes for key in node.cli("KEYS", "*") if ":" in key})
 
 
 class CountedFiles(RestoredFiles):

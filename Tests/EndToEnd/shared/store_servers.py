@@ -355,14 +355,11 @@ members = { "online" = "{user_id}", "names" = "{user_id}" }
     def items(self):
         names = [name for name in self.cli("KEYS", "*") if name]
         keys = [name for name in names if name not in ("online", "names")]
-        found = dict(zip(keys, self.values(keys))) if keys else {}
+        found = dict(zip(keys, self.cli("MGET", *keys))) if keys else {}
         for name, command in (("online", "SMEMBERS"), ("names", "HKEYS")):
             if name in names:
                 found.update({f"{name} {member}": "" for member in self.cli(command, name) if member})
         return found
-
-    def values(self, keys):
-        return self.cli("MGET", *keys)
 
     def disturb(self):
         self.cli("CLIENT", "KILL", "TYPE", "normal")
@@ -371,84 +368,6 @@ members = { "online" = "{user_id}", "names" = "{user_id}" }
         return f"""kind = "redis"
 socket = "{self.socket}"
 {self.RULES}"""
-
-
-class RedisCluster:
-    """Three nodes, each with a third of the keys."""
-
-    def __init__(self, directory):
-        os.makedirs(directory)
-        self.nodes = []
-        try:
-            for number in range(3):
-                self.nodes.append(self.node(os.path.join(directory, str(number))))
-            addresses = [f"127.0.0.1:{node.port}" for node in self.nodes]
-            subprocess.run(["redis-cli", "--cluster", "create", *addresses, "--cluster-yes"], check=True,
-                           capture_output=True)
-            self.wait()
-        except BaseException:
-            self.close()
-            raise
-
-    def node(self, directory):
-        return RedisNode(directory)
-
-    def wait(self):
-        """Until each node knows where all keys are."""
-        for node in self.nodes:
-            assert comes_true(lambda: "cluster_state:ok" in node.cli("CLUSTER", "INFO"), pause=0.1), node.cli("CLUSTER", "INFO")
-
-    def prepare(self, users):
-        # The client follows to the node that has the key.
-        subprocess.run(["redis-cli", "-c", "-p", str(self.nodes[0].port)], input=Redis.commands(users),
-                       capture_output=True, text=True, check=True)
-
-    def items(self):
-        found = {}
-        for node in self.nodes:
-            found.update(node.items())
-        return found
-
-    @contextlib.contextmanager
-    def frozen(self, user):
-        with contextlib.ExitStack() as stack:
-            for node in self.nodes:
-                stack.enter_context(node.frozen(user))
-            yield
-
-    def disturb(self):
-        for node in self.nodes:
-            node.disturb()
-
-    def section(self, stage):
-        return f"""kind = "redis"
-address = "127.0.0.1:{self.nodes[0].port}"
-allow_plain_tcp = true
-{Redis.RULES}"""
-
-    def close(self):
-        for node in self.nodes:
-            node.close()
-
-
-class RedisNode(Redis):
-    port = cluster_port = None
-
-    def serve(self):
-        if not self.port:
-            self.port, self.cluster_port = free_port(), free_port()
-        self.launch("redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--cluster-enabled", "yes",
-                    "--cluster-port", str(self.cluster_port), "--dir", self.directory, "--save", "")
-        self.is_ready(self._answers)
-
-    def cli(self, *words, text=None):
-        done = subprocess.run(["redis-cli", "-p", str(self.port), *words], input=text, capture_output=True,
-                              text=True, check=True)
-        return done.stdout.splitlines()
-
-    def values(self, keys):
-        """One by one: keys of one command have to be of one slot."""
-        return self.cli(text="".join(f'GET "{key}"\n' for key in keys))
 
 
 class S3(Server):

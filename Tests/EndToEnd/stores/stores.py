@@ -15,7 +15,7 @@ from checks import HANG_S, comes_true
 from sandbox import Sandbox
 from scenario import scenario
 from stage import BINARIES, GONE, Stage
-from store_servers import S3, CloudStorage, DynamoDB, Files, MySQL, PostgreSQL, Redis, RedisCluster, make_certificate
+from store_servers import S3, CloudStorage, DynamoDB, Files, MySQL, PostgreSQL, Redis, make_certificate
 from store_stand_ins import API, Command, Database, Webhook, cloud_stores
 
 FAULTS = "reset,throttled,unavailable,server_error,html,truncated,wrong_content_type,response_lost"
@@ -67,7 +67,7 @@ class Stores:
         os.makedirs(place, mode=0o711)
         self.all["app-db"] = Database(stage)
         for name, make in {
-                "postgresql": PostgreSQL, "mysql": MySQL, "redis": Redis, "redis-cluster": RedisCluster, "files": Files,
+                "postgresql": PostgreSQL, "mysql": MySQL, "redis": Redis, "files": Files,
                 "cloud-storage": CloudStorage, "command": Command, "s3": lambda path: S3(path, certificate, key),
                 "dynamodb": lambda path: DynamoDB(path, certificate, key)}.items():
             self.all[name] = make(os.path.join(place, name))

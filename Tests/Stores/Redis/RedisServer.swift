@@ -21,6 +21,11 @@ enum RedisKind: String, CaseIterable {
         }
     }
 
+    /// A server of that kind in the mode of a cluster.
+    var node: RedisServer {
+        get throws { try (self == .redis ? RedisServer.node : RedisServer.valkeyNode).get() }
+    }
+
     /// For a shell; two words would be two patterns of it.
     var program: String {
         switch self {
@@ -40,6 +45,9 @@ enum RedisKind: String, CaseIterable {
 final class RedisServer: Sendable {
     static let shared = Result { try RedisServer(.redis) }
     static let valkey = Result { try RedisServer(.valkey) }
+    /// A node of a cluster, with no slots yet.
+    fileprivate static let node = Result { try RedisServer(.redis, isNode: true) }
+    fileprivate static let valkeyNode = Result { try RedisServer(.valkey, isNode: true) }
 
     let folder: String
     let port: UInt16
@@ -48,7 +56,7 @@ final class RedisServer: Sendable {
 
     private static let script = """
         set -eu; trap '' PIPE
-        dir=$1 port=$2 program=$(command -v $3) tls=$4
+        dir=$1 port=$2 program=$(command -v $3) tls=$4 cluster=$5
         [ -x "$program" ] || { echo "no $3: run scripts/setup test"; exit 1; }
         cd "$dir"
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \\
@@ -60,6 +68,7 @@ final class RedisServer: Sendable {
         else
             set --
         fi
+        [ "$cluster" = no ] || set -- "$@" --cluster-enabled yes --cluster-port "$cluster"
         "$program" --port 0 --bind 127.0.0.1 "$@" --unixsocket "$dir/redis.sock" --dir "$dir" \\
             --save '' --appendonly no </dev/null >>log 2>&1 &
         server=$!
@@ -74,15 +83,17 @@ final class RedisServer: Sendable {
         cd / && rm -rf -- "$dir"
         """
 
-    private init(_ kind: RedisKind) throws {
+    private init(_ kind: RedisKind, isNode: Bool = false) throws {
         folder = "/tmp/expunged-redis-\(getpid())-\(UInt16.random(in: 0...UInt16.max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         port = try LoopbackPort.take()
+        var cluster = "no"
+        if isNode { cluster = "\(try LoopbackPort.take())" }
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = [
             "-c", Self.script, "server", folder, "\(port)", kind.program,
-            kind == .redis ? "yes" : "no",
+            kind == .redis ? "yes" : "no", cluster,
         ]
         let output = Pipe()
         process.standardInput = input
@@ -114,6 +125,8 @@ final class RedisServer: Sendable {
 struct RedisFixture {
     let server: RedisServer
     let database: Int
+
+    init(server: RedisServer, database: Int) { (self.server, self.database) = (server, database) }
 
     /// Empties the database first.
     init(database: Int, of kind: RedisKind = .redis) throws {

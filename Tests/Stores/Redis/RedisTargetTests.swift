@@ -172,6 +172,25 @@ struct RedisTargetTests {
         #expect(await fixture.target(plan).startupProblems().count == 1)
     }
 
+    @Test(
+        "a node of a cluster has a part of the keys only, and is refused in every database",
+        arguments: RedisKind.allCases,
+        [0, 1]
+    )
+    func clusters(kind: RedisKind, database: Int) async throws {
+        let fixture = RedisFixture(server: try kind.node, database: database)
+        let target = fixture.target(try fixture.plan(["s:{user_id}:*"]))
+        let problems = await target.startupProblems()
+        #expect(problems.count == 1 && problems[0].contains("is part of a cluster"), "\(problems)")
+        let order = try Self.order("ann")
+        #expect(await target.purge([order]) == [.failure(.misconfigured)])
+        #expect(await target.verify([order]) == [.failure(.misconfigured)])
+        guard case .failure(.misconfigured) = await target.users(where: { _ in true }) else {
+            Issue.record("users of a part of the keys")
+            return
+        }
+    }
+
     @Test("an id that holds the separator is left for an operator, and its neighbours are not")
     func separators() async throws {
         let fixture = try RedisFixture(database: 5)

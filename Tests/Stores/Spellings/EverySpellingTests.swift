@@ -49,11 +49,6 @@ struct EverySpellingTests {
         try await tryBoth(in: RedisSpelled(kind), "\(kind)")
     }
 
-    @Test("a cluster of redis", .enabled(if: isWhole), arguments: RedisKind.allCases)
-    func redisCluster(kind: RedisKind) async throws {
-        try await tryBoth(in: RedisClusterSpelled(kind), "cluster of \(kind)")
-    }
-
     @Test("s3", .enabled(if: isWhole)) func s3() async throws {
         try await tryBoth(in: S3Spelled(), "s3")
     }

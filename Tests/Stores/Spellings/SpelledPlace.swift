@@ -46,10 +46,10 @@ struct FilesSpelled: SpelledStore {
 
 /// Keys with and without a wildcard, and members of a hash and of a set.
 final class RedisSpelled: SpelledStore {
-    static let keys = ["u:{user_id}", "s:{user_id}:*"]
-    static let members = [("online", "{user_id}"), ("likes:*", "{user_id}/*")]
+    private static let keys = ["u:{user_id}", "s:{user_id}:*"]
+    private static let members = [("online", "{user_id}"), ("likes:*", "{user_id}/*")]
     /// An application that puts an id with the separator into such a name has given it away.
-    static let separators: Set<UInt8> = [0, 0x2f, 0x3a]
+    private static let separators: Set<UInt8> = [0, 0x2f, 0x3a]
 
     private let fixture: RedisFixture
     let target: any PurgeTarget
@@ -91,68 +91,13 @@ final class RedisSpelled: SpelledStore {
             switch line.first {
             case "h": parts.note(bytes)
             case "m": parts.note(bytes.dropLast(2))
-            default: Self.note(key: bytes, in: &parts)
+            default:
+                parts.note(bytes.starts(with: "s:".utf8) ? bytes.dropFirst(2).dropLast(2) : [])
+                parts.note(bytes.starts(with: "u:".utf8) ? bytes.dropFirst(2) : [])
             }
         }
         return parts.contents
     }
-
-    static func note(key bytes: [UInt8], in parts: inout SpelledParts) {
-        parts.note(bytes.starts(with: "s:".utf8) ? bytes.dropFirst(2).dropLast(2) : [])
-        parts.note(bytes.starts(with: "u:".utf8) ? bytes.dropFirst(2) : [])
-    }
-}
-
-/// The same over the masters of a cluster, whose scripts reach the keys of one slot only.
-final class RedisClusterSpelled: SpelledStore {
-    /// Of its own: other tests move slots and masters.
-    private let server: RedisClusterServer
-    let target: any PurgeTarget
-    private var ids: [Int: String] = [:]
-
-    init(_ kind: RedisKind) throws {
-        server = try RedisClusterServer(kind)
-        target = server.target(try server.plan(RedisSpelled.keys, RedisSpelled.members))
-    }
-
-    func fill(_ ids: [Int: String]) throws {
-        try server.clear()
-        self.ids = ids
-        for text in ids.values where RedisSpelled.separators.isDisjoint(with: text.utf8) {
-            try server.cli("SET", "u:" + text, "x")
-            try server.cli("SET", "s:" + text + ":1", "x")
-            try server.cli("HSET", "online", text, "x")
-            try server.cli("SADD", "likes:1", text + "/x")
-        }
-    }
-
-    func contents() throws -> [Int: [UInt8]] {
-        var parts = SpelledParts(ids, count: 4)
-        for node in 0..<4 where try server.cli(at: node, "ROLE").first == "master" {
-            let keys = try server.cli(at: node, "EVAL", Self.script, "0", "keys", "*")
-            for line in keys { RedisSpelled.note(key: Self.bytes(line), in: &parts) }
-        }
-        for line in try server.cli("EVAL", Self.script, "1", "online", "hkeys", "online") {
-            parts.note(Self.bytes(line))
-        }
-        for line in try server.cli("EVAL", Self.script, "1", "likes:1", "smembers", "likes:1") {
-            parts.note(Self.bytes(line).dropLast(2))
-        }
-        return parts.contents
-    }
-
-    /// Runs the command of its arguments, and answers in hexadecimal digits.
-    private static let script = """
-        local found = {}
-        for _, name in ipairs(redis.call(unpack(ARGV))) do
-            local digits = string.gsub(name, '.', function(c)
-                return string.format('%02x', string.byte(c)) end)
-            table.insert(found, digits)
-        end
-        return found
-        """
-
-    private static func bytes(_ line: String) -> [UInt8] { Hexadecimal.decode(line.utf8) ?? [] }
 }
 
 /// Objects of a bucket without versions.
