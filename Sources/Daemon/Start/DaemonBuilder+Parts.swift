@@ -348,3 +348,78 @@ extension DaemonBuilder.Base {
         )
     }
 }
+
+/// Turns changes of a queue's health into journal entries.
+struct QueueReporter: Sendable {
+    let name: String
+    let logger: Logger
+
+    func report(_ change: SpoolHealthChange) {
+        switch change {
+        case .quarantined(let failure):
+            logger.note(.queueQuarantined, facts(failure.rawValue))
+        case .unwritable(let failure):
+            logger.note(.queueUnwritable, facts(failure.rawValue))
+        case .back, .writable, .leftWAL:
+            logger.note(.queueBack, ["detail": "\(name)"])
+        case .replaced(let isSameSpool):
+            logger.note(.queueIrregular, facts(isSameSpool ? "older_content" : "other_queue"))
+        case .recreatedRows(let count):
+            logger.note(.queueIrregular, facts("recreated_rows", count))
+        case .foreignObjects(let count):
+            logger.note(.queueIrregular, facts("foreign_objects", count))
+        case .unreadableRows(let count):
+            logger.note(.queueIrregular, facts("unreadable_rows", count))
+        case .enteredWAL:
+            // Only a file has a WAL.
+            break
+        }
+    }
+
+    private func facts(_ code: String, _ count: Int? = nil) -> Logger.Metadata {
+        var facts: Logger.Metadata = ["detail": "\(name)", "error": "\(code)"]
+        if let count { facts["count"] = "\(count)" }
+        return facts
+    }
+}
+
+/// Turns changes of the spool's health into journal entries.
+struct SpoolReporter: Sendable {
+    let logger: Logger
+
+    func report(_ change: SpoolHealthChange) {
+        switch change {
+        case .quarantined(let failure):
+            logger.note(.spoolQuarantined, ["error": "\(failure.rawValue)"])
+        case .unwritable(let failure):
+            logger.note(.spoolUnwritable, ["error": "\(failure.rawValue)"])
+        case .back, .writable:
+            logger.note(.spoolBack)
+        case .leftWAL:
+            logger.note(.spoolBack, ["detail": "left_wal"])
+        case .replaced(let isSameSpool):
+            logger.note(.spoolReplaced, ["detail": isSameSpool ? "same_spool" : "other_spool"])
+        case .recreatedRows(let count):
+            logger.note(.spoolReplaced, ["detail": "recreated_rows", "count": "\(count)"])
+        case .foreignObjects(let count):
+            logger.note(.spoolForeignObjects, ["count": "\(count)"])
+        case .unreadableRows(let count):
+            logger.note(.spoolUnreadableRows, ["count": "\(count)"])
+        case .enteredWAL:
+            logger.note(.spoolInWAL)
+        }
+    }
+}
+
+/// Takes the rows of one queue.
+struct QueueIntake: SpoolIntake {
+    let intake: IntakeService
+    /// As configured.
+    let name: String
+
+    func take(_ batch: SpoolBatch) async throws -> SpoolReceipts { try await intake.take(batch) }
+
+    func rescanBegan() { intake.unsealed.rescanBegan(.queue(name)) }
+
+    func rescanEnded() { intake.unsealed.rescanEnded(.queue(name)) }
+}

@@ -1,6 +1,7 @@
 import CSQLiteGuard
 import GRDB
 import Glibc
+import Synchronization
 
 /// The state in a file: `state.db`.
 ///
@@ -234,4 +235,71 @@ extension SQLiteState {
             throw StorageError(.unopenable, "protect the state", at: path, errno: errno)
         }
     }
+}
+
+/// Writes zeros over the two pages of scratch memory that a connection of SQLite keeps.
+///
+/// They hold the cell written last and the page put in order last (btree.c, `fillInCell` and
+/// `defragmentPage`): rows with user ids. Only the same work with other content overwrites them.
+struct ScratchPages {
+    /// One row that fills a page of 4096 bytes as far as a row can; then seven that fill one to the
+    /// last byte, holes between them, and one that fits no hole.
+    private static let steps = [
+        "INSERT INTO scratch (id, zeros) VALUES (1, zeroblob(4057))",
+        "DELETE FROM scratch",
+        """
+        WITH RECURSIVE n (id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n WHERE id < 7)
+        INSERT INTO scratch (id, zeros) SELECT id, zeroblob(575) FROM n
+        """,
+        "DELETE FROM scratch WHERE id % 2 = 0",
+        "INSERT INTO scratch (id, zeros) VALUES (8, zeroblob(1000))",
+        "DELETE FROM scratch",
+    ]
+
+    let database: any StateConnection
+
+    /// Costs one page in the WAL.
+    func overwrite() throws {
+        for step in Self.steps { try database.run(step) }
+    }
+}
+
+/// Who may copy frames of the WAL into the database, beside or on the writer.
+///
+/// Before 3.51.3 SQLite can lose frames when a checkpoint begins while a writer begins the WAL anew
+/// (sqlite.org/wal.html, "The WAL-Reset Bug"), which it does once all frames are copied. So the
+/// copy beside it begins only while none has been since the WAL was emptied, and the writer makes
+/// none until it has ended.
+final class WALCopies: Sendable {
+    private enum State {
+        /// Nothing was copied since the WAL was emptied.
+        case none
+        case underWay
+        /// All frames may have been copied.
+        case made
+    }
+
+    private let state = Mutex(State.none)
+
+    /// - Returns: Whether the frames may be copied beside the writer, until ``end()``.
+    func beginBeside() -> Bool {
+        state.withLock { state in
+            guard state == .none else { return false }
+            state = .underWay
+            return true
+        }
+    }
+
+    func end() { state.withLock { $0 = .made } }
+
+    /// - Returns: Whether the writer may copy.
+    func beginByWriter() -> Bool {
+        state.withLock { state in
+            guard state != .underWay else { return false }
+            state = .made
+            return true
+        }
+    }
+
+    func noteEmptied() { state.withLock { $0 = .none } }
 }
