@@ -37,7 +37,7 @@ struct ErasureScopeTests {
         """
     private static let canonical = #"""
         {"accepted_at":"2027-01-15T08:00:00.000Z","completed_at":"2027-01-15T08:00:00.000Z","\#
-        configuration":"at_completion","created_at":"2027-01-15T08:00:00.000Z","erasure_horiz\#
+        created_at":"2027-01-15T08:00:00.000Z","erasure_horiz\#
         on_unknown":["uploads"],"identities":[],"kind":"delete_account","not_erased":[{"reaso\#
         n":"kept: tax <law> & \"more\"","rows":2,"table":"bills","target":"app-db"},{"reason"\#
         :"newer than the request, or of unreadable time: they may belong to a later life of t\#
@@ -112,7 +112,6 @@ struct ErasureScopeTests {
         try await bench.state.enforce(scope: Self.scope(whole).document())
         let id = try await Self.complete("alice", on: bench)
         let before = try await Self.receipt(id, bench, under: whole)
-        #expect(before["configuration"]?.string == "at_completion")
         let text = before.compactText
         #expect(text.contains("kept: tax <law>"))
         #expect(text.contains("backups_kept_until"))
@@ -144,11 +143,7 @@ struct ErasureScopeTests {
         try await bench.state.enforce(scope)
         let id = try await Self.complete("alice", on: bench)
         let record = try #require(try await bench.state.requestRecord(id))
-        let statement = ReceiptStatement(
-            request: record.request,
-            scope: scope,
-            isScopeRecorded: true
-        )
+        let statement = ReceiptStatement(request: record.request, scope: scope)
         let leaf = try #require(try await bench.state.ledgerRows(from: 0).last?.leaves.last)
         let digest = Base64URL.text(statement.digest)
         #expect(String(decoding: leaf, as: UTF8.self).contains(#""receipt":"\#(digest)""#))
@@ -158,16 +153,6 @@ struct ErasureScopeTests {
             as: UTF8.self
         )
         #expect(text == Self.canonical)
-    }
-
-    @Test func `one that names no scope says what is in force, and that it does`() async throws {
-        let bench = try Bench()
-        let id = try await Self.complete("alice", on: bench)
-        let receipt = try await Self.receipt(id, bench, under: Self.target)
-        #expect(receipt["configuration"]?.string == "in_force")
-        #expect(receipt.compactText.contains("kept: tax"))
-        let later = try await Self.receipt(id, bench, under: Self.files)
-        #expect(!later.compactText.contains("kept: tax"))
     }
 
     @Test func `counts of a purge that broke off are told to be the least`() async throws {

@@ -124,11 +124,7 @@ extension RouteTable {
             .showReceipt,
             .get,
             "/v1/requests/{id}/receipt",
-            """
-            The proof for one request. Its configuration says whose words those on kept data, \
-            cutoffs, backups and links are: at_completion, or in_force (now) where the \
-            request names none.
-            """,
+            "The proof for one request.",
             .document(ReceiptFields.self),
             role: .submit,
             problems: [.requestNotFound, .wrongState]

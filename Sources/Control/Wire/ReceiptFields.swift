@@ -33,7 +33,6 @@ package struct ReceiptFields: WireObject {
             "Stores without a known end of their last copy."
         ),
         .optional("not_in_scope", .list(.text), "What the receipt does not speak of."),
-        .required("configuration", .text, "`at_completion`, or `in_force`."),
         .optional("scrubbed_at", .time, "When the service's own files were free of the user."),
         .optional("forgotten", .list(.object("Forgotten")), "Identities that were forgotten."),
         .optional("abandoned", .object("ReceiptNote"), "Who decided not to wait, and why."),

@@ -88,9 +88,8 @@ extension DaemonBackend {
             recheckNote: recheckNote.flatMap(AbandonNote.init(text:)),
             statement: ReceiptStatement(
                 request: record.request,
-                // A request that names none has what is in force now.
-                scope: recorded ?? parts.registry.current.erasureScope,
-                isScopeRecorded: recorded != nil
+                // It is recorded before any request can end under it.
+                scope: recorded ?? parts.registry.current.erasureScope
             ),
             controller: parts.registry.current.configuration.controller,
             recipients: parts.registry.current.configuration.recipients,

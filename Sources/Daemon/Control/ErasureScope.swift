@@ -133,7 +133,7 @@ extension StateDatabase {
     /// Records what receipts say of every request that ends from now on.
     func enforce(_ scope: ErasureScope) async throws {
         try await enforce(scope: scope.document()) { request in
-            ReceiptStatement(request: request, scope: scope, isScopeRecorded: true).digest
+            ReceiptStatement(request: request, scope: scope).digest
         }
     }
 }

@@ -10,9 +10,8 @@ import Lifecycle
 /// and no text may change, or the receipts of completed requests would contradict the ledger.
 struct ReceiptStatement: Sendable {
     let request: Request
+    /// What was in force when the request ended.
     let scope: ErasureScope
-    /// Whether that was in force when the request ended; if not, it is in force now.
-    let isScopeRecorded: Bool
 
     var lateTargets: [String] { scope.lateTargets(of: request) }
 
@@ -33,9 +32,7 @@ struct ReceiptStatement: Sendable {
             "not_erased": .array(notErased),
         ]
         let horizon = ErasureHorizon(request: request, scope: scope)
-        let tail: JSONValue = ["configuration": isScopeRecorded ? "at_completion" : "in_force"]
         return head.members + (request.kind == .deleteAccount ? horizon.members : [])
-            + tail.members
     }
 
     private var approval: JSONValue? {

@@ -131,7 +131,6 @@ def play(checks, stage):
     stage.starts()
     checks.equal("a restart changes nothing", cut(documents(stage, proven)[0]), cut(before[proven][0]))
     forget_identity(checks, stage, root)
-    forget_scope(checks, stage, proven)
 
 
 def forget_identity(checks, stage, root):
@@ -265,21 +264,6 @@ def days(receipt):
     end, gone = (datetime.datetime.fromisoformat(receipt["targets"][0][name].replace("Z", "+00:00"))
                  for name in ("verified_at", "backups_kept_until"))
     return (gone - end).days
-
-
-def forget_scope(checks, stage, request):
-    """A request that names no scope: its receipt has what is in force now."""
-    stage.stop()
-    state = sqlite3.connect(stage.path("state/state.db"))
-    with state:
-        state.execute("UPDATE requests SET scope = NULL WHERE id = ?", (bytes.fromhex(request.replace("-", "")),))
-    state.close()
-    stage.starts()
-    receipt = stage.http("GET", f"/v1/requests/{request}/receipt")[1]
-    checks.equal("every member of the receipt is documented", undocumented(receipt, "Receipt"), [])
-    checks.equal("a receipt that recorded nothing says that it lists what is configured now",
-                 (receipt["configuration"], days(receipt), [item["table"] for item in receipt["not_erased"]]),
-                 ("in_force", 90, ["profiles", "notes"]))
 
 
 class Page(html.parser.HTMLParser):
