@@ -1,3 +1,4 @@
+import Encoding
 package import Lifecycle
 
 /// A sign-in that the user has just made, as proof that it is the user who asks.
@@ -26,5 +27,40 @@ package struct SignInInput: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) {
         hasher.combine(provider)
         hasher.combine(clientID)
+    }
+}
+
+extension SignInInput: WireInputPart {
+    package static let fields: [WireField] = [
+        .required("provider", .name, "Where the user signed in."),
+        .optional("client_id", .line, "Required when the provider has several."),
+        .required("id_token", .secret, "Proves who signed in, and when."),
+        .required("raw_nonce", .secret, "The nonce before it was hashed."),
+    ]
+
+    /// Reads the `sign_in` of a request.
+    init(members: [JSONValue.Member]) throws(ControlProblem) {
+        let object = try InputObject(members, in: "sign_in.", fields: Self.fields)
+        let provider = try object.requiredProvider("provider")
+        guard let idToken = try object.secret("id_token") else { throw object.missing("id_token") }
+        guard let rawNonce = try object.secret("raw_nonce") else {
+            throw object.missing("raw_nonce")
+        }
+        self.init(
+            provider: provider,
+            clientID: try object.text("client_id"),
+            idToken: idToken,
+            rawNonce: rawNonce
+        )
+    }
+
+    /// Writes it with its secrets in the clear.
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("provider", provider.rawValue)
+            writer.member("client_id", clientID)
+            writer.member("id_token", idToken.exposeText())
+            writer.member("raw_nonce", rawNonce.exposeText())
+        }
     }
 }

@@ -1,3 +1,5 @@
+import Lifecycle
+
 /// Every route of the control API with its handler, sorted by path and then by method.
 package enum RouteTable {
     package static let routes: [Route] =
@@ -17,4 +19,72 @@ package enum RouteTable {
         routes.map { ($0.operation, $0) },
         uniquingKeysWith: { first, _ in first }
     )
+}
+
+/// The status page.
+extension RouteTable {
+    static let page: [Route] = [
+        .bare(
+            .showPage,
+            .get,
+            "/",
+            "The status page, for a browser behind a reverse proxy.",
+            .page,
+            isViewable: true,
+            problems: [.malformedQuery]
+        ) { call throws(ControlProblem) in
+            let page = try await StatusPage(
+                call.backend,
+                PageQuery(call.query),
+                caller: call.caller
+            )
+            return .page(Array(page.html.utf8), styleHash: StatusPage.styleHash)
+        }
+    ]
+}
+
+/// What the service sends on its own.
+extension RouteTable {
+    static let messages: [Route] = [
+        .get(
+            .listMessages,
+            "/v1/messages",
+            "The messages to subscribers and by mail, the newest first.",
+            problems: [.malformedQuery]
+        ) { call throws(ControlProblem) in
+            try await call.backend.messages(MessageQuery(query: call.query), caller: call.caller)
+        },
+        .verb(
+            .redeliverMessage,
+            "/v1/messages/{message_id}/redeliver",
+            "Deliver a message again; a confirmation only while it waits.",
+            problems: [.messageNotFound, .wrongState]
+        ) { call throws(ControlProblem) in
+            guard let id = MessageID(call.values[0]) else {
+                throw ControlProblem(.messageNotFound)
+            }
+            return try await call.backend.redeliver(id, caller: call.caller)
+        },
+    ]
+}
+
+/// What a month adds up to.
+extension RouteTable {
+    static let reports: [Route] = [
+        .view(
+            .showReport,
+            "/v1/reports/{month}",
+            "The report of a calendar month, without personal data.",
+            problems: [.malformedField, .malformedQuery]
+        ) { call throws(ControlProblem) in
+            guard let month = CalendarMonth(call.values[0]) else {
+                throw ControlProblem(.malformedField, "a month is a text such as 2026-11")
+            }
+            return try await call.backend.report(
+                month,
+                timeZone: ReportQuery(query: call.query).timeZone,
+                caller: call.caller
+            )
+        }
+    ]
 }
