@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Makes client secrets, for tests and for demonstrations in a shell.
 package enum AppleClientSecret {
     /// The claims of a client secret; times in Unix seconds.
@@ -44,5 +46,60 @@ package enum AppleClientSecret {
             kid: keyID,
             key: try CryptoKey(p256PEM: keyPEM)
         )
+    }
+}
+
+/// The keys of teams, and the check of client secrets ("Creating a client secret").
+final class AppleKeys: Sendable {
+    private typealias Claims = AppleClientSecret.Claims
+
+    private struct State {
+        var keys: [String: (teamID: String, key: CryptoKey)] = [:]
+        var verified: [TokenDigest: Claims] = [:]
+    }
+
+    /// Six months, the longest that Apple accepts.
+    private static let secretLifetimeSeconds: Double = 15_777_000
+    /// A caller whose clock is further ahead gets `invalid_client`.
+    private static let clockLeadSeconds: Double = 3
+    /// Callers that reuse a secret are not charged the signature check again; emptied when full.
+    private static let verifiedCapacity = 1024
+
+    private let state = Mutex(State())
+
+    /// Adds a key of a team, or replaces it.
+    func register(_ key: CryptoKey, as keyID: String, of teamID: String) {
+        state.withLock { state in
+            state.keys[keyID] = (teamID, key)
+            state.verified = [:]
+        }
+    }
+
+    /// Whether `secret` proves, at this time, that the caller is `clientID` of `teamID`.
+    func accept(_ secret: String, for clientID: String, of teamID: String, at now: Double) -> Bool {
+        guard let claims = verifiedClaims(secret), claims.iss == teamID, claims.sub == clientID,
+            claims.aud == AppleClientSecret.audience
+        else { return false }
+        return claims.exp > now && claims.exp <= now + Self.secretLifetimeSeconds
+            && claims.iat <= now + Self.clockLeadSeconds
+    }
+
+    /// The claims of a secret whose signature is good and whose key belongs to its issuer.
+    private func verifiedClaims(_ secret: String) -> Claims? {
+        let digest = TokenDigest(secret)
+        if let claims = state.withLock({ $0.verified[digest] }) { return claims }
+        guard let token = JSONWebToken(secret), token.header.alg == "ES256",
+            let keyID = token.header.kid,
+            let registered = state.withLock({ $0.keys[keyID] }),
+            token.isSigned(by: registered.key),
+            let claims = token.claims(Claims.self), claims.iss == registered.teamID
+        else { return nil }
+        state.withLock { state in
+            // The registration may have changed meanwhile; then the next call checks again.
+            guard state.keys[keyID]?.key === registered.key else { return }
+            if state.verified.count >= Self.verifiedCapacity { state.verified = [:] }
+            state.verified[digest] = claims
+        }
+        return claims
     }
 }

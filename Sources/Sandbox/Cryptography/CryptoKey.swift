@@ -1,4 +1,5 @@
 import COpenSSL
+import Encoding
 
 /// One libcrypto key: the P-256 key of a client, of the sandbox's certificates, or an RSA key that
 /// signs id tokens.
@@ -145,5 +146,15 @@ import COpenSSL
             unsafe EVP_PKEY_keygen(context, &key) == 1, let made = unsafe key
         else { throw failure }
         return unsafe CryptoKey(owning: made)
+    }
+}
+
+enum TokenGenerator {
+    /// 256 random bits, base64url.
+    static func text() -> String {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let isDone = unsafe RAND_bytes(&bytes, Int32(bytes.count))
+        precondition(isDone == 1, "libcrypto without randomness cannot serve TLS either")
+        return Base64URL.text(bytes)
     }
 }

@@ -1,5 +1,25 @@
 import Encoding
 
+/// How the sandbox plays Facebook.
+package struct FacebookConfiguration: Sendable {
+    /// What a deletion of permissions answers when the app is not installed (any more); Meta does
+    /// not document it.
+    package enum RepeatedDelete: String, CaseIterable, Sendable {
+        /// Code 100, subcode 33: no such object.
+        case notFound = "not-found"
+        /// Code 190, subcode 458: the app is not installed.
+        case notInstalled = "not-installed"
+        case success
+    }
+
+    package var clients = [ClientRegistration("1234567890123456", secret: "facebook-app-secret")]
+    package var repeatedDelete = RepeatedDelete.notFound
+    /// Whether the success is a bare `true`, as in old versions.
+    package var answersBareTrue = false
+
+    package init() {}
+}
+
 /// Plays `graph.facebook.com`, and `limited.facebook.com` for Limited Login.
 ///
 /// Sources: developers.facebook.com, "Revoking Permissions", "Securing Graph API Requests",
@@ -150,4 +170,42 @@ final class FacebookFamily: GrantFamily {
 extension ProviderCall {
     /// The parameters of Graph, which may be in the query or in the form.
     var parameters: ParsedForm { query.merging(form) }
+}
+
+/// Graph's errors: 400, whatever they are about (developers.facebook.com, "Handling errors").
+extension FamilyRefusal {
+    static func graph(
+        _ code: Int64,
+        subcode: Int64? = nil,
+        _ message: String,
+        type: String = "OAuthException"
+    ) -> FamilyRefusal {
+        let body: JSONValue = [
+            "error": [
+                "message": .string(message), "type": .string(type), "code": .integer(code),
+                "error_subcode": subcode.map { .integer($0) },
+                "fbtrace_id": .string(String(TokenGenerator.text().prefix(23))),
+            ]
+        ]
+        let name = subcode.map { "\(code)/\($0)" } ?? "\(code)"
+        return FamilyRefusal(name, .json(body, status: 400))
+    }
+
+    /// The user removed the app, or never had it.
+    static func notInstalled(_ clientID: String) -> FamilyRefusal {
+        graph(
+            190,
+            subcode: 458,
+            "Error validating access token: The user has not authorized application \(clientID)."
+        )
+    }
+
+    /// The object is unknown to this app: ids are app-scoped.
+    static let noObject = graph(
+        100,
+        subcode: 33,
+        "Unsupported request. The object does not exist, cannot be loaded due to missing "
+            + "permissions, or does not support this operation.",
+        type: "GraphMethodException"
+    )
 }

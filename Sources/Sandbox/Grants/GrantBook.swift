@@ -1,3 +1,7 @@
+import Cryptography
+import Encoding
+import NIOCore
+
 /// Who authorized whom, and which codes and tokens are out.
 ///
 /// Pure: time comes in as an argument, nothing goes out but return values.
@@ -245,5 +249,57 @@ struct GrantBook: Sendable {
         guard let grant = grants[ticket.grant] else { return false }
         return grant.isLive && grant.generation == ticket.generation
             && deadChains[ticket.chain] == nil
+    }
+}
+
+/// A dictionary that forgets its oldest entries when it is full.
+struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private var values: [Key: Value] = [:]
+    private var order = CircularBuffer<Key>()
+    private let capacity: Int
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    var all: some Sequence<Value> { values.values }
+
+    subscript(_ key: Key) -> Value? { values[key] }
+
+    mutating func insert(_ value: Value, for key: Key) {
+        guard values.updateValue(value, forKey: key) == nil else { return }
+        order.append(key)
+        if order.count > capacity { values[order.removeFirst()] = nil }
+    }
+}
+
+/// What tokens a provider gives to a client.
+struct TokenRules: Sendable {
+    /// The beginning of access tokens, which tells some providers' kinds apart.
+    var accessPrefix: String
+    /// `nil` for tokens without end.
+    var accessLifetimeSeconds: Int64?
+    /// The beginning of refresh tokens; `nil` when there are none.
+    var refreshPrefix: String?
+    var refreshLifetimeSeconds: Int64?
+}
+
+/// Tokens that were just made.
+struct TokenSet: Sendable {
+    let access: String
+    let refresh: String?
+    let rules: TokenRules
+}
+
+/// The challenge that a code was asked for with (RFC 7636).
+struct ProofKey: Sendable {
+    /// The `S256` challenge.
+    let challenge: String
+
+    /// Tells whether `verifier` is what the challenge was made from (RFC 7636 §4.6).
+    func accepts(_ verifier: String?) -> Bool {
+        verifier.map { Self.challenge(of: $0) == challenge } ?? false
+    }
+
+    static func challenge(of verifier: String) -> String {
+        Base64URL.text(SHA256.hash(Array(verifier.utf8)))
     }
 }

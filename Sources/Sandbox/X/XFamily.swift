@@ -1,3 +1,18 @@
+import Encoding
+
+/// How the sandbox plays X.
+package struct XConfiguration: Sendable {
+    /// The applications at the start; the id of the third is the consumer key of OAuth 1.0a.
+    package var clients: [ClientRegistration] = [
+        ClientRegistration("x-client", secret: "x-secret"), ClientRegistration("x-public"),
+        ClientRegistration("x-consumer", secret: "x-consumer-secret"),
+    ]
+    /// Whether a revoke of an unknown or dead token is refused; X does not document it.
+    package var refusesUnknownTokens = false
+
+    package init() {}
+}
+
 /// Plays `api.x.com`: OAuth 2 with PKCE and OAuth 1.0a.
 ///
 /// Sources: docs.x.com, "OAuth 2.0 Authorization Code Flow with PKCE", and developer.x.com,
@@ -99,5 +114,153 @@ final class XFamily: GrantFamily {
         let secret = TokenGenerator.text()
         state.secrets.insert(secret, for: TokenDigest(tokens.access))
         return secret
+    }
+}
+
+extension XFamily {
+    private static let invalidToken = FamilyRefusal.oauth(
+        "invalid_request",
+        "Value passed for the token was invalid."
+    )
+
+    // MARK: - OAuth 2
+
+    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        let client = try authenticate(call)
+        let tokens: TokenSet
+        switch call.form["grant_type"] {
+        case "authorization_code":
+            tokens = try exchange(call, client, call.form) { _, _ in
+                .oauth(
+                    "invalid_request",
+                    "Value passed for the authorization code was invalid."
+                )
+            }.tokens
+        case "refresh_token":
+            let text = call.form["refresh_token"] ?? ""
+            // Single use.
+            tokens = try service.perform(call) { state, now throws(FamilyRefusal) in
+                guard let token = state.book.live(text, .refresh, of: client.id, now: now) else {
+                    throw Self.invalidToken
+                }
+                state.book.kill(TokenDigest(text))
+                let rules = rules(for: client, token.ticket)
+                return (state.book.makeTokens(token.ticket, by: rules, now: now), .validated)
+            }
+        default:
+            throw .oauth("invalid_request", "Missing required parameter [grant_type].")
+        }
+        return .json([
+            "token_type": "bearer", "expires_in": 7200, "access_token": .string(tokens.access),
+            "refresh_token": JSONValue(tokens.refresh),
+        ])
+    }
+
+    /// Ends one token and nothing else.
+    func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        let client = try authenticate(call)
+        guard let text = call.form["token"] else {
+            throw .oauth("invalid_request", "Missing required parameter [token].")
+        }
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
+            let success = ProviderReply.json(["revoked": true])
+            guard let token = state.book.live(text, now: now) else {
+                guard !configuration.refusesUnknownTokens else { throw Self.invalidToken }
+                return (success, .ignored)
+            }
+            guard token.ticket.clientID == client.id else { throw Self.invalidToken }
+            state.book.kill(TokenDigest(text))
+            return (success, .revoked)
+        }
+    }
+
+    func answerMe(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        try service.perform(call) { state, now throws(FamilyRefusal) in
+            guard let token = state.book.live(call.bearer ?? "", .access, now: now) else {
+                let body: JSONValue = [
+                    "title": "Unauthorized", "status": 401, "detail": "Unauthorized",
+                ]
+                throw FamilyRefusal("unauthorized", .json(body, status: 401))
+            }
+            let user: JSONValue = [
+                "id": .string(state.book.subject(of: token.ticket)), "name": "Sandbox User",
+                "username": .string(token.ticket.grant.user),
+            ]
+            return (.json(["data": user]), .checked)
+        }
+    }
+
+    /// Confidential clients come with Basic, public ones with their id in the form.
+    private func authenticate(_ call: ProviderCall) throws(FamilyRefusal) -> RegisteredClient {
+        let missing = FamilyRefusal.oauth(
+            "unauthorized_client",
+            "Missing valid authorization header",
+            status: 401
+        )
+        if let basic = BasicCredentials(call.authorization) {
+            guard let client = clients[basic.name], client.has(secret: basic.password) else {
+                throw missing
+            }
+            return client
+        }
+        guard let client = clients[call.form["client_id"]], client.secret == nil else {
+            throw missing
+        }
+        return client
+    }
+
+    // MARK: - OAuth 1.0a
+
+    func answerInvalidate(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        try service.perform(call) { state, now throws(FamilyRefusal) in
+            let (text, _) = try signer(of: call, in: &state, now: now)
+            state.book.kill(TokenDigest(text))
+            return (.json(["access_token": .string(text)]), .revoked)
+        }
+    }
+
+    func answerVerify(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+        try service.perform(call) { state, now throws(FamilyRefusal) in
+            let (_, token) = try signer(of: call, in: &state, now: now)
+            let body: JSONValue = [
+                "id_str": .string(state.book.subject(of: token.ticket)),
+                "screen_name": .string(token.ticket.grant.user),
+            ]
+            return (.json(body), .checked)
+        }
+    }
+
+    private func signer(
+        of call: ProviderCall,
+        in state: inout State,
+        now: Int64
+    ) throws(FamilyRefusal) -> (text: String, token: GrantBook.Token) {
+        guard let signed = SignedCall(call), let client = clients[signed.consumerKey],
+            let consumerSecret = client.secret, let nonce = signed.nonce,
+            let timestamp = signed.timestamp
+        else { throw Self.errors(32, "Could not authenticate you.") }
+        guard abs(timestamp - now) <= 300 else {
+            throw Self.errors(135, "Timestamp out of bounds.")
+        }
+        let dead = Self.errors(89, "Invalid or expired token.")
+        guard let text = signed.token, let secret = state.secrets[TokenDigest(text)],
+            let token = state.book.token(TokenDigest(text)), token.ticket.clientID == client.id
+        else { throw dead }
+        guard signed.isSigned(consumerSecret: consumerSecret, tokenSecret: secret) else {
+            throw Self.errors(32, "Could not authenticate you.")
+        }
+        let once = TokenDigest("\(client.id)\n\(text)\n\(timestamp)\n\(nonce)")
+        guard state.nonces[once] == nil else {
+            throw Self.errors(32, "Could not authenticate you.")
+        }
+        state.nonces.insert(true, for: once)
+        guard state.book.standing(token, now: now) == .live else { throw dead }
+        return (text, token)
+    }
+
+    /// An error of the 1.1 API.
+    private static func errors(_ code: Int64, _ message: String) -> FamilyRefusal {
+        let body: JSONValue = ["errors": [["code": .integer(code), "message": .string(message)]]]
+        return FamilyRefusal("\(code)", .json(body, status: 401))
     }
 }
