@@ -50,10 +50,7 @@ extension RunningSandbox {
     /// Registers a client with a provider, or replaces it.
     ///
     /// - Throws: ``SandboxError`` when a key cannot be read.
-    package func register(
-        _ registration: ClientRegistration,
-        at provider: SandboxProvider
-    ) throws {
+    package func register(_ registration: ClientRegistration, at provider: SandboxProvider) throws {
         try families.family(provider).clients.register(registration)
     }
 

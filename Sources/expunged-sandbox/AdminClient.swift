@@ -22,9 +22,7 @@ struct AdminClient {
                 Array(try Self.text(ofFile: "\(directory)/ca.pem").utf8)
             )
         )
-        let client = HTTPClient(
-            configuration: HTTPClient.Configuration(tlsConfiguration: tls)
-        )
+        let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
         do {
             var request = HTTPClientRequest(url: endpoint + path)
             if let value {

@@ -119,10 +119,7 @@ struct CloudCommand: AsyncParsableCommand {
 
     func run() async throws {
         let contents = try add.map { path in
-            try TypedJSON.value(
-                CloudContents.self,
-                from: try AdminClient.text(ofFile: path).utf8
-            )
+            try TypedJSON.value(CloudContents.self, from: try AdminClient.text(ofFile: path).utf8)
         }
         let client = AdminClient(directory: directory)
         Output.line(try await client.answer("/sandbox/cloud", sending: contents))

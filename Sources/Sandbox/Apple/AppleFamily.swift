@@ -45,7 +45,6 @@ final class AppleFamily: GrantFamily {
         var checkedSeconds: BoundedTable<TokenDigest, Int64>
     }
 
-    private static let accessLifetimeSeconds: Int64 = 3600
     private static let daySeconds: Int64 = 86_400
     private static let invalidRequest = FamilyRefusal.oauth("invalid_request")
     private static let tokenDead = FamilyRefusal.oauth(
@@ -53,10 +52,7 @@ final class AppleFamily: GrantFamily {
         "The token has expired or has been revoked."
     )
 
-    let name = "apple"
     let service: GrantService<State>
-    let clients: ClientRegistry
-    let signingKeys = SigningKeys(family: "apple")
     let configuration: AppleConfiguration
     let codeLifetimeSeconds: Int64 = 300
     let defaultScope = ""
@@ -64,14 +60,11 @@ final class AppleFamily: GrantFamily {
 
     init(_ configuration: AppleConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
-        clients = try ClientRegistry([])
-        service = GrantService(
-            name,
+        service = try GrantService(
+            .apple,
             tools,
-            state: State(
-                book: GrantBook(capacity: tools.capacity),
-                checkedSeconds: BoundedTable(capacity: tools.capacity)
-            )
+            [],
+            State(book: tools.book, checkedSeconds: BoundedTable(capacity: tools.capacity))
         )
     }
 
@@ -103,20 +96,6 @@ final class AppleFamily: GrantFamily {
         return reply
     }
 
-    func note(_ call: ProviderCall) -> CallNote {
-        let form = call.form
-        return CallNote(
-            grantType: form["grant_type"],
-            clientID: form["client_id"],
-            token: form["code"] ?? form["refresh_token"] ?? form["token"]
-        )
-    }
-
-    /// One grant for all clients of a team: what a revoke cuts as a whole.
-    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
-        GrantBook.Key(user: user, audience: client.registration.project ?? client.id)
-    }
-
     /// A subject in Apple's form, `NNNNNN.hex32.NNNN`, always the same for a user and a team.
     func subject(of key: GrantBook.Key) -> String {
         let text = TokenDigest.hexadecimal("\(key.audience)/\(key.user)")
@@ -125,11 +104,7 @@ final class AppleFamily: GrantFamily {
     }
 
     func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {
-        TokenRules(
-            accessPrefix: "a",
-            accessLifetimeSeconds: Self.accessLifetimeSeconds,
-            refreshPrefix: "r"
-        )
+        TokenRules(accessPrefix: "a", accessLifetimeSeconds: 3600, refreshPrefix: "r")
     }
 
     /// The subject decides also the relay address and the form of the booleans.
@@ -192,7 +167,7 @@ extension AppleFamily {
         _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
         guard call.form["code"] != nil else { throw Self.invalidRequest }
-        let (ticket, tokens) = try exchange(call, client, call.form) { failure, _ in
+        let tokens = try exchange(call, client, call.form) { failure, _ in
             switch failure {
             case .foreign: Self.notIssued(to: client.id)
             case .used: .oauth("invalid_grant", "The code has already been used.")
@@ -201,7 +176,7 @@ extension AppleFamily {
                 .oauth("invalid_grant", "The code has expired or has been revoked.")
             }
         }
-        return answer(tokens, idToken: try idToken(ticket, accessToken: tokens.access))
+        return try answer(tokens)
     }
 
     /// Gives an access token for a refresh token, which it does not repeat.
@@ -211,7 +186,7 @@ extension AppleFamily {
     ) throws(FamilyRefusal) -> ProviderReply {
         guard let text = call.form["refresh_token"] else { throw Self.invalidRequest }
         let digest = TokenDigest(text)
-        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
+        let tokens = try refresh(call, client, rotate: false) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh else {
                 throw Self.tokenDead
             }
@@ -225,12 +200,9 @@ extension AppleFamily {
             state.checkedSeconds.insert(now, for: digest)
             var ticket = token.ticket
             ticket.nonce = nil
-            let rules = rules(for: client, ticket)
-            let tokens = state.book.makeTokens(ticket, by: rules, withRefresh: false, now: now)
-            return ((ticket, tokens), .validated)
+            return ticket
         }
-        guard configuration.returnsIDTokenOnRefresh else { return answer(tokens, idToken: nil) }
-        return answer(tokens, idToken: try idToken(ticket, accessToken: tokens.access))
+        return try answer(tokens, withIDToken: configuration.returnsIDTokenOnRefresh)
     }
 
     /// 200 for everything but another client's live token: garbage, codes, id tokens and dead
@@ -273,17 +245,6 @@ extension AppleFamily {
     }
 
     private static func notIssued(to clientID: String) -> FamilyRefusal {
-        .oauth(
-            "invalid_grant",
-            "client_id mismatch. The code was not issued to \(clientID)."
-        )
-    }
-
-    private func answer(_ tokens: TokenSet, idToken: String?) -> ProviderReply {
-        .json([
-            "access_token": .string(tokens.access), "token_type": "Bearer",
-            "expires_in": .integer(Self.accessLifetimeSeconds),
-            "refresh_token": JSONValue(tokens.refresh), "id_token": JSONValue(idToken),
-        ])
+        .oauth("invalid_grant", "client_id mismatch. The code was not issued to \(clientID).")
     }
 }

@@ -59,11 +59,7 @@ package struct CloudDocument: Equatable, Sendable {
     /// Counts the writes; part of the time of the last one.
     package var writeCount: Int64 = 0
 
-    package init(
-        _ path: String,
-        fields: [String: String] = [:],
-        createdAtMilliseconds: Int64 = 0
-    ) {
+    package init(_ path: String, fields: [String: String] = [:], createdAtMilliseconds: Int64 = 0) {
         self.path = path
         self.fields = fields
         self.createdAtMilliseconds = createdAtMilliseconds

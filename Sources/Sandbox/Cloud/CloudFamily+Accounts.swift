@@ -3,10 +3,7 @@ import Synchronization
 
 /// The accounts of Firebase Authentication, and of the tenants of Identity Platform.
 extension CloudFamily {
-    func answerAccounts(
-        _ call: ProviderCall,
-        _ parts: [String]
-    ) throws(Refusal) -> ProviderReply {
+    func answerAccounts(_ call: ProviderCall, _ parts: [String]) throws(Refusal) -> ProviderReply {
         let isTenant = parts.count == 6 && parts[3] == "tenants"
         guard parts.count == 4 || isTenant, parts[0] == "v1", parts[1] == "projects" else {
             throw Refusal(404, "Not found")
@@ -130,9 +127,7 @@ extension CloudFamily {
             return true
         }
         guard isKnown else { throw Refusal(400, "USER_NOT_FOUND") }
-        return .json([
-            "kind": "identitytoolkit#SetAccountInfoResponse", "localId": .string(id),
-        ])
+        return .json(["kind": "identitytoolkit#SetAccountInfoResponse", "localId": .string(id)])
     }
 
     private func delete(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {

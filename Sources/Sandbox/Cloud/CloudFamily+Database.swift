@@ -7,10 +7,7 @@ import Synchronization
 /// of too much; what is not there is `null`; what is not permitted is 401. A database is a host of
 /// its own there, here it is `ns`, as with Firebase's emulator.
 extension CloudFamily {
-    func answerDatabase(
-        _ call: ProviderCall,
-        _ parts: [String]
-    ) throws(Refusal) -> ProviderReply {
+    func answerDatabase(_ call: ProviderCall, _ parts: [String]) throws(Refusal) -> ProviderReply {
         guard let last = parts.last, last.hasSuffix(".json") else {
             throw Refusal(404, "append .json to your request URI")
         }
@@ -35,11 +32,7 @@ extension CloudFamily {
         }
     }
 
-    private func readTree(
-        _ call: ProviderCall,
-        _ name: String,
-        _ path: [String]
-    ) -> ProviderReply {
+    private func readTree(_ call: ProviderCall, _ name: String, _ path: [String]) -> ProviderReply {
         state.withLock { state in
             let values = state.values[name, default: PathTable()]
             if let value = values[path.joined(separator: "/")] {

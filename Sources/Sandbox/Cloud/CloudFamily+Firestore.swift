@@ -12,10 +12,7 @@ extension CloudFamily {
         "projects/\(configuration.project)/databases/\(configuration.database)/documents"
     }
 
-    func answerFirestore(
-        _ call: ProviderCall,
-        _ parts: [String]
-    ) throws(Refusal) -> ProviderReply {
+    func answerFirestore(_ call: ProviderCall, _ parts: [String]) throws(Refusal) -> ProviderReply {
         guard parts.count >= 5, parts[0] == "v1", parts[1] == "projects", parts[3] == "databases"
         else { throw Refusal(404, "Not found") }
         guard parts[2] == configuration.project else {

@@ -7,10 +7,7 @@ import Synchronization
 /// stays softly where the bucket says so, and a second deletion is 404; holds and retention are 403
 /// with a reason; pages are shorter than asked for.
 extension CloudFamily {
-    func answerStorage(
-        _ call: ProviderCall,
-        _ parts: [String]
-    ) throws(Refusal) -> ProviderReply {
+    func answerStorage(_ call: ProviderCall, _ parts: [String]) throws(Refusal) -> ProviderReply {
         guard parts.count >= 4, parts[0...2] == ["storage", "v1", "b"] else {
             throw Refusal(404, "Not Found")
         }

@@ -49,11 +49,7 @@ struct JSONWebToken: Sendable {
         kid: String,
         key: CryptoKey
     ) throws -> String {
-        try signed(
-            try TypedJSON.bytes(claims),
-            header: Header(alg: algorithm, kid: kid),
-            key: key
-        )
+        try signed(try TypedJSON.bytes(claims), header: Header(alg: algorithm, kid: kid), key: key)
     }
 
     /// Signs a payload with an RSA key as RS256 or PS256 or a P-256 key as ES256.

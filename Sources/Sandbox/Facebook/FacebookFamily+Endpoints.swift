@@ -142,7 +142,7 @@ extension FacebookFamily {
             return hand(["access_token": .string(token), "token_type": "bearer"], call)
         }
         guard call.parameters["code"] != nil else { throw .graph(100, "Missing code parameter.") }
-        let (_, tokens) = try exchange(call, client, call.parameters) { failure, _ in
+        let tokens = try exchange(call, client, call.parameters) { failure, _ in
             Self.refusal(of: failure)
         }
         return .json([

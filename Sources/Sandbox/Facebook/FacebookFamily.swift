@@ -43,18 +43,13 @@ final class FacebookFamily: GrantFamily {
     static let limited = "limited"
     static let issuer = "https://limited.facebook.com"
 
-    let name = "facebook"
     let service: GrantService<State>
-    let clients: ClientRegistry
-    let signingKeys = SigningKeys(family: "facebook")
     let configuration: FacebookConfiguration
-    let codeLifetimeSeconds: Int64 = 600
     let defaultScope = "public_profile,email"
 
     init(_ configuration: FacebookConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
-        clients = try ClientRegistry(configuration.clients)
-        service = GrantService(name, tools, state: State(book: GrantBook(capacity: tools.capacity)))
+        service = try GrantService(.facebook, tools, configuration.clients, State(book: tools.book))
     }
 
     func route(_ method: String, _ path: String) -> FamilyRoute? {

@@ -28,23 +28,13 @@ package struct GitHubConfiguration: Sendable {
 /// tokens", "Troubleshooting OAuth app access token request errors" and "Getting started with the
 /// REST API" (`User-Agent`).
 final class GitHubFamily: GrantFamily {
-    struct State: GrantState {
-        var book: GrantBook
-    }
-
-    let name = "github"
-    let service: GrantService<State>
-    let clients: ClientRegistry
-    let signingKeys = SigningKeys(family: "github")
+    let service: GrantService<BookState>
     let configuration: GitHubConfiguration
-    /// Ten minutes, as posters report; GitHub does not say.
-    let codeLifetimeSeconds: Int64 = 600
     let defaultScope = "read:user"
 
     init(_ configuration: GitHubConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
-        clients = try ClientRegistry(configuration.clients)
-        service = GrantService(name, tools, state: State(book: GrantBook(capacity: tools.capacity)))
+        service = try GrantService(.github, tools, configuration.clients, .init(book: tools.book))
     }
 
     func route(_ method: String, _ path: String) -> FamilyRoute? {
@@ -81,15 +71,6 @@ final class GitHubFamily: GrantFamily {
             }
             return try answer(call)
         }
-    }
-
-    func note(_ call: ProviderCall) -> CallNote {
-        let form = call.form
-        return CallNote(
-            grantType: form["grant_type"],
-            clientID: BasicCredentials(call.authorization)?.name ?? form["client_id"],
-            token: form["code"] ?? form["refresh_token"] ?? Self.accessToken(call) ?? call.bearer
-        )
     }
 
     /// A number, the same for every application.
@@ -149,10 +130,6 @@ final class GitHubFamily: GrantFamily {
         let body: JSONValue = ["message": .string(message), "status": .string("\(status)")]
         return FamilyRefusal("\(status)", .json(body, status: status))
     }
-
-    static func accessToken(_ call: ProviderCall) -> String? {
-        call.json?["access_token"]?.string
-    }
 }
 
 extension GitHubFamily {
@@ -181,7 +158,7 @@ extension GitHubFamily {
         _ call: ProviderCall,
         _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
-        let (ticket, tokens) = try exchange(call, client, call.form) { failure, _ in
+        let tokens = try exchange(call, client, call.form) { failure, _ in
             guard case .redirect = failure else {
                 return Self.refusal(
                     "bad_verification_code",
@@ -195,7 +172,7 @@ extension GitHubFamily {
                 call
             )
         }
-        return Self.answer(tokens, ticket, call)
+        return Self.answer(tokens, call)
     }
 
     /// A refresh ends the tokens that it replaces, the access token too.
@@ -204,7 +181,7 @@ extension GitHubFamily {
         _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
         let text = call.form["refresh_token"] ?? ""
-        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
+        let tokens = try refresh(call, client) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(text, .refresh, of: client.id, now: now) else {
                 throw Self.refusal(
                     "bad_refresh_token",
@@ -212,18 +189,12 @@ extension GitHubFamily {
                     call
                 )
             }
-            let ticket = state.book.replace(token.ticket)
-            let rules = rules(for: client, ticket)
-            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .validated)
+            return state.book.replace(token.ticket)
         }
-        return Self.answer(tokens, ticket, call)
+        return Self.answer(tokens, call)
     }
 
-    private static func answer(
-        _ tokens: TokenSet,
-        _ ticket: GrantBook.Ticket,
-        _ call: ProviderCall
-    ) -> ProviderReply {
+    private static func answer(_ tokens: TokenSet, _ call: ProviderCall) -> ProviderReply {
         let end = tokens.rules.refreshLifetimeSeconds ?? 0
         return reply(
             [
@@ -233,7 +204,7 @@ extension GitHubFamily {
                 "refresh_token_expires_in": tokens.refresh == nil ? nil : .integer(end),
                 "token_type": "bearer",
                 // GitHub Apps have permissions, no scopes.
-                "scope": .string(tokens.refresh == nil ? ticket.scope : ""),
+                "scope": .string(tokens.refresh == nil ? tokens.ticket.scope : ""),
             ],
             call
         )
@@ -314,7 +285,7 @@ extension GitHubFamily {
         }
     }
 
-    private static func user(_ token: GrantBook.Token, in state: State) -> JSONValue {
+    private static func user(_ token: GrantBook.Token, in state: BookState) -> JSONValue {
         let number = Int64(state.book.subject(of: token.ticket)) ?? 0
         return ["login": .string(token.ticket.grant.user), "id": .integer(number)]
     }
@@ -333,7 +304,7 @@ extension GitHubFamily {
             throw configuration.badCredentials == .notFound
                 ? Self.notFound : Self.api("Bad credentials", status: 401)
         }
-        guard let text = Self.accessToken(call) else {
+        guard let text = call.json?["access_token"]?.string else {
             throw Self.api("Validation Failed", status: 422)
         }
         return text

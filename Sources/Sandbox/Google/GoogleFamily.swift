@@ -22,29 +22,19 @@ package struct GoogleConfiguration: Sendable {
 /// Sources: developers.google.com, "Using OAuth 2.0 for Web Server Applications", "OpenID Connect"
 /// and "Protect user accounts with Cross-Account Protection".
 final class GoogleFamily: GrantFamily {
-    struct State: GrantState {
-        var book: GrantBook
-    }
-
     static let issuer = "https://accounts.google.com"
     /// With a slash, unlike the issuer of id tokens: a trap of the original.
     static let riscIssuer = "https://accounts.google.com/"
     /// A refresh token that nobody uses for six months dies.
     static let refreshIdleSeconds: Int64 = 183 * 86_400
 
-    let name = "google"
-    let service: GrantService<State>
-    let clients: ClientRegistry
-    let signingKeys = SigningKeys(family: "google")
-    /// Minutes; Google does not say how many.
-    let codeLifetimeSeconds: Int64 = 600
+    let service: GrantService<BookState>
     /// Codes of its mobile SDKs have one.
     let takesEmptyRedirectURI = true
     let defaultScope = "openid email profile"
 
     init(_ configuration: GoogleConfiguration, _ tools: FamilyTools) throws(SandboxError) {
-        clients = try ClientRegistry(configuration.clients)
-        service = GrantService(name, tools, state: State(book: GrantBook(capacity: tools.capacity)))
+        service = try GrantService(.google, tools, configuration.clients, .init(book: tools.book))
     }
 
     func route(_ method: String, _ path: String) -> FamilyRoute? {
@@ -70,20 +60,6 @@ final class GoogleFamily: GrantFamily {
             "id_token_signing_alg_values_supported": ["RS256"],
             "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"],
         ]
-    }
-
-    func note(_ call: ProviderCall) -> CallNote {
-        let form = call.form
-        return CallNote(
-            grantType: form["grant_type"],
-            clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name,
-            token: call.query["token"] ?? form["token"] ?? form["code"] ?? form["refresh_token"]
-        )
-    }
-
-    /// One grant for all clients of a project: what Google revokes as a whole.
-    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
-        GrantBook.Key(user: user, audience: client.registration.project ?? client.id)
     }
 
     /// 21 digits, the same for every project.
@@ -181,12 +157,11 @@ extension GoogleFamily {
         guard call.form["code"] != nil else {
             throw .oauth("invalid_request", "Missing required parameter: code")
         }
-        let (ticket, tokens) = try exchange(call, client, call.form) { failure, _ in
+        let tokens = try exchange(call, client, call.form) { failure, _ in
             if case .redirect = failure { return .oauth("redirect_uri_mismatch", "Bad Request") }
             return .oauth("invalid_grant", "Bad Request")
         }
-        let idToken = try idToken(ticket, accessToken: tokens.access)
-        return answer(tokens, ticket, idToken: idToken)
+        return try answer(tokens)
     }
 
     /// The refresh token stays, and its six months begin again.
@@ -197,7 +172,7 @@ extension GoogleFamily {
         guard let text = call.form["refresh_token"] else {
             throw .oauth("invalid_request", "Missing required parameter: refresh_token")
         }
-        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
+        let tokens = try refresh(call, client, rotate: false) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(text, .refresh, now: now) else {
                 throw .oauth("invalid_grant", "Token has been expired or revoked.")
             }
@@ -206,17 +181,9 @@ extension GoogleFamily {
                 throw .oauth("unauthorized_client", "Unauthorized", status: 401)
             }
             state.book.extend(TokenDigest(text), until: now + Self.refreshIdleSeconds)
-            let rules = rules(for: client, token.ticket)
-            let tokens = state.book.makeTokens(
-                token.ticket,
-                by: rules,
-                withRefresh: false,
-                now: now
-            )
-            return ((token.ticket, tokens), .validated)
+            return token.ticket
         }
-        let idToken = try idToken(ticket, accessToken: tokens.access)
-        return answer(tokens, ticket, idToken: idToken)
+        return try answer(tokens)
     }
 
     /// Nobody proves who calls: the token is enough.
@@ -234,17 +201,5 @@ extension GoogleFamily {
             state.book.cut(token.ticket.grant)
             return (.json([:]), .revoked)
         }
-    }
-
-    private func answer(
-        _ tokens: TokenSet,
-        _ ticket: GrantBook.Ticket,
-        idToken: String?
-    ) -> ProviderReply {
-        .json([
-            "access_token": .string(tokens.access), "expires_in": 3599,
-            "refresh_token": JSONValue(tokens.refresh), "scope": .string(ticket.scope),
-            "token_type": "Bearer", "id_token": JSONValue(idToken),
-        ])
     }
 }

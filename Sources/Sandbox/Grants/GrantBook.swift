@@ -154,7 +154,7 @@ struct GrantBook: Sendable {
             add(.refresh, text, ticket, lifetime: rules.refreshLifetimeSeconds, now: now)
             refresh = text
         }
-        return TokenSet(access: access, refresh: refresh, rules: rules)
+        return TokenSet(ticket: ticket, access: access, refresh: refresh, rules: rules)
     }
 
     private mutating func add(
@@ -284,6 +284,7 @@ struct TokenRules: Sendable {
 
 /// Tokens that were just made.
 struct TokenSet: Sendable {
+    let ticket: GrantBook.Ticket
     let access: String
     let refresh: String?
     let rules: TokenRules

@@ -5,8 +5,6 @@ protocol GrantFamily: ProviderFamily {
     associatedtype State: GrantState
 
     var service: GrantService<State> { get }
-    var clients: ClientRegistry { get }
-    var signingKeys: SigningKeys { get }
     /// What a client uses as `base_url`.
     var baseURL: String { get }
     var codeLifetimeSeconds: Int64 { get }
@@ -54,6 +52,11 @@ protocol GrantFamily: ProviderFamily {
 }
 
 extension GrantFamily {
+    var name: String { service.name }
+    var clients: ClientRegistry { service.clients }
+    var signingKeys: SigningKeys { service.signingKeys }
+    /// RFC 6749 §4.1.2 recommends ten minutes at most; most vendors say less, or nothing.
+    var codeLifetimeSeconds: Int64 { 600 }
     var needsProofKey: Bool { false }
     var takesEmptyRedirectURI: Bool { false }
 
@@ -63,8 +66,24 @@ extension GrantFamily {
         route(method, path)?.endpoint
     }
 
+    func note(_ call: ProviderCall) -> CallNote {
+        let form = call.form
+        let signed = SignedCall(call)
+        let tokens: [String?] = [
+            signed?.token, call.query["token"], form["token"], form["code"],
+            form["refresh_token"], call.json?["access_token"]?.string, call.bearer,
+        ]
+        return CallNote(
+            grantType: form["grant_type"],
+            clientID: signed?.consumerKey ?? form["client_id"]
+                ?? BasicCredentials(call.authorization)?.name ?? PresentedAssertion(form)?.clientID,
+            token: tokens.compactMap(\.self).first
+        )
+    }
+
+    /// One grant for all clients of a project or a team: what such a provider cuts as a whole.
     func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
-        GrantBook.Key(user: user, audience: client.id)
+        GrantBook.Key(user: user, audience: client.registration.project ?? client.id)
     }
 
     func idToken(_ order: IDTokenOrder) throws -> String? { nil }
@@ -140,7 +159,7 @@ extension GrantFamily {
         _ fields: ParsedForm,
         checking check: (GrantBook.Ticket, State) throws(FamilyRefusal) -> Void = { _, _ in },
         refusing refuse: (GrantBook.CodeFailure, inout State) -> FamilyRefusal
-    ) throws(FamilyRefusal) -> (ticket: GrantBook.Ticket, tokens: TokenSet) {
+    ) throws(FamilyRefusal) -> TokenSet {
         try service.perform(call) { state, now throws(FamilyRefusal) in
             let ticket: GrantBook.Ticket
             do throws(GrantBook.CodeFailure) {
@@ -157,21 +176,50 @@ extension GrantFamily {
             }
             try check(ticket, state)
             let rules = rules(for: client, ticket)
-            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .exchanged)
+            return (state.book.makeTokens(ticket, by: rules, now: now), .exchanged)
         }
     }
 
+    /// Turns a refresh token, whose sign-in `find` returns, into an access token, and into a new
+    /// refresh token if it is to rotate.
+    func refresh(
+        _ call: ProviderCall,
+        _ client: RegisteredClient,
+        rotate: Bool = true,
+        _ find: (inout State, Int64) throws(FamilyRefusal) -> GrantBook.Ticket
+    ) throws(FamilyRefusal) -> TokenSet {
+        try service.perform(call) { state, now throws(FamilyRefusal) in
+            let ticket = try find(&state, now)
+            let rules = rules(for: client, ticket)
+            return (
+                state.book.makeTokens(ticket, by: rules, withRefresh: rotate, now: now), .validated
+            )
+        }
+    }
+
+    /// The answer with fresh tokens (RFC 6749 §5.1).
+    func answer(
+        _ tokens: TokenSet,
+        withIDToken: Bool = true
+    ) throws(FamilyRefusal) -> ProviderReply {
+        let scope = tokens.ticket.scope
+        let idToken = try withIDToken ? idToken(tokens) : nil
+        return .json([
+            "access_token": .string(tokens.access), "token_type": "Bearer",
+            "expires_in": tokens.rules.accessLifetimeSeconds.map { .integer($0) },
+            "refresh_token": JSONValue(tokens.refresh), "id_token": JSONValue(idToken),
+            "scope": scope.isEmpty ? nil : .string(scope),
+        ])
+    }
+
     /// The id token that comes with fresh tokens.
-    func idToken(
-        _ ticket: GrantBook.Ticket,
-        accessToken: String
-    ) throws(FamilyRefusal) -> String? {
+    func idToken(_ tokens: TokenSet) throws(FamilyRefusal) -> String? {
         do {
             return try idToken(
                 IDTokenOrder(
-                    ticket: ticket,
-                    subject: service.read { $0.book.subject(of: ticket) },
-                    accessToken: accessToken,
+                    ticket: tokens.ticket,
+                    subject: service.read { $0.book.subject(of: tokens.ticket) },
+                    accessToken: tokens.access,
                     issuedSeconds: service.clock.nowSeconds
                 )
             )
@@ -222,9 +270,7 @@ struct FamilyRefusal: Error, Sendable {
         _ description: String? = nil,
         status: Int = 400
     ) -> FamilyRefusal {
-        let body: JSONValue = [
-            "error": .string(error), "error_description": JSONValue(description),
-        ]
+        let body: JSONValue = ["error": .string(error), "error_description": JSONValue(description)]
         return FamilyRefusal(error, .json(body, status: status))
     }
 

@@ -12,16 +12,30 @@ extension GrantState {
     mutating func renew(_ key: GrantBook.Key) {}
 }
 
-/// Where a family's calls are served: one lock, the journal, the clock.
+/// Of a family that keeps nothing else.
+struct BookState: GrantState {
+    var book: GrantBook
+}
+
+/// Where a family's calls are served: one lock, the clients, the keys, the journal, the clock.
 final class GrantService<State: GrantState>: Sendable {
+    let name: String
+    let clients: ClientRegistry
+    let signingKeys: SigningKeys
     let clock: SandboxClock
     let address: SandboxAddress
-    private let name: String
     private let journal: CallJournal
     private let state: Mutex<State>
 
-    init(_ name: String, _ tools: FamilyTools, state: State) {
-        self.name = name
+    init(
+        _ provider: SandboxProvider,
+        _ tools: FamilyTools,
+        _ clients: [ClientRegistration],
+        _ state: State
+    ) throws(SandboxError) {
+        name = provider.rawValue
+        self.clients = try ClientRegistry(clients)
+        signingKeys = SigningKeys(family: provider.rawValue)
         clock = tools.clock
         address = tools.address
         journal = tools.journal

@@ -34,7 +34,7 @@ extension MicrosoftFamily {
         _ tenant: String
     ) throws(FamilyRefusal) -> ProviderReply {
         guard call.form["code"] != nil else { throw Self.missing("code") }
-        let (ticket, tokens) = try exchange(
+        let tokens = try exchange(
             call,
             client,
             call.form,
@@ -49,7 +49,7 @@ extension MicrosoftFamily {
             },
             refusing: { failure, _ in Self.refusal(of: failure) }
         )
-        return try answer(tokens, ticket)
+        return try extendedAnswer(tokens)
     }
 
     private static func refusal(of failure: GrantBook.CodeFailure) -> FamilyRefusal {
@@ -74,17 +74,15 @@ extension MicrosoftFamily {
     ) throws(FamilyRefusal) -> ProviderReply {
         guard let text = call.form["refresh_token"] else { throw Self.missing("refresh_token") }
         let digest = TokenDigest(text)
-        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
+        let tokens = try refresh(call, client) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh,
                 token.ticket.clientID == client.id, covers(tenant, token.ticket, in: state)
             else { throw .malformedToken }
             if let refusal = state.refusal(of: token, now: now) { throw refusal }
             state.book.extend(digest, until: now + Self.refreshIdleSeconds)
-            let ticket = token.ticket
-            let rules = rules(for: client, ticket)
-            return ((ticket, state.book.makeTokens(ticket, by: rules, now: now)), .validated)
+            return token.ticket
         }
-        return try answer(tokens, ticket)
+        return try extendedAnswer(tokens)
     }
 
     /// A token of the client for Graph, where an administrator of the tenant consented.
@@ -125,13 +123,10 @@ extension MicrosoftFamily {
         }
     }
 
-    private func answer(
-        _ tokens: TokenSet,
-        _ ticket: GrantBook.Ticket
-    ) throws(FamilyRefusal) -> ProviderReply {
-        let idToken = try idToken(ticket, accessToken: tokens.access)
+    private func extendedAnswer(_ tokens: TokenSet) throws(FamilyRefusal) -> ProviderReply {
+        let idToken = try idToken(tokens)
         return .json([
-            "token_type": "Bearer", "scope": .string(ticket.scope), "expires_in": 3599,
+            "token_type": "Bearer", "scope": .string(tokens.ticket.scope), "expires_in": 3599,
             "ext_expires_in": 3599, "access_token": .string(tokens.access),
             "refresh_token": JSONValue(tokens.refresh), "id_token": JSONValue(idToken),
         ])
@@ -219,9 +214,7 @@ extension MicrosoftFamily {
             )
         }
         let path = "\(tenant)/oauth2/v2.0/token"
-        let audiences = [
-            "\(Self.authority)/\(path)", "\(service.address.baseURL)/\(name)/\(path)",
-        ]
+        let audiences = ["\(Self.authority)/\(path)", "\(service.address.baseURL)/\(name)/\(path)"]
         guard assertion.names(audiences) else {
             throw .entra("invalid_client", 700_023, "Client assertion audience claim is wrong.")
         }

@@ -84,22 +84,17 @@ final class MicrosoftFamily: GrantFamily {
     /// Ninety days without use.
     static let refreshIdleSeconds: Int64 = 90 * 86_400
 
-    let name = "microsoft"
     let service: GrantService<MicrosoftState>
-    let clients: ClientRegistry
-    let signingKeys = SigningKeys(family: "microsoft")
     let configuration: MicrosoftConfiguration
-    /// About ten minutes.
-    let codeLifetimeSeconds: Int64 = 600
     let defaultScope = "openid profile offline_access User.Read"
 
     init(_ configuration: MicrosoftConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
-        clients = try ClientRegistry(configuration.clients)
-        service = GrantService(
-            name,
+        service = try GrantService(
+            .microsoft,
             tools,
-            state: MicrosoftState(configuration, capacity: tools.capacity)
+            configuration.clients,
+            MicrosoftState(configuration, capacity: tools.capacity)
         )
     }
 
@@ -153,15 +148,6 @@ final class MicrosoftFamily: GrantFamily {
     private static func principalKey(_ part: String) -> String? {
         ParsedForm.decoded(part)
             .wholeMatch(of: /servicePrincipals\(appId='([^']*)'\)/).map { String($0.1) }
-    }
-
-    func note(_ call: ProviderCall) -> CallNote {
-        let form = call.form
-        return CallNote(
-            grantType: form["grant_type"],
-            clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name,
-            token: form["code"] ?? form["refresh_token"] ?? call.bearer
-        )
     }
 
     func grantKey(

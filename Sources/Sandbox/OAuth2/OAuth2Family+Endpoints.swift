@@ -52,15 +52,14 @@ extension OAuth2Family {
         _ client: RegisteredClient
     ) throws(FamilyRefusal) -> ProviderReply {
         guard call.form["code"] != nil else { throw Self.invalidRequest }
-        let (ticket, tokens) = try exchange(call, client, call.form) { failure, state in
+        let tokens = try exchange(call, client, call.form) { failure, state in
             if case .used(let earlier) = failure {
                 // RFC 6749 §4.1.2: what the first exchange gave is not safe any more.
                 state.book.kill(chain: earlier.chain)
             }
             return .oauth("invalid_grant")
         }
-        let idToken = try idToken(ticket, accessToken: tokens.access)
-        return answer(tokens, ticket, idToken: idToken)
+        return try answer(tokens)
     }
 
     private func refresh(
@@ -70,7 +69,8 @@ extension OAuth2Family {
         guard let text = call.form["refresh_token"] else { throw Self.invalidRequest }
         let digest = TokenDigest(text)
         let rotation = configuration.rotation
-        let (ticket, tokens) = try service.perform(call) { state, now throws(FamilyRefusal) in
+        let isNew = rotation != .off
+        let tokens = try refresh(call, client, rotate: isNew) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh,
                 token.ticket.clientID == client.id
             else { throw .oauth("invalid_grant") }
@@ -80,16 +80,10 @@ extension OAuth2Family {
                 }
                 throw .oauth("invalid_grant")
             }
-            if rotation != .off { state.book.kill(digest) }
-            let tokens = state.book.makeTokens(
-                token.ticket,
-                by: rules(for: client, token.ticket),
-                withRefresh: rotation != .off,
-                now: now
-            )
-            return ((token.ticket, tokens), .validated)
+            if isNew { state.book.kill(digest) }
+            return token.ticket
         }
-        return answer(tokens, ticket, idToken: nil)
+        return try answer(tokens, withIDToken: false)
     }
 
     func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
@@ -140,19 +134,6 @@ extension OAuth2Family {
             ])
             return (reply, .checked)
         }
-    }
-
-    private func answer(
-        _ tokens: TokenSet,
-        _ ticket: GrantBook.Ticket,
-        idToken: String?
-    ) -> ProviderReply {
-        .json([
-            "access_token": .string(tokens.access), "token_type": "Bearer",
-            "expires_in": .integer(configuration.accessLifetimeSeconds),
-            "refresh_token": JSONValue(tokens.refresh), "id_token": JSONValue(idToken),
-            "scope": .string(ticket.scope),
-        ])
     }
 
     // MARK: - Client authentication

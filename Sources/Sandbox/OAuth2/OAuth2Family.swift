@@ -51,25 +51,17 @@ final class OAuth2Family: GrantFamily {
         var assertions: BoundedTable<TokenDigest, Bool>
     }
 
-    let name = "oauth2"
     let service: GrantService<State>
-    let clients: ClientRegistry
-    let signingKeys = SigningKeys(family: "oauth2")
     let configuration: OAuth2Configuration
-    /// RFC 6749 §4.1.2 recommends ten minutes at most.
-    let codeLifetimeSeconds: Int64 = 600
     let defaultScope = "openid offline_access"
 
     init(_ configuration: OAuth2Configuration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
-        clients = try ClientRegistry(configuration.clients)
-        service = GrantService(
-            name,
+        service = try GrantService(
+            .oauth2,
             tools,
-            state: State(
-                book: GrantBook(capacity: tools.capacity),
-                assertions: BoundedTable(capacity: tools.capacity)
-            )
+            configuration.clients,
+            State(book: tools.book, assertions: BoundedTable(capacity: tools.capacity))
         )
     }
 
@@ -89,16 +81,6 @@ final class OAuth2Family: GrantFamily {
         case ("GET", ["jwks"]): FamilyRoute(.keys, handKeys)
         default: nil
         }
-    }
-
-    func note(_ call: ProviderCall) -> CallNote {
-        let form = call.form
-        return CallNote(
-            grantType: form["grant_type"],
-            clientID: form["client_id"] ?? BasicCredentials(call.authorization)?.name
-                ?? PresentedAssertion(form)?.clientID,
-            token: form["token"] ?? form["code"] ?? form["refresh_token"]
-        )
     }
 
     func subject(of key: GrantBook.Key) -> String {

@@ -8,6 +8,9 @@ struct FamilyTools: Sendable {
     let address: SandboxAddress
     /// The number of grants, and of codes and tokens, that a family keeps.
     let capacity: Int
+
+    /// One with nothing in it.
+    var book: GrantBook { GrantBook(capacity: capacity) }
 }
 
 /// Where the sandbox is reached, once it listens: discovery documents and issuers name it.

@@ -48,12 +48,7 @@ package enum SandboxServer {
             )
         )
         let faults = FaultInjector(plan: configuration.faults)
-        let admin = AdminRoutes(
-            families: families,
-            faults: faults,
-            journal: journal,
-            clock: clock
-        )
+        let admin = AdminRoutes(families: families, faults: faults, journal: journal, clock: clock)
         let connections = OpenConnections()
         let channel = try await listen(
             port: configuration.port,
@@ -94,10 +89,7 @@ package enum SandboxServer {
 
     private static func tlsContext(_ certificate: ServerCertificate) throws -> NIOSSLContext {
         let leaf = try NIOSSLCertificate.fromPEMBytes(Array(certificate.certificatePEM.utf8))
-        let key = try NIOSSLPrivateKey(
-            bytes: Array(certificate.privateKeyPEM.utf8),
-            format: .pem
-        )
+        let key = try NIOSSLPrivateKey(bytes: Array(certificate.privateKeyPEM.utf8), format: .pem)
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: leaf.map { .certificate($0) },
             privateKey: .privateKey(key)
@@ -126,9 +118,7 @@ package enum SandboxServer {
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls))
                     try pipeline.addHandler(IdleStateHandler(allTimeout: idleMaximum))
                     try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-                    try pipeline.addHandler(
-                        ProviderConnection(admin: admin, breaker: breaker)
-                    )
+                    try pipeline.addHandler(ProviderConnection(admin: admin, breaker: breaker))
                 }
             }
         do {

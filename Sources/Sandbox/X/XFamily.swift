@@ -29,10 +29,7 @@ final class XFamily: GrantFamily {
     /// The realm of OAuth 1.0a.
     static let oauth1 = "oauth1"
 
-    let name = "x"
     let service: GrantService<State>
-    let clients: ClientRegistry
-    let signingKeys = SigningKeys(family: "x")
     let configuration: XConfiguration
     /// Half a minute, as posters report; X does not say.
     let codeLifetimeSeconds: Int64 = 30
@@ -41,12 +38,12 @@ final class XFamily: GrantFamily {
 
     init(_ configuration: XConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
-        clients = try ClientRegistry(configuration.clients)
-        service = GrantService(
-            name,
+        service = try GrantService(
+            .x,
             tools,
-            state: State(
-                book: GrantBook(capacity: tools.capacity),
+            configuration.clients,
+            State(
+                book: tools.book,
                 secrets: BoundedTable(capacity: tools.capacity),
                 nonces: BoundedTable(capacity: tools.capacity)
             )
@@ -64,18 +61,6 @@ final class XFamily: GrantFamily {
             FamilyRoute(.check, answerVerify)
         default: nil
         }
-    }
-
-    func note(_ call: ProviderCall) -> CallNote {
-        let form = call.form
-        let signature = SignedCall(call)
-        return CallNote(
-            grantType: form["grant_type"],
-            clientID: signature?.consumerKey ?? form["client_id"]
-                ?? BasicCredentials(call.authorization)?.name,
-            token: signature?.token ?? form["token"] ?? form["code"] ?? form["refresh_token"]
-                ?? call.bearer
-        )
     }
 
     func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
@@ -131,21 +116,17 @@ extension XFamily {
         switch call.form["grant_type"] {
         case "authorization_code":
             tokens = try exchange(call, client, call.form) { _, _ in
-                .oauth(
-                    "invalid_request",
-                    "Value passed for the authorization code was invalid."
-                )
-            }.tokens
+                .oauth("invalid_request", "Value passed for the authorization code was invalid.")
+            }
         case "refresh_token":
             let text = call.form["refresh_token"] ?? ""
             // Single use.
-            tokens = try service.perform(call) { state, now throws(FamilyRefusal) in
+            tokens = try refresh(call, client) { state, now throws(FamilyRefusal) in
                 guard let token = state.book.live(text, .refresh, of: client.id, now: now) else {
                     throw Self.invalidToken
                 }
                 state.book.kill(TokenDigest(text))
-                let rules = rules(for: client, token.ticket)
-                return (state.book.makeTokens(token.ticket, by: rules, now: now), .validated)
+                return token.ticket
             }
         default:
             throw .oauth("invalid_request", "Missing required parameter [grant_type].")
