@@ -23,37 +23,7 @@ final class CloudFamily: ProviderFamily {
         var values: [String: PathTable<Int64>] = [:]
     }
 
-    /// Why a call was refused, in Google's form.
-    struct Refusal: Error {
-        let status: Int
-        let message: String
-        /// The member `status`, where an interface has one.
-        var word: String?
-        /// The first of `errors`, as Cloud Storage writes it.
-        var reason: String?
-
-        static let malformed = Refusal(
-            400,
-            "Invalid JSON payload received.",
-            word: "INVALID_ARGUMENT"
-        )
-
-        init(_ status: Int, _ message: String, word: String? = nil, reason: String? = nil) {
-            self.status = status
-            self.message = message
-            self.word = word
-            self.reason = reason
-        }
-
-        var reply: ProviderReply {
-            let error: JSONValue = [
-                "code": .integer(Int64(status)), "message": .string(message),
-                "status": JSONValue(word),
-                "errors": reason.map { [["reason": .string($0), "message": .string(message)]] },
-            ]
-            return .json(["error": error], status: status)
-        }
-    }
+    typealias Refusal = FamilyRefusal
 
     let name = "cloud"
     let configuration: CloudConfiguration
@@ -79,7 +49,7 @@ final class CloudFamily: ProviderFamily {
             record(call, isLookup ? .checked : .served, reply.status, nil)
             return reply
         } catch {
-            record(call, .refused, error.status, error.message)
+            record(call, .refused, error.reply.status, error.code)
             return error.reply
         }
     }
@@ -120,5 +90,23 @@ final class CloudFamily: ProviderFamily {
         record.error = error
         record.subject = lookedUp(call)
         tools.journal.append(record, at: tools.clock.nowMilliseconds)
+    }
+}
+
+extension FamilyRefusal {
+    static let malformed = FamilyRefusal(
+        400,
+        "Invalid JSON payload received.",
+        word: "INVALID_ARGUMENT"
+    )
+
+    /// In Google's form: `word` is the member `status`, where an interface has one; `reason` is in
+    /// the first of `errors`, as Cloud Storage writes it.
+    init(_ status: Int, _ message: String, word: String? = nil, reason: String? = nil) {
+        let error: JSONValue = [
+            "code": .integer(Int64(status)), "message": .string(message), "status": JSONValue(word),
+            "errors": reason.map { [["reason": .string($0), "message": .string(message)]] },
+        ]
+        self.init(message, .json(["error": error], status: status))
     }
 }

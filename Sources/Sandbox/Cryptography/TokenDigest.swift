@@ -25,6 +25,11 @@ struct TokenDigest: Hashable, Sendable {
         Base64URL.text(SHA256.hash(Array(text.utf8)).prefix(16))
     }
 
+    /// Decimal digits that follow from a text: the user ids of most providers.
+    static func digits(of text: String, count: Int) -> String {
+        hexadecimal(text).utf8.prefix(count).map { String(Int($0) % 10) }.joined()
+    }
+
     /// SHA-256 in lower-case hexadecimal, the usual form of a nonce claim.
     static func hexadecimal(_ text: String) -> String {
         Hexadecimal.text(SHA256.hash(Array(text.utf8)))

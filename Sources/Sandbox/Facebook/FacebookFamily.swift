@@ -117,8 +117,7 @@ final class FacebookFamily: GrantFamily {
     /// An app-scoped id: another for every app, the same with Limited Login.
     func subject(of key: GrantBook.Key) -> String {
         let app = key.audience.prefix { $0 != "/" }
-        let digits = TokenDigest.hexadecimal("facebook/\(app)/\(key.user)").utf8
-        return "1" + digits.prefix(16).map { String(Int($0) % 10) }.joined()
+        return "1" + TokenDigest.digits(of: "facebook/\(app)/\(key.user)", count: 16)
     }
 
     /// One token for about 60 days and no refresh token.

@@ -75,8 +75,7 @@ final class GitHubFamily: GrantFamily {
 
     /// A number, the same for every application.
     func subject(of key: GrantBook.Key) -> String {
-        let digits = TokenDigest.hexadecimal("github/\(key.user)").utf8.prefix(8)
-        return "1" + digits.map { String(Int($0) % 10) }.joined()
+        "1" + TokenDigest.digits(of: "github/\(key.user)", count: 8)
     }
 
     func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {

@@ -64,8 +64,7 @@ final class GoogleFamily: GrantFamily {
 
     /// 21 digits, the same for every project.
     func subject(of key: GrantBook.Key) -> String {
-        let digits = TokenDigest.hexadecimal("google/\(key.user)").utf8.map { String(Int($0) % 10) }
-        return "1" + digits.prefix(20).joined()
+        "1" + TokenDigest.digits(of: "google/\(key.user)", count: 20)
     }
 
     func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {

@@ -75,8 +75,7 @@ final class XFamily: GrantFamily {
 
     /// A number, the same for every application.
     func subject(of key: GrantBook.Key) -> String {
-        let digits = TokenDigest.hexadecimal("x/\(key.user)").utf8.prefix(17)
-        return "1" + digits.map { String(Int($0) % 10) }.joined()
+        "1" + TokenDigest.digits(of: "x/\(key.user)", count: 17)
     }
 
     /// Two hours; a refresh token, for six months, only with `offline.access`.
