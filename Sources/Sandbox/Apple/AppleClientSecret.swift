@@ -96,7 +96,7 @@ final class AppleKeys: Sendable {
         else { return nil }
         state.withLock { state in
             // The registration may have changed meanwhile; then the next call checks again.
-            guard state.keys[keyID]?.key === registered.key else { return }
+            guard state.keys[keyID]?.key.object === registered.key.object else { return }
             if state.verified.count >= Self.verifiedCapacity { state.verified = [:] }
             state.verified[digest] = claims
         }

@@ -22,9 +22,9 @@ package struct ClientCertificate: Sendable {
         var count: UInt32 = 0
         guard unsafe X509_digest(certificate, EVP_sha256(), &digest, &count) == 1,
             unsafe X509_digest(certificate, EVP_sha1(), &oldDigest, &count) == 1,
-            let pointer = unsafe X509_get_pubkey(certificate)
+            let key = unsafe CryptoKey(owning: X509_get_pubkey(certificate))
         else { throw failure }
-        key = unsafe CryptoKey(owning: pointer)
+        self.key = key
         thumbprint = Base64URL.text(digest)
         oldThumbprint = Base64URL.text(oldDigest)
     }

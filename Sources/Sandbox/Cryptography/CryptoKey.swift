@@ -1,35 +1,31 @@
 import COpenSSL
+import Cryptography
 import Encoding
 
 /// One libcrypto key: the P-256 key of a client, of the sandbox's certificates, or an RSA key that
 /// signs id tokens.
-///
-/// `@unchecked Sendable`: an `EVP_PKEY` is never changed after `init`, and libcrypto allows
-/// concurrent signing and verifying with one key (openssl-threads(7)).
-@safe final class CryptoKey: @unchecked Sendable {
-    let pointer: OpaquePointer
+struct CryptoKey: Sendable {
+    private static let p256 = "prime256v1"
+    /// 16,384-bit RSA, the largest that libcrypto takes for verifying.
+    private static let signatureByteCountMax = 2_048
 
-    init(owning pointer: OpaquePointer) {
-        unsafe self.pointer = unsafe pointer
-    }
+    /// An EVP_PKEY.
+    let object: SharedObject
 
-    deinit {
-        unsafe EVP_PKEY_free(pointer)
+    var pointer: OpaquePointer { unsafe object.pointer }
+
+    /// Takes the reference over; `nil` where there is none.
+    init?(owning pointer: OpaquePointer?) {
+        let owned = unsafe SharedObject(pointer, release: { unsafe EVP_PKEY_free($0) })
+        guard let owned else { return nil }
+        object = owned
     }
 
     /// Makes a key for ES256 (RFC 7518 §3.4).
-    static func makeP256() throws(SandboxError) -> CryptoKey {
-        try unsafe generate("EC") { context in
-            unsafe EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1
-        }
-    }
+    static func makeP256() throws(SandboxError) -> CryptoKey { try make("EC", group: p256) }
 
-    /// Makes a key for RS256 (RFC 7518 §3.3, which asks for 2048 bits or more).
-    static func makeRSA() throws(SandboxError) -> CryptoKey {
-        try unsafe generate("RSA") { context in
-            unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, 2048) == 1
-        }
-    }
+    /// Makes a key for RS256, of the 2048 bits that RFC 7518 §3.3 asks for (EVP_PKEY_keygen(3)).
+    static func makeRSA() throws(SandboxError) -> CryptoKey { try make("RSA") }
 
     /// Reads a PEM text, private (PKCS#8) or public.
     init(pem text: String) throws(SandboxError) {
@@ -39,14 +35,14 @@ import Encoding
                 ? unsafe PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in 0 }, nil)
                 : unsafe PEM_read_bio_PUBKEY(bio, nil, { _, _, _, _ in 0 }, nil)
         }
-        guard let found = unsafe found else {
+        guard let key = unsafe CryptoKey(owning: found) else {
             throw SandboxError(.unsuitableKey, cannot: "read key", at: "PEM")
         }
-        unsafe self.pointer = unsafe found
+        self = key
     }
 
     /// Reads a PEM text that must hold a P-256 key, as Apple's .p8 files do.
-    convenience init(p256PEM text: String) throws(SandboxError) {
+    init(p256PEM text: String) throws(SandboxError) {
         try self.init(pem: text)
         guard isP256 else {
             throw SandboxError(.unsuitableKey, cannot: "use key", at: "PEM", cause: "not P-256")
@@ -57,11 +53,7 @@ import Encoding
         var name = [CChar](repeating: 0, count: 64)
         var length = 0
         let isNamed = unsafe EVP_PKEY_get_group_name(pointer, &name, name.count, &length) == 1
-        let group = String(
-            decoding: name.prefix(length).map { UInt8(bitPattern: $0) },
-            as: UTF8.self
-        )
-        return isNamed && group == "prime256v1"
+        return isNamed && name.prefix(length).elementsEqual(Self.p256.utf8CString.dropLast())
     }
 
     var isRSA: Bool { unsafe EVP_PKEY_is_a(pointer, "RSA") == 1 }
@@ -80,38 +72,28 @@ import Encoding
 
     /// Signs with SHA-256: PKCS#1 v1.5 or, for PS256, PSS with RSA, DER for P-256.
     func signature(over message: [UInt8], isPSS: Bool = false) throws(SandboxError) -> [UInt8] {
-        let failure = SandboxError(.cryptography, cannot: "sign message", at: "EVP_DigestSign")
-        guard let context = unsafe EVP_MD_CTX_new() else { throw failure }
-        defer { unsafe EVP_MD_CTX_free(context) }
-        var length = 0
         var details: OpaquePointer?
-        guard unsafe EVP_DigestSignInit(context, &details, EVP_sha256(), nil, pointer) == 1,
+        guard let context = SharedObject.digestContext(),
+            unsafe EVP_DigestSignInit(context.pointer, &details, EVP_sha256(), nil, pointer) == 1,
             unsafe !isPSS || Self.usePSS(details),
-            unsafe EVP_DigestSign(context, nil, &length, message, message.count) == 1
-        else { throw failure }
-        var signature = [UInt8](repeating: 0, count: length)
-        guard unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1
-        else { throw failure }
-        return Array(signature.prefix(length))
+            let signature = context.digestSign(message, byteCountMax: Self.signatureByteCountMax)
+        else { throw SandboxError(.cryptography, cannot: "sign message", at: "EVP_DigestSign") }
+        return signature
     }
 
     /// Whether `signature` (DER for P-256) is this key's SHA-256 signature over `message`.
     func verifies(_ signature: [UInt8], over message: [UInt8], isPSS: Bool = false) -> Bool {
-        guard let context = unsafe EVP_MD_CTX_new() else { return false }
-        defer { unsafe EVP_MD_CTX_free(context) }
         var details: OpaquePointer?
-        guard unsafe EVP_DigestVerifyInit(context, &details, EVP_sha256(), nil, pointer) == 1,
-            unsafe !isPSS || Self.usePSS(details)
-        else { return false }
-        let verdict = unsafe EVP_DigestVerify(
-            context,
-            signature,
-            signature.count,
-            message,
-            message.count
-        )
-        if verdict != 1 { ERR_clear_error() }
-        return verdict == 1
+        let (count, messageCount) = (signature.count, message.count)
+        guard let context = SharedObject.digestContext(),
+            unsafe EVP_DigestVerifyInit(context.pointer, &details, EVP_sha256(), nil, pointer) == 1,
+            unsafe !isPSS || Self.usePSS(details),
+            unsafe EVP_DigestVerify(context.pointer, signature, count, message, messageCount) == 1
+        else {
+            ERR_clear_error()
+            return false
+        }
+        return true
     }
 
     /// One number of the key (`n`, `e`), big end first.
@@ -132,20 +114,22 @@ import Encoding
             && EVP_PKEY_CTX_set_rsa_pss_saltlen(details, RSA_PSS_SALTLEN_DIGEST) == 1
     }
 
-    private static func generate(
+    private static func make(
         _ algorithm: String,
-        prepare: (OpaquePointer) -> Bool
+        group: String? = nil
     ) throws(SandboxError) -> CryptoKey {
-        let failure = SandboxError(.cryptography, cannot: "make key", at: algorithm)
-        guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, algorithm, nil) else {
-            throw failure
-        }
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        var key: OpaquePointer?
-        guard unsafe EVP_PKEY_keygen_init(context) == 1, unsafe prepare(context),
-            unsafe EVP_PKEY_keygen(context, &key) == 1, let made = unsafe key
-        else { throw failure }
-        return unsafe CryptoKey(owning: made)
+        var made: OpaquePointer?
+        guard
+            let context = unsafe SharedObject(
+                EVP_PKEY_CTX_new_from_name(nil, algorithm, nil),
+                release: { unsafe EVP_PKEY_CTX_free($0) }
+            ),
+            unsafe EVP_PKEY_keygen_init(context.pointer) == 1,
+            unsafe group == nil || EVP_PKEY_CTX_set_group_name(context.pointer, group) == 1,
+            unsafe EVP_PKEY_keygen(context.pointer, &made) == 1,
+            let key = unsafe CryptoKey(owning: made)
+        else { throw SandboxError(.cryptography, cannot: "make key", at: algorithm) }
+        return key
     }
 }
 
