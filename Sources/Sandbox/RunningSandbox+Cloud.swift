@@ -58,12 +58,8 @@ extension RunningSandbox {
     }
 
     /// The places of all values of the Realtime Database, with slashes between the keys, sorted.
-    package var places: [String] {
-        cloud.values ?? []
-    }
+    package var places: [String] { cloud.values ?? [] }
 
     /// Makes every access token of the service account invalid, as when its key is replaced.
-    package func forgetServiceTokens() {
-        families.cloud.state.withLock { $0.tokens.removeAll() }
-    }
+    package func forgetServiceTokens() { families.cloud.state.withLock { $0.tokens.removeAll() } }
 }

@@ -95,9 +95,7 @@ struct ClientsCommand: AsyncParsableCommand {
 
     @OptionGroup var location: SandboxLocation
 
-    func run() async throws {
-        try await location.perform("/sandbox/clients")
-    }
+    func run() async throws { try await location.perform("/sandbox/clients") }
 }
 
 struct CloudCommand: AsyncParsableCommand {

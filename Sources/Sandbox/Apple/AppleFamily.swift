@@ -28,8 +28,6 @@ package struct AppleConfiguration: Sendable {
     package var misnamedToken = MisnamedToken.accept
     /// Whether the check of a refresh token answers an id token too; signing it is slow.
     package var returnsIDTokenOnRefresh = true
-    /// How long id tokens are good; samples in the wild show 600 s and a day.
-    package var idTokenLifetimeSeconds: Int64 = 86_400
 
     package init(clientIDs: [String] = ["com.example.app"]) { self.clientIDs = clientIDs }
 }
@@ -115,7 +113,8 @@ final class AppleFamily: GrantFamily {
         return try signingKeys.sign([
             "iss": .string(AppleClientSecret.audience), "sub": .string(subject),
             "aud": .string(order.ticket.clientID), "iat": .integer(order.issuedSeconds),
-            "exp": .integer(order.issuedSeconds + configuration.idTokenLifetimeSeconds),
+            // Samples in the wild show 600 s and a day.
+            "exp": .integer(order.issuedSeconds + Self.daySeconds),
             "auth_time": .integer(order.issuedSeconds),
             "nonce": JSONValue(order.ticket.nonce.map { TokenDigest.hexadecimal($0) }),
             "nonce_supported": true,

@@ -2,8 +2,6 @@
 package struct CloudConfiguration: Sendable {
     package var project = "example-project"
     package var clientEmail = "expunged@example-project.iam.gserviceaccount.com"
-    /// Whether the token `owner` works, as with Firebase's emulators.
-    package var acceptsOwner = true
     package var knowsAccountQuery = true
     package var database = "(default)"
     /// Accounts, documents or names of a page at most, whatever is asked for.

@@ -135,9 +135,7 @@ extension CloudFamily {
             throw Refusal(400, "MISSING_LOCAL_ID")
         }
         let removed = state.withLock { $0.accounts[tenant]?.removeValue(forKey: ExactText(id)) }
-        guard removed != nil else {
-            throw Refusal(400, "USER_NOT_FOUND")
-        }
+        guard removed != nil else { throw Refusal(400, "USER_NOT_FOUND") }
         return .json(["kind": "identitytoolkit#DeleteAccountResponse"])
     }
 }

@@ -35,9 +35,7 @@ extension CloudFamily {
     private func readTree(_ call: ProviderCall, _ name: String, _ path: [String]) -> ProviderReply {
         state.withLock { state in
             let values = state.values[name, default: PathTable()]
-            if let value = values[path.joined(separator: "/")] {
-                return .json(.integer(value))
-            }
+            if let value = values[path.joined(separator: "/")] { return .json(.integer(value)) }
             let below = values.paths(below: path).map { $0.split(separator: "/") }
             guard !below.isEmpty else { return .json(.null) }
             var keys = Set(below.map { String($0[path.count]) }).sorted(by: Self.precedes)

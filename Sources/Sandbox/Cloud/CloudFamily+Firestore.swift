@@ -137,9 +137,7 @@ extension CloudFamily {
     func json(_ document: CloudDocument, with fields: [String]) -> JSONValue {
         let shown = fields.compactMap { path in
             document.fields[path].map { text -> JSONValue.Member in
-                let names = path.split(separator: ".").map {
-                    String($0).replacing("`", with: "")
-                }
+                let names = path.split(separator: ".").map { String($0).replacing("`", with: "") }
                 let value: JSONValue = ["stringValue": .string(text)]
                 let member = JSONValue.Member(names[names.count - 1], value)
                 return names.dropLast().reversed().reduce(member) { member, name in

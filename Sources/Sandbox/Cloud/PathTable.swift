@@ -75,7 +75,5 @@ struct ExactText: Hashable, Sendable {
         left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
-    }
+    func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 }

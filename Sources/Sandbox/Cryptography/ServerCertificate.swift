@@ -87,9 +87,7 @@ struct ServerCertificate: Sendable {
             }
         }
 
-        deinit {
-            unsafe X509_free(pointer)
-        }
+        deinit { unsafe X509_free(pointer) }
 
         func sign(issuer: Certificate, with key: CryptoKey) throws(SandboxError) {
             guard

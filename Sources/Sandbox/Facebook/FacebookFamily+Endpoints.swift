@@ -18,12 +18,10 @@ extension FacebookFamily {
         of user: String,
         _ permission: String?
     ) throws(FamilyRefusal) -> ProviderReply {
-        let success: JSONValue = configuration.answersBareTrue ? true : ["success": true]
+        let success: JSONValue = ["success": true]
         return try service.perform(call) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
-            guard let key = try grant(of: user, for: caller, in: state) else {
-                throw .noObject
-            }
+            guard let key = try grant(of: user, for: caller, in: state) else { throw .noObject }
             guard state.book.grants[key]?.isLive == true else {
                 switch configuration.repeatedDelete {
                 case .notFound: throw .noObject
@@ -46,9 +44,7 @@ extension FacebookFamily {
     ) throws(FamilyRefusal) -> ProviderReply {
         try service.perform(call) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
-            guard let key = try grant(of: user, for: caller, in: state) else {
-                throw .noObject
-            }
+            guard let key = try grant(of: user, for: caller, in: state) else { throw .noObject }
             guard state.book.grants[key]?.isLive == true else {
                 return (.json(["data": []]), .checked)
             }

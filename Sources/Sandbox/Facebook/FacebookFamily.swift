@@ -14,8 +14,6 @@ package struct FacebookConfiguration: Sendable {
 
     package var clients = [ClientRegistration("1234567890123456", secret: "facebook-app-secret")]
     package var repeatedDelete = RepeatedDelete.notFound
-    /// Whether the success is a bare `true`, as in old versions.
-    package var answersBareTrue = false
 
     package init() {}
 }

@@ -16,15 +16,11 @@ final class FaultInjector: Sendable {
 
     private let state: Mutex<State>
 
-    init(plan: FaultPlan) {
-        state = Mutex(State(plan: plan))
-    }
+    init(plan: FaultPlan) { state = Mutex(State(plan: plan)) }
 
     var plan: FaultPlan { state.withLock { $0.plan } }
 
-    func start(_ plan: FaultPlan) {
-        state.withLock { $0 = State(plan: plan) }
-    }
+    func start(_ plan: FaultPlan) { state.withLock { $0 = State(plan: plan) } }
 
     /// Whether a call sends a token that the plan calls unserviceable.
     func refuses(_ body: [UInt8], at endpoint: SandboxEndpoint) -> Bool {

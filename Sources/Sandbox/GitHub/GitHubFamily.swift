@@ -47,9 +47,7 @@ final class GitHubFamily: GrantFamily {
                     try self.answerDeletion(call, clientID, isGrant: what == "grant")
                 }
             case ("POST", "token"):
-                api(.check) { call throws(FamilyRefusal) in
-                    try self.answerCheck(call, clientID)
-                }
+                api(.check) { call throws(FamilyRefusal) in try self.answerCheck(call, clientID) }
             default: nil
             }
         }

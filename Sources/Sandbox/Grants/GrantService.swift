@@ -120,7 +120,5 @@ final class GrantService<State: GrantState>: Sendable {
         }
     }
 
-    func read<Result: Sendable>(_ body: (State) -> Result) -> Result {
-        state.withLock { body($0) }
-    }
+    func read<Result: Sendable>(_ body: (State) -> Result) -> Result { state.withLock { body($0) } }
 }

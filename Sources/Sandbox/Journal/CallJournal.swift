@@ -71,9 +71,7 @@ final class LogFile: Sendable {
         }
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     func append(_ record: CallRecord) throws {
         var line = try TypedJSON.bytes(record)

@@ -11,11 +11,7 @@ extension MicrosoftFamily {
         _ call: ProviderCall,
         _ route: GraphRoute
     ) throws(FamilyRefusal) -> ProviderReply {
-        let status =
-            switch route {
-            case .deleteGrant, .deleteAssignment: 204
-            default: 200
-            }
+        let status = call.method == "DELETE" ? 204 : 200
         return try service.perform(call, status: status) { state, now throws(FamilyRefusal) in
             switch try caller(call, in: state, now: now) {
             case .app(let token, let tenant):

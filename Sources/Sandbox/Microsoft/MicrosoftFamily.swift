@@ -70,13 +70,6 @@ final class MicrosoftFamily: GrantFamily {
         case listPrincipals
         case principal(clientID: String)
         case profile(user: String)
-
-        var endpoint: SandboxEndpoint {
-            switch self {
-            case .revokeSessions, .deleteGrant, .deleteAssignment: .revoke
-            case .listGrants, .listAssignments, .listPrincipals, .principal, .profile: .check
-            }
-        }
     }
 
     /// What the issuer and the audience of assertions are called, wherever the sandbox is.
@@ -103,16 +96,14 @@ final class MicrosoftFamily: GrantFamily {
         let tenant = parts[0]
         if tenant == "v1.0" {
             return graphRoute(method, Array(parts[1...])).map { route in
-                FamilyRoute(route.endpoint) { call throws(FamilyRefusal) in
+                FamilyRoute(method == "GET" ? .check : .revoke) { call throws(FamilyRefusal) in
                     try self.answerGraph(call, route)
                 }
             }
         }
         return switch (method, Array(parts[1...])) {
         case ("POST", ["oauth2", "v2.0", "token"]):
-            FamilyRoute(.token) { call throws(FamilyRefusal) in
-                try self.answerToken(call, tenant)
-            }
+            FamilyRoute(.token) { call throws(FamilyRefusal) in try self.answerToken(call, tenant) }
         case ("GET", ["discovery", "v2.0", "keys"]): FamilyRoute(.keys, handKeys)
         case ("GET", ["v2.0", ".well-known", "openid-configuration"]):
             FamilyRoute(.discovery) { call throws(FamilyRefusal) in

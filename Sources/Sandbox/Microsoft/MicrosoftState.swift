@@ -56,15 +56,11 @@ struct MicrosoftState: GrantState {
     }
 
     /// A tenant by GUID or domain.
-    func tenant(_ name: String) -> Tenant? {
-        tenants.first { $0.id == name || $0.domain == name }
-    }
+    func tenant(_ name: String) -> Tenant? { tenants.first { $0.id == name || $0.domain == name } }
 
     /// A user by object id or user principal name.
     func user(_ name: String, in tenant: Tenant) -> User? {
-        if let user = users["\(tenant.id)/\(name)"] {
-            return user
-        }
+        if let user = users["\(tenant.id)/\(name)"] { return user }
         guard name.hasSuffix("@\(tenant.domain)") else { return nil }
         let local = String(name.dropLast(tenant.domain.count + 1))
         return users["\(tenant.id)/\(MicrosoftIDs.objectID(of: local, in: tenant.id))"]
@@ -76,9 +72,7 @@ struct MicrosoftState: GrantState {
         let ids = MicrosoftIDs(key)
         let user = users["\(ids.tenantID)/\(ids.objectID)"]
         guard token.ticket.chain > user?.validFromChain ?? 0 else { return .sessionsRevoked }
-        if now >= token.expiresSeconds ?? .max {
-            return .inactive
-        }
+        if now >= token.expiresSeconds ?? .max { return .inactive }
         guard book.standing(token, now: now) == .dead else { return nil }
         // A grant for everybody covers a user whose own grant was deleted.
         if book.grants[key]?.isLive == false, tenant(ids.tenantID)?.hasTenantWideGrant == true {

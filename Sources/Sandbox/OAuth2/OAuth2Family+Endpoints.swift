@@ -91,9 +91,7 @@ extension OAuth2Family {
         guard let text = call.form["token"] else { throw Self.invalidRequest }
         let isCut = try service.perform(call) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(text, now: now) else {
-                guard configuration.unknownToken != .refused else {
-                    throw .oauth("invalid_token")
-                }
+                guard configuration.unknownToken != .refused else { throw .oauth("invalid_token") }
                 return (false, .ignored)
             }
             // RFC 7009 §2.1 refuses another client's token and names no code; this is Keycloak's.

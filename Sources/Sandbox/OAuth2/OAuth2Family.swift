@@ -38,7 +38,6 @@ package struct OAuth2Configuration: Sendable {
     package var unknownToken = UnknownToken.ok
     /// Whether access tokens can be revoked; `unsupported_token_type` otherwise.
     package var revokesAccessTokens = true
-    package var accessLifetimeSeconds: Int64 = 3600
 
     package init() {}
 }
@@ -88,12 +87,7 @@ final class OAuth2Family: GrantFamily {
     }
 
     func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules {
-        TokenRules(
-            accessPrefix: "at_",
-            accessLifetimeSeconds: configuration.accessLifetimeSeconds,
-            refreshPrefix: "rt_",
-            refreshLifetimeSeconds: nil
-        )
+        TokenRules(accessPrefix: "at_", accessLifetimeSeconds: 3600, refreshPrefix: "rt_")
     }
 
     func idToken(_ order: IDTokenOrder) throws -> String? {

@@ -20,9 +20,7 @@ final class SandboxAddress: Sendable {
     /// `https://localhost:PORT`.
     var baseURL: String { text.withLock { $0 } }
 
-    func set(_ baseURL: String) {
-        text.withLock { $0 = baseURL }
-    }
+    func set(_ baseURL: String) { text.withLock { $0 = baseURL } }
 }
 
 /// The sandbox's idea of the time: the machine's wall clock and an offset that tests move.
@@ -30,17 +28,13 @@ final class SandboxClock: Sendable {
     private let source: @Sendable () -> Int64
     private let offset = Mutex<Int64>(0)
 
-    init(source: @escaping @Sendable () -> Int64) {
-        self.source = source
-    }
+    init(source: @escaping @Sendable () -> Int64) { self.source = source }
 
     var nowMilliseconds: Int64 { source() + offset.withLock { $0 } }
 
     var nowSeconds: Int64 { nowMilliseconds / 1000 }
 
-    func setOffset(milliseconds: Int64) {
-        offset.withLock { $0 = milliseconds }
-    }
+    func setOffset(milliseconds: Int64) { offset.withLock { $0 = milliseconds } }
 
     /// The machine's wall clock in Unix milliseconds (clock_gettime(2), CLOCK_REALTIME).
     static func wallMilliseconds() -> Int64 {

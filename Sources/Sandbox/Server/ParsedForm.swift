@@ -10,9 +10,7 @@ struct ParsedForm: Sendable {
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
             let value = Self.decoded(pair.dropFirst(name.count + 1))
-            if fields.updateValue(value, forKey: Self.decoded(name)) != nil {
-                hasDuplicates = true
-            }
+            if fields.updateValue(value, forKey: Self.decoded(name)) != nil { hasDuplicates = true }
         }
     }
 

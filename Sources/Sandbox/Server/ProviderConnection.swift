@@ -175,13 +175,9 @@ final class ConnectionBreaker: ChannelInboundHandler {
 
     private var context: ChannelHandlerContext?
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        self.context = context
-    }
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        self.context = nil
-    }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     /// Sends a TCP reset: with a linger time of zero, close(2) drops the connection (socket(7)),
     /// and TLS, which is above this handler, says no goodbye.

@@ -80,9 +80,7 @@ struct ProviderCall: Sendable {
 
     /// The token of `Authorization: Bearer` (RFC 6750 §2.1).
     var bearer: String? {
-        guard let authorization, authorization.lowercased().hasPrefix("bearer ") else {
-            return nil
-        }
+        guard let authorization, authorization.lowercased().hasPrefix("bearer ") else { return nil }
         return String(authorization.dropFirst(7))
     }
 }

@@ -38,9 +38,7 @@ struct SandboxDirectory: Sendable {
         guard descriptor >= 0, fchmod(descriptor, mode) == 0,
             unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count,
             unsafe rename(fresh, file(name)) == 0
-        else {
-            throw SandboxError(.file, cannot: "write file", at: file(name))
-        }
+        else { throw SandboxError(.file, cannot: "write file", at: file(name)) }
     }
 
     /// The text of a file; `nil` when there is none.
