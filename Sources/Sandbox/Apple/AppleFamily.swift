@@ -88,7 +88,7 @@ final class AppleFamily: GrantFamily {
         }
     }
 
-    func answer(_ call: ProviderCall) -> ProviderReply {
+    func answer(_ call: Call) -> Reply {
         var reply = serve(call)
         if reply.contentType != nil { reply.contentType = "application/json;charset=UTF-8" }
         return reply
@@ -151,7 +151,7 @@ final class AppleFamily: GrantFamily {
 // MARK: - Endpoints
 
 extension AppleFamily {
-    private func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    private func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
         switch call.form["grant_type"] {
         case "authorization_code": return try exchange(call, client)
@@ -161,10 +161,7 @@ extension AppleFamily {
         }
     }
 
-    private func exchange(
-        _ call: ProviderCall,
-        _ client: RegisteredClient
-    ) throws(FamilyRefusal) -> ProviderReply {
+    private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
         guard call.form["code"] != nil else { throw Self.invalidRequest }
         let tokens = try exchange(call, client, call.form) { failure, _ in
             switch failure {
@@ -179,10 +176,7 @@ extension AppleFamily {
     }
 
     /// Gives an access token for a refresh token, which it does not repeat.
-    private func check(
-        _ call: ProviderCall,
-        _ client: RegisteredClient
-    ) throws(FamilyRefusal) -> ProviderReply {
+    private func check(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
         guard let text = call.form["refresh_token"] else { throw Self.invalidRequest }
         let digest = TokenDigest(text)
         let tokens = try refresh(call, client, rotate: false) { state, now throws(FamilyRefusal) in
@@ -194,7 +188,7 @@ extension AppleFamily {
             if configuration.refreshLimit == .daily, let checked = state.checkedSeconds[digest],
                 now - checked < Self.daySeconds
             {
-                throw FamilyRefusal("throttled", ProviderReply(status: 429))
+                throw FamilyRefusal("throttled", Reply(status: 429))
             }
             state.checkedSeconds.insert(now, for: digest)
             var ticket = token.ticket
@@ -206,10 +200,10 @@ extension AppleFamily {
 
     /// 200 for everything but another client's live token: garbage, codes, id tokens and dead
     /// tokens cut nothing.
-    private func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    private func answerRevoke(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
         let form = call.form
-        let success = ProviderReply(status: 200)
+        let success = Reply(status: 200)
         guard let text = form["token"] else {
             let isMisnamed = form["refresh_token"] != nil || form["access_token"] != nil
             guard isMisnamed, configuration.misnamedToken == .accept else {
@@ -228,7 +222,7 @@ extension AppleFamily {
 
     /// Apple answers 400 where RFC 6749 has 401, and does not read a JSON body: it then misses the
     /// client.
-    private func authenticate(_ call: ProviderCall) throws(FamilyRefusal) -> RegisteredClient {
+    private func authenticate(_ call: Call) throws(FamilyRefusal) -> RegisteredClient {
         let form = call.form
         guard !form.hasDuplicates else { throw Self.invalidRequest }
         guard let client = clients[form["client_id"]], let teamID = client.registration.project,

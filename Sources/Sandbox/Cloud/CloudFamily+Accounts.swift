@@ -3,7 +3,7 @@ import Synchronization
 
 /// The accounts of Firebase Authentication, and of the tenants of Identity Platform.
 extension CloudFamily {
-    func answerAccounts(_ call: ProviderCall, _ parts: [String]) throws(Refusal) -> ProviderReply {
+    func answerAccounts(_ call: Call, _ parts: [String]) throws(Refusal) -> Reply {
         let isTenant = parts.count == 6 && parts[3] == "tenants"
         guard parts.count == 4 || isTenant, parts[0] == "v1", parts[1] == "projects" else {
             throw Refusal(404, "Not found")
@@ -26,7 +26,7 @@ extension CloudFamily {
     }
 
     /// Whose account a lookup of one account is about.
-    func lookedUp(_ call: ProviderCall) -> String? {
+    func lookedUp(_ call: Call) -> String? {
         guard call.path.hasSuffix("accounts:lookup") else { return nil }
         let ids = Self.ids(call.json)
         return ids.count == 1 ? ids[0] : nil
@@ -37,7 +37,7 @@ extension CloudFamily {
     }
 
     /// Unknown ids are left out; without any known one there is no `users` at all.
-    private func lookUp(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
+    private func lookUp(_ call: Call, _ tenant: String) throws(Refusal) -> Reply {
         let ids = Self.ids(try read(call))
         guard ids.count <= 100 else { throw Refusal(400, "TOO_MANY_IDENTIFIERS") }
         let found = state.withLock { state in
@@ -50,10 +50,7 @@ extension CloudFamily {
     }
 
     /// Only the first expression is heeded; a count of zero and no `userInfo` is nobody.
-    private func queryAccounts(
-        _ call: ProviderCall,
-        _ tenant: String
-    ) throws(Refusal) -> ProviderReply {
+    private func queryAccounts(_ call: Call, _ tenant: String) throws(Refusal) -> Reply {
         let query = try read(call)
         let id = query["expression"]?.array?.first.map { $0["userId"]?.string ?? "" }
         // An int64 in JSON is a text (protobuf.dev, "ProtoJSON Format").
@@ -80,10 +77,7 @@ extension CloudFamily {
     }
 
     /// By their ids; a token stands for the last one of a page.
-    private func listAccounts(
-        _ call: ProviderCall,
-        _ tenant: String
-    ) throws(Refusal) -> ProviderReply {
+    private func listAccounts(_ call: Call, _ tenant: String) throws(Refusal) -> Reply {
         guard let size = call.query["maxResults"].map({ Int($0) }) ?? 20,
             (1...1000).contains(size)
         else { throw Refusal(400, "INVALID_PAGE_SELECTION") }
@@ -116,7 +110,7 @@ extension CloudFamily {
         ]
     }
 
-    private func update(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
+    private func update(_ call: Call, _ tenant: String) throws(Refusal) -> Reply {
         let change = try read(call)
         guard let id = change["localId"]?.string else { throw Refusal(400, "MISSING_LOCAL_ID") }
         let isKnown = state.withLock { state in
@@ -130,7 +124,7 @@ extension CloudFamily {
         return .json(["kind": "identitytoolkit#SetAccountInfoResponse", "localId": .string(id)])
     }
 
-    private func delete(_ call: ProviderCall, _ tenant: String) throws(Refusal) -> ProviderReply {
+    private func delete(_ call: Call, _ tenant: String) throws(Refusal) -> Reply {
         guard let id = try read(call)["localId"]?.string else {
             throw Refusal(400, "MISSING_LOCAL_ID")
         }

@@ -7,7 +7,7 @@ import Synchronization
 /// of too much; what is not there is `null`; what is not permitted is 401. A database is a host of
 /// its own there, here it is `ns`, as with Firebase's emulator.
 extension CloudFamily {
-    func answerDatabase(_ call: ProviderCall, _ parts: [String]) throws(Refusal) -> ProviderReply {
+    func answerDatabase(_ call: Call, _ parts: [String]) throws(Refusal) -> Reply {
         guard let last = parts.last, last.hasSuffix(".json") else {
             throw Refusal(404, "append .json to your request URI")
         }
@@ -32,7 +32,7 @@ extension CloudFamily {
         }
     }
 
-    private func readTree(_ call: ProviderCall, _ name: String, _ path: [String]) -> ProviderReply {
+    private func readTree(_ call: Call, _ name: String, _ path: [String]) -> Reply {
         state.withLock { state in
             let values = state.values[name, default: PathTable()]
             if let value = values[path.joined(separator: "/")] { return .json(.integer(value)) }
@@ -51,11 +51,7 @@ extension CloudFamily {
         }
     }
 
-    private func deleteTrees(
-        _ paths: [[String]],
-        _ name: String,
-        _ call: ProviderCall
-    ) -> ProviderReply {
+    private func deleteTrees(_ paths: [[String]], _ name: String, _ call: Call) -> Reply {
         state.withLock { state in
             let doomed = Self.paths(at: paths, in: state.values[name, default: PathTable()])
             guard call.query["writeSizeLimit"] != "tiny" || doomed.count <= configuration.treeMax

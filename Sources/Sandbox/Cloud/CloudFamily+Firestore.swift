@@ -12,7 +12,7 @@ extension CloudFamily {
         "projects/\(configuration.project)/databases/\(configuration.database)/documents"
     }
 
-    func answerFirestore(_ call: ProviderCall, _ parts: [String]) throws(Refusal) -> ProviderReply {
+    func answerFirestore(_ call: Call, _ parts: [String]) throws(Refusal) -> Reply {
         guard parts.count >= 5, parts[0] == "v1", parts[1] == "projects", parts[3] == "databases"
         else { throw Refusal(404, "Not found") }
         guard parts[2] == configuration.project else {
@@ -43,10 +43,7 @@ extension CloudFamily {
         }
     }
 
-    private func listCollections(
-        _ call: ProviderCall,
-        _ path: [String]
-    ) throws(Refusal) -> ProviderReply {
+    private func listCollections(_ call: Call, _ path: [String]) throws(Refusal) -> Reply {
         let listing = try read(call)
         let names = state.withLock { state in
             Set(below(path, state).map { $0[path.count] }).sorted(by: Self.precedes)
@@ -62,7 +59,7 @@ extension CloudFamily {
         ])
     }
 
-    private func listDocuments(_ call: ProviderCall, _ path: [String]) -> ProviderReply {
+    private func listDocuments(_ call: Call, _ path: [String]) -> Reply {
         let showsMissing = call.query["showMissing"] == "true"
         return state.withLock { state in
             let all = Set(below(path, state).map { $0[path.count] })
@@ -86,7 +83,7 @@ extension CloudFamily {
         }
     }
 
-    private func batchGet(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+    private func batchGet(_ call: Call) throws(Refusal) -> Reply {
         let names = try read(call)["documents"]?.array?.compactMap(\.string) ?? []
         return state.withLock { state in
             let found = names.map { name -> JSONValue in
@@ -98,7 +95,7 @@ extension CloudFamily {
     }
 
     /// firestore.proto, `BatchWrite`: no order, no document twice, a status for each.
-    private func batchWrite(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+    private func batchWrite(_ call: Call) throws(Refusal) -> Reply {
         let writes = try read(call)["writes"]?.array ?? []
         let names = writes.compactMap { $0["delete"]?.string }
         guard names.count == writes.count, Set(names).count == names.count, names.count <= 500

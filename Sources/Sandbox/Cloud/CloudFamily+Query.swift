@@ -34,7 +34,7 @@ extension CloudFamily {
         }
     }
 
-    func runQuery(_ call: ProviderCall, _ path: [String]) throws(Refusal) -> JSONValue {
+    func runQuery(_ call: Call, _ path: [String]) throws(Refusal) -> JSONValue {
         guard let query = try read(call)["structuredQuery"] else { throw Refusal.malformed }
         var found = try find(query, path)
         if let name = query["startAt"]?["values"]?.array?.first?["referenceValue"]?.string {
@@ -51,7 +51,7 @@ extension CloudFamily {
         return .array(found.map { ["document": json($0, with: shown), "readTime": time] })
     }
 
-    func runCount(_ call: ProviderCall, _ path: [String]) throws(Refusal) -> JSONValue {
+    func runCount(_ call: Call, _ path: [String]) throws(Refusal) -> JSONValue {
         let counted = try read(call)["structuredAggregationQuery"]?["structuredQuery"]
         guard let counted else { throw Refusal.malformed }
         let count = try find(counted, path).count

@@ -7,7 +7,7 @@ import Synchronization
 /// stays softly where the bucket says so, and a second deletion is 404; holds and retention are 403
 /// with a reason; pages are shorter than asked for.
 extension CloudFamily {
-    func answerStorage(_ call: ProviderCall, _ parts: [String]) throws(Refusal) -> ProviderReply {
+    func answerStorage(_ call: Call, _ parts: [String]) throws(Refusal) -> Reply {
         guard parts.count >= 4, parts[0...2] == ["storage", "v1", "b"] else {
             throw Refusal(404, "Not Found")
         }
@@ -30,7 +30,7 @@ extension CloudFamily {
         }
     }
 
-    private func listObjects(_ call: ProviderCall) -> ProviderReply {
+    private func listObjects(_ call: Call) -> Reply {
         let query = call.query
         let wantsSoft = query["softDeleted"] == "true"
         let wantsAll = query["versions"] == "true"
@@ -66,7 +66,7 @@ extension CloudFamily {
         _ found: [CloudObject],
         _ query: ParsedForm,
         by delimiter: String
-    ) -> ProviderReply {
+    ) -> Reply {
         let prefix = query["prefix"] ?? ""
         var entries: [(key: String, object: CloudObject?)] = []
         for object in found {
@@ -93,10 +93,7 @@ extension CloudFamily {
         ])
     }
 
-    private func deleteObject(
-        _ call: ProviderCall,
-        _ name: String
-    ) throws(Refusal) -> ProviderReply {
+    private func deleteObject(_ call: Call, _ name: String) throws(Refusal) -> Reply {
         let generation = call.query["generation"].flatMap { Int64($0) }
         let now = tools.clock.nowMilliseconds
         let keptFor = configuration.softDeletionSeconds * 1000
@@ -123,7 +120,7 @@ extension CloudFamily {
             return nil
         }
         if let refusal { throw refusal }
-        return ProviderReply(status: 204)
+        return Reply(status: 204)
     }
 
     /// Adds an object in the order in which listings tell them.

@@ -37,7 +37,7 @@ extension CloudFamily {
     }
 
     /// Errors of the token endpoint are RFC 6749's, not those of the interfaces.
-    func answerToken(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+    func answerToken(_ call: Call) throws(Refusal) -> Reply {
         let form = call.form
         guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
             return Self.refused("unsupported_grant_type")
@@ -63,7 +63,7 @@ extension CloudFamily {
     }
 
     /// An interface wants a token of ours, or the emulators' word.
-    func authenticate(_ call: ProviderCall) throws(Refusal) {
+    func authenticate(_ call: Call) throws(Refusal) {
         guard let bearer = call.bearer else {
             throw Refusal(403, "The request is missing a valid API key.", word: "PERMISSION_DENIED")
         }
@@ -83,7 +83,7 @@ extension CloudFamily {
         }
     }
 
-    private static func refused(_ word: String) -> ProviderReply {
+    private static func refused(_ word: String) -> Reply {
         .json(["error": .string(word), "error_description": "Invalid JWT"], status: 400)
     }
 }

@@ -42,7 +42,7 @@ final class CloudFamily: ProviderFamily {
         return parts[1] == "token" ? .token : .data
     }
 
-    func answer(_ call: ProviderCall) -> ProviderReply {
+    func answer(_ call: Call) -> Reply {
         do throws(Refusal) {
             let reply = try serve(call)
             let isLookup = call.path.hasSuffix("accounts:lookup")
@@ -54,17 +54,17 @@ final class CloudFamily: ProviderFamily {
         }
     }
 
-    func recordSkipped(_ call: ProviderCall, status: Int) { record(call, .none, status, nil) }
+    func recordSkipped(_ call: Call, status: Int) { record(call, .none, status, nil) }
 
     var nowSeconds: Int64 { tools.clock.nowSeconds }
 
     /// A body, which must be a JSON object.
-    func read(_ call: ProviderCall) throws(Refusal) -> JSONValue {
+    func read(_ call: Call) throws(Refusal) -> JSONValue {
         guard let json = call.json, case .object = json else { throw Refusal.malformed }
         return json
     }
 
-    private func serve(_ call: ProviderCall) throws(Refusal) -> ProviderReply {
+    private func serve(_ call: Call) throws(Refusal) -> Reply {
         let parts = call.path.split(separator: "/").dropFirst().map(String.init)
         if parts == ["token"] { return try answerToken(call) }
         try authenticate(call)
@@ -78,7 +78,7 @@ final class CloudFamily: ProviderFamily {
     }
 
     private func record(
-        _ call: ProviderCall,
+        _ call: Call,
         _ outcome: CallRecord.Outcome,
         _ status: Int,
         _ error: String?

@@ -14,10 +14,10 @@ extension FacebookFamily {
     }
 
     func answerDeletion(
-        _ call: ProviderCall,
+        _ call: Call,
         of user: String,
         _ permission: String?
-    ) throws(FamilyRefusal) -> ProviderReply {
+    ) throws(FamilyRefusal) -> Reply {
         let success: JSONValue = ["success": true]
         return try service.perform(call) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
@@ -38,10 +38,7 @@ extension FacebookFamily {
         }
     }
 
-    func answerPermissions(
-        _ call: ProviderCall,
-        of user: String
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerPermissions(_ call: Call, of user: String) throws(FamilyRefusal) -> Reply {
         try service.perform(call) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let key = try grant(of: user, for: caller, in: state) else { throw .noObject }
@@ -57,7 +54,7 @@ extension FacebookFamily {
         }
     }
 
-    func answerProfile(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerProfile(_ call: Call) throws(FamilyRefusal) -> Reply {
         try service.perform(call) { state, now throws(FamilyRefusal) in
             let caller = try caller(call, in: state, now: now)
             guard let key = try grant(of: "me", for: caller, in: state),
@@ -68,7 +65,7 @@ extension FacebookFamily {
     }
 
     /// Looks at a token of the calling app; 200 also for dead ones.
-    func answerDebug(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerDebug(_ call: Call) throws(FamilyRefusal) -> Reply {
         guard let input = call.query["input_token"] else {
             throw .graph(100, "(#100) The parameter input_token is required")
         }
@@ -108,7 +105,7 @@ extension FacebookFamily {
     }
 
     /// Limited Login's end: the id token must be fresh; permissions stay as they are.
-    func answerUninstall(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerUninstall(_ call: Call) throws(FamilyRefusal) -> Reply {
         guard let appID = call.form["app_id"], let text = call.form["id_token"] else {
             throw .graph(100, "(#100) Missing parameter")
         }
@@ -126,7 +123,7 @@ extension FacebookFamily {
         }
     }
 
-    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         guard let client = clients[call.parameters["client_id"]] else {
             throw .graph(101, "Error validating application. Cannot get application info.")
         }
@@ -164,11 +161,7 @@ extension FacebookFamily {
 
     // MARK: - Callers
 
-    private func caller(
-        _ call: ProviderCall,
-        in state: State,
-        now: Int64
-    ) throws(FamilyRefusal) -> Caller {
+    private func caller(_ call: Call, in state: State, now: Int64) throws(FamilyRefusal) -> Caller {
         guard let text = call.parameters["access_token"] ?? call.bearer else {
             throw .graph(104, "An access token is required to request this resource.")
         }
@@ -196,7 +189,7 @@ extension FacebookFamily {
 
     /// `appsecret_proof`: HMAC-SHA256 of the token that is used, in lower-case hexadecimal.
     private func checkProof(
-        _ call: ProviderCall,
+        _ call: Call,
         of token: String,
         by client: RegisteredClient
     ) throws(FamilyRefusal) {

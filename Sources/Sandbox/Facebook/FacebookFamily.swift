@@ -88,7 +88,7 @@ final class FacebookFamily: GrantFamily {
         }
     }
 
-    func note(_ call: ProviderCall) -> CallNote {
+    func note(_ call: Call) -> CallNote {
         let token = call.parameters["access_token"] ?? call.bearer
         let app = token?.split(separator: "|").first.map(String.init)
         return CallNote(
@@ -154,12 +154,12 @@ final class FacebookFamily: GrantFamily {
     }
 
     /// Graph's limits are 400 as well, and say nothing about when to come again.
-    func throttled(retryAfterSeconds: Int) -> ProviderReply {
+    func throttled(retryAfterSeconds: Int) -> Reply {
         FamilyRefusal.graph(341, "(#341) Application limit reached").reply
     }
 }
 
-extension ProviderCall {
+extension Call {
     /// The parameters of Graph, which may be in the query or in the form.
     var parameters: ParsedForm { query.merging(form) }
 }

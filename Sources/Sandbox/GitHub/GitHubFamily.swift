@@ -117,7 +117,7 @@ final class GitHubFamily: GrantFamily {
     }
 
     /// A secondary rate limit is 403, not 429.
-    func throttled(retryAfterSeconds: Int) -> ProviderReply {
+    func throttled(retryAfterSeconds: Int) -> Reply {
         var reply = Self.api("You have exceeded a secondary rate limit.", status: 403).reply
         reply.retryAfterSeconds = retryAfterSeconds
         return reply
@@ -133,7 +133,7 @@ extension GitHubFamily {
     // MARK: - github.com
 
     /// Errors are 200 too, and everything is a form unless the caller accepts JSON.
-    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         let form = call.form
         guard let client = clients[form["client_id"]], client.has(secret: form["client_secret"])
         else {
@@ -151,10 +151,7 @@ extension GitHubFamily {
         }
     }
 
-    private func exchange(
-        _ call: ProviderCall,
-        _ client: RegisteredClient
-    ) throws(FamilyRefusal) -> ProviderReply {
+    private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
         let tokens = try exchange(call, client, call.form) { failure, _ in
             guard case .redirect = failure else {
                 return Self.refusal(
@@ -173,10 +170,7 @@ extension GitHubFamily {
     }
 
     /// A refresh ends the tokens that it replaces, the access token too.
-    private func refresh(
-        _ call: ProviderCall,
-        _ client: RegisteredClient
-    ) throws(FamilyRefusal) -> ProviderReply {
+    private func refresh(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
         let text = call.form["refresh_token"] ?? ""
         let tokens = try refresh(call, client) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(text, .refresh, of: client.id, now: now) else {
@@ -191,7 +185,7 @@ extension GitHubFamily {
         return Self.answer(tokens, call)
     }
 
-    private static func answer(_ tokens: TokenSet, _ call: ProviderCall) -> ProviderReply {
+    private static func answer(_ tokens: TokenSet, _ call: Call) -> Reply {
         let end = tokens.rules.refreshLifetimeSeconds ?? 0
         return reply(
             [
@@ -210,7 +204,7 @@ extension GitHubFamily {
     private static func refusal(
         _ error: String,
         _ description: String,
-        _ call: ProviderCall
+        _ call: Call
     ) -> FamilyRefusal {
         let body: JSONValue = [
             "error": .string(error), "error_description": .string(description),
@@ -219,7 +213,7 @@ extension GitHubFamily {
         return FamilyRefusal(error, reply(body, call))
     }
 
-    private static func reply(_ body: JSONValue, _ call: ProviderCall) -> ProviderReply {
+    private static func reply(_ body: JSONValue, _ call: Call) -> Reply {
         guard call.header("accept")?.contains("application/json") != true,
             case .object(let members) = body
         else { return .json(body) }
@@ -227,7 +221,7 @@ extension GitHubFamily {
             let text = member.value.string.map(PercentEncoding.encode)
             return "\(member.name)=\(text ?? member.value.compactText)"
         }
-        return ProviderReply(
+        return Reply(
             status: 200,
             contentType: "application/x-www-form-urlencoded; charset=utf-8",
             body: Array(form.joined(separator: "&").utf8)
@@ -238,10 +232,10 @@ extension GitHubFamily {
 
     /// Deletes one token, or the grant with all of them; the token must be live.
     func answerDeletion(
-        _ call: ProviderCall,
+        _ call: Call,
         _ clientID: String,
         isGrant: Bool
-    ) throws(FamilyRefusal) -> ProviderReply {
+    ) throws(FamilyRefusal) -> Reply {
         let text = try authenticate(call, clientID)
         return try service.perform(call, status: 204) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(text, .access, of: clientID, now: now) else {
@@ -252,14 +246,11 @@ extension GitHubFamily {
             } else {
                 state.book.kill(TokenDigest(text))
             }
-            return (ProviderReply(status: 204), .revoked)
+            return (Reply(status: 204), .revoked)
         }
     }
 
-    func answerCheck(
-        _ call: ProviderCall,
-        _ clientID: String
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerCheck(_ call: Call, _ clientID: String) throws(FamilyRefusal) -> Reply {
         let text = try authenticate(call, clientID)
         return try service.perform(call) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(text, .access, of: clientID, now: now) else {
@@ -273,7 +264,7 @@ extension GitHubFamily {
         }
     }
 
-    func answerUser(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerUser(_ call: Call) throws(FamilyRefusal) -> Reply {
         try service.perform(call) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(call.bearer ?? "", .access, now: now) else {
                 throw Self.api("Bad credentials", status: 401)
@@ -290,10 +281,7 @@ extension GitHubFamily {
     private static let notFound = api("Not Found", status: 404)
 
     /// Checks Basic and finds the token of the body.
-    private func authenticate(
-        _ call: ProviderCall,
-        _ clientID: String
-    ) throws(FamilyRefusal) -> String {
+    private func authenticate(_ call: Call, _ clientID: String) throws(FamilyRefusal) -> String {
         let basic = BasicCredentials(call.authorization)
         guard let client = clients[clientID], basic?.name == clientID,
             client.has(secret: basic?.password)

@@ -125,7 +125,7 @@ final class GoogleFamily: GrantFamily {
 }
 
 extension GoogleFamily {
-    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
         switch call.form["grant_type"] {
         case "authorization_code": return try exchange(call, client)
@@ -138,7 +138,7 @@ extension GoogleFamily {
     }
 
     /// By form or Basic; clients of mobile applications have no secret.
-    private func authenticate(_ call: ProviderCall) throws(FamilyRefusal) -> RegisteredClient {
+    private func authenticate(_ call: Call) throws(FamilyRefusal) -> RegisteredClient {
         let form = call.form
         let basic = BasicCredentials(call.authorization)
         guard let client = clients[basic?.name ?? form["client_id"]] else {
@@ -149,10 +149,7 @@ extension GoogleFamily {
         return client
     }
 
-    private func exchange(
-        _ call: ProviderCall,
-        _ client: RegisteredClient
-    ) throws(FamilyRefusal) -> ProviderReply {
+    private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
         guard call.form["code"] != nil else {
             throw .oauth("invalid_request", "Missing required parameter: code")
         }
@@ -164,10 +161,7 @@ extension GoogleFamily {
     }
 
     /// The refresh token stays, and its six months begin again.
-    private func refresh(
-        _ call: ProviderCall,
-        _ client: RegisteredClient
-    ) throws(FamilyRefusal) -> ProviderReply {
+    private func refresh(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
         guard let text = call.form["refresh_token"] else {
             throw .oauth("invalid_request", "Missing required parameter: refresh_token")
         }
@@ -189,7 +183,7 @@ extension GoogleFamily {
     ///
     /// It takes the whole project's grant along. Not idempotent, unlike RFC 7009: an unknown,
     /// expired or revoked token is an error.
-    func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerRevoke(_ call: Call) throws(FamilyRefusal) -> Reply {
         guard let text = call.query["token"] ?? call.form["token"] else {
             throw .oauth("invalid_request", "Missing required parameter: token")
         }

@@ -15,7 +15,7 @@ protocol GrantFamily: ProviderFamily {
     /// The scope of a sign-in that names none.
     var defaultScope: String { get }
 
-    func note(_ call: ProviderCall) -> CallNote
+    func note(_ call: Call) -> CallNote
 
     /// What answers at a path; `nil` when it is not this family's.
     func route(_ method: String, _ path: String) -> FamilyRoute?
@@ -66,7 +66,7 @@ extension GrantFamily {
         route(method, path)?.endpoint
     }
 
-    func note(_ call: ProviderCall) -> CallNote {
+    func note(_ call: Call) -> CallNote {
         let form = call.form
         let signed = SignedCall(call)
         let tokens: [String?] = [
@@ -110,9 +110,9 @@ extension GrantFamily {
         return Array(parts[2...])
     }
 
-    func answer(_ call: ProviderCall) -> ProviderReply { serve(call) }
+    func answer(_ call: Call) -> Reply { serve(call) }
 
-    func serve(_ call: ProviderCall) -> ProviderReply {
+    func serve(_ call: Call) -> Reply {
         var call = call
         call.note = note(call)
         do throws(FamilyRefusal) {
@@ -126,7 +126,7 @@ extension GrantFamily {
         }
     }
 
-    func recordSkipped(_ call: ProviderCall, status: Int) {
+    func recordSkipped(_ call: Call, status: Int) {
         var call = call
         call.note = note(call)
         service.record(call, .none, status: status)
@@ -138,13 +138,13 @@ extension GrantFamily {
     }
 
     /// Answers with something that depends on no grant.
-    func hand(_ value: JSONValue, _ call: ProviderCall) -> ProviderReply {
+    func hand(_ value: JSONValue, _ call: Call) -> Reply {
         service.record(call, .served, status: 200)
         return .json(value)
     }
 
     /// Answers with the public keys (RFC 7517 §5).
-    func handKeys(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func handKeys(_ call: Call) throws(FamilyRefusal) -> Reply {
         do {
             return hand(try signingKeys.published(), call)
         } catch {
@@ -154,7 +154,7 @@ extension GrantFamily {
 
     /// Turns the code of a call into tokens.
     func exchange(
-        _ call: ProviderCall,
+        _ call: Call,
         _ client: RegisteredClient,
         _ fields: ParsedForm,
         checking check: (GrantBook.Ticket, State) throws(FamilyRefusal) -> Void = { _, _ in },
@@ -183,7 +183,7 @@ extension GrantFamily {
     /// Turns a refresh token, whose sign-in `find` returns, into an access token, and into a new
     /// refresh token if it is to rotate.
     func refresh(
-        _ call: ProviderCall,
+        _ call: Call,
         _ client: RegisteredClient,
         rotate: Bool = true,
         _ find: (inout State, Int64) throws(FamilyRefusal) -> GrantBook.Ticket
@@ -198,10 +198,7 @@ extension GrantFamily {
     }
 
     /// The answer with fresh tokens (RFC 6749 §5.1).
-    func answer(
-        _ tokens: TokenSet,
-        withIDToken: Bool = true
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answer(_ tokens: TokenSet, withIDToken: Bool = true) throws(FamilyRefusal) -> Reply {
         let scope = tokens.ticket.scope
         let idToken = try withIDToken ? idToken(tokens) : nil
         return .json([
@@ -233,7 +230,7 @@ extension GrantFamily {
 ///
 /// A refusal that the service did not record is recorded by the caller.
 struct FamilyRoute {
-    typealias Answer = (ProviderCall) throws(FamilyRefusal) -> ProviderReply
+    typealias Answer = (Call) throws(FamilyRefusal) -> Reply
 
     let endpoint: SandboxEndpoint
     let answer: Answer
@@ -256,10 +253,10 @@ struct IDTokenOrder {
 /// A provider's refusal: its answer, and its error code for the journal.
 struct FamilyRefusal: Error, Sendable {
     let code: String
-    let reply: ProviderReply
+    let reply: Reply
     var isRecorded = false
 
-    init(_ code: String, _ reply: ProviderReply) {
+    init(_ code: String, _ reply: Reply) {
         self.code = code
         self.reply = reply
     }
@@ -275,5 +272,5 @@ struct FamilyRefusal: Error, Sendable {
     }
 
     /// What libcrypto's failure looks like from outside.
-    static let internalError = FamilyRefusal("server_error", ProviderReply(status: 500))
+    static let internalError = FamilyRefusal("server_error", Reply(status: 500))
 }

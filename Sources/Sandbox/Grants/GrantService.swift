@@ -46,7 +46,7 @@ final class GrantService<State: GrantState>: Sendable {
     ///
     /// A refusal is recorded here too, and leaves as the error.
     func perform<Result: Sendable>(
-        _ call: ProviderCall,
+        _ call: Call,
         status: Int = 200,
         _ body: (inout State, Int64) throws(FamilyRefusal) -> (Result, CallRecord.Outcome)
     ) throws(FamilyRefusal) -> Result {
@@ -75,12 +75,7 @@ final class GrantService<State: GrantState>: Sendable {
     }
 
     /// Records a call that changed nothing.
-    func record(
-        _ call: ProviderCall,
-        _ outcome: CallRecord.Outcome,
-        status: Int,
-        error: String? = nil
-    ) {
+    func record(_ call: Call, _ outcome: CallRecord.Outcome, status: Int, error: String? = nil) {
         state.withLock { state in
             var record = record(of: call, in: state, status: status)
             record.outcome = outcome
@@ -89,7 +84,7 @@ final class GrantService<State: GrantState>: Sendable {
         }
     }
 
-    private func record(of call: ProviderCall, in state: State, status: Int) -> CallRecord {
+    private func record(of call: Call, in state: State, status: Int) -> CallRecord {
         var record = CallRecord(provider: name, call, status: status)
         if let digest = call.note.token.map({ TokenDigest($0) }) {
             record.token = digest.prefix

@@ -40,7 +40,7 @@ package struct CallRecord: Codable, Equatable, Sendable {
     package var error: String?
     package var fault: FaultKind?
 
-    init(provider: String, _ call: ProviderCall, status: Int) {
+    init(provider: String, _ call: Call, status: Int) {
         self.provider = provider
         self.status = status
         endpoint = call.endpoint

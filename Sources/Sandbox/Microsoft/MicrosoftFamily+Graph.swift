@@ -7,10 +7,7 @@ extension MicrosoftFamily {
         case user(GrantBook.Ticket)
     }
 
-    func answerGraph(
-        _ call: ProviderCall,
-        _ route: GraphRoute
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerGraph(_ call: Call, _ route: GraphRoute) throws(FamilyRefusal) -> Reply {
         let status = call.method == "DELETE" ? 204 : 200
         return try service.perform(call, status: status) { state, now throws(FamilyRefusal) in
             switch try caller(call, in: state, now: now) {
@@ -27,7 +24,7 @@ extension MicrosoftFamily {
         _ route: GraphRoute,
         for ticket: GrantBook.Ticket,
         _ state: inout MicrosoftState
-    ) throws(FamilyRefusal) -> (ProviderReply, CallRecord.Outcome) {
+    ) throws(FamilyRefusal) -> (Reply, CallRecord.Outcome) {
         let ids = MicrosoftIDs(ticket.grant)
         switch route {
         case .profile("me"):
@@ -45,13 +42,13 @@ extension MicrosoftFamily {
 
     /// What a client may do by itself, with the roles that the tenant gave.
     private func serve(
-        _ call: ProviderCall,
+        _ call: Call,
         _ route: GraphRoute,
         for token: MicrosoftState.AppToken,
         in tenant: MicrosoftConfiguration.Tenant,
         _ state: inout MicrosoftState,
         now: Int64
-    ) throws(FamilyRefusal) -> (ProviderReply, CallRecord.Outcome) {
+    ) throws(FamilyRefusal) -> (Reply, CallRecord.Outcome) {
         guard tenant.roles.contains(where: { Self.roles(for: route).contains($0) }) else {
             throw .graphForbidden
         }
@@ -74,7 +71,7 @@ extension MicrosoftFamily {
             guard let key = state.assignmentKeys[id], MicrosoftIDs(key).tenantID == tenant.id,
                 state.deletedAssignments.insert(key).inserted
             else { throw .graphNotFound }
-            return (ProviderReply(status: 204), .revoked)
+            return (Reply(status: 204), .revoked)
         case .listPrincipals:
             let clientID = try Self.filter(call)["appId"] ?? token.clientID
             guard clients[clientID] != nil else { return (Self.list([]), .checked) }
@@ -100,11 +97,11 @@ extension MicrosoftFamily {
 
     /// Filtered by `clientId`, `principalId` and `consentType`; deleted ones stay for the lag.
     private func listGrants(
-        _ call: ProviderCall,
+        _ call: Call,
         in tenant: MicrosoftConfiguration.Tenant,
         _ state: MicrosoftState,
         now: Int64
-    ) throws(FamilyRefusal) -> ProviderReply {
+    ) throws(FamilyRefusal) -> Reply {
         let filter = try Self.filter(call)
         let users =
             if let objectID = filter["principalId"] {
@@ -141,13 +138,13 @@ extension MicrosoftFamily {
         in tenant: MicrosoftConfiguration.Tenant,
         _ state: inout MicrosoftState,
         now: Int64
-    ) throws(FamilyRefusal) -> ProviderReply {
+    ) throws(FamilyRefusal) -> Reply {
         if let key = state.grantKeys[id], MicrosoftIDs(key).tenantID == tenant.id,
             state.book.grants[key]?.isLive == true
         {
             state.book.cut(key)
             state.deletedSeconds[key] = now
-            return ProviderReply(status: 204)
+            return Reply(status: 204)
         }
         let isTenantWide = clients.listing(provider: name, baseURL: "").contains { client in
             MicrosoftIDs.tenantWideGrant(of: client.clientID, in: tenant.id) == id
@@ -156,7 +153,7 @@ extension MicrosoftFamily {
             let index = state.tenants.firstIndex(where: { $0.id == tenant.id })
         else { throw .graphNotFound }
         state.tenants[index].hasTenantWideGrant = false
-        return ProviderReply(status: 204)
+        return Reply(status: 204)
     }
 
     private static func principal(
@@ -187,7 +184,7 @@ extension MicrosoftFamily {
     private static func assignments(
         of user: MicrosoftState.User,
         in state: MicrosoftState
-    ) -> ProviderReply {
+    ) -> Reply {
         let keys = user.keys.filter { !state.deletedAssignments.contains($0) }
         let rows = keys.map { key -> JSONValue in
             let ids = MicrosoftIDs(key)
@@ -204,7 +201,7 @@ extension MicrosoftFamily {
     // MARK: - Form of calls and answers
 
     private func caller(
-        _ call: ProviderCall,
+        _ call: Call,
         in state: MicrosoftState,
         now: Int64
     ) throws(FamilyRefusal) -> Caller {
@@ -224,7 +221,7 @@ extension MicrosoftFamily {
     }
 
     /// `$filter` with `eq` and `and` only.
-    private static func filter(_ call: ProviderCall) throws(FamilyRefusal) -> [String: String] {
+    private static func filter(_ call: Call) throws(FamilyRefusal) -> [String: String] {
         guard let text = call.query["$filter"] else { return [:] }
         var filter: [String: String] = [:]
         for clause in text.split(separator: " and ") {
@@ -238,9 +235,9 @@ extension MicrosoftFamily {
         return filter
     }
 
-    private static func list(_ rows: [JSONValue]) -> ProviderReply { value(.array(rows)) }
+    private static func list(_ rows: [JSONValue]) -> Reply { value(.array(rows)) }
 
-    private static func value(_ value: JSONValue) -> ProviderReply {
+    private static func value(_ value: JSONValue) -> Reply {
         .json(["@odata.context": "https://graph.microsoft.com/v1.0/$metadata", "value": value])
     }
 }

@@ -2,10 +2,7 @@ import Encoding
 
 /// `POST /{tenant}/oauth2/v2.0/token`.
 extension MicrosoftFamily {
-    func answerToken(
-        _ call: ProviderCall,
-        _ tenant: String
-    ) throws(FamilyRefusal) -> ProviderReply {
+    func answerToken(_ call: Call, _ tenant: String) throws(FamilyRefusal) -> Reply {
         if !["common", "organizations", "consumers", MicrosoftIDs.personalTenant].contains(tenant) {
             _ = try self.tenant(tenant)
         }
@@ -29,10 +26,10 @@ extension MicrosoftFamily {
     }
 
     private func exchange(
-        _ call: ProviderCall,
+        _ call: Call,
         _ client: RegisteredClient,
         _ tenant: String
-    ) throws(FamilyRefusal) -> ProviderReply {
+    ) throws(FamilyRefusal) -> Reply {
         guard call.form["code"] != nil else { throw Self.missing("code") }
         let tokens = try exchange(
             call,
@@ -68,10 +65,10 @@ extension MicrosoftFamily {
 
     /// Every use gives a new refresh token, and the old one lives on: a trap of the original.
     private func refresh(
-        _ call: ProviderCall,
+        _ call: Call,
         _ client: RegisteredClient,
         _ tenant: String
-    ) throws(FamilyRefusal) -> ProviderReply {
+    ) throws(FamilyRefusal) -> Reply {
         guard let text = call.form["refresh_token"] else { throw Self.missing("refresh_token") }
         let digest = TokenDigest(text)
         let tokens = try refresh(call, client) { state, now throws(FamilyRefusal) in
@@ -87,10 +84,10 @@ extension MicrosoftFamily {
 
     /// A token of the client for Graph, where an administrator of the tenant consented.
     private func answerForItself(
-        _ call: ProviderCall,
+        _ call: Call,
         _ client: RegisteredClient,
         _ name: String
-    ) throws(FamilyRefusal) -> ProviderReply {
+    ) throws(FamilyRefusal) -> Reply {
         guard !["common", "organizations", "consumers"].contains(name) else {
             throw .entra("invalid_request", 50_059, "No tenant-identifying information found.")
         }
@@ -123,7 +120,7 @@ extension MicrosoftFamily {
         }
     }
 
-    private func extendedAnswer(_ tokens: TokenSet) throws(FamilyRefusal) -> ProviderReply {
+    private func extendedAnswer(_ tokens: TokenSet) throws(FamilyRefusal) -> Reply {
         let idToken = try idToken(tokens)
         return .json([
             "token_type": "Bearer", "scope": .string(tokens.ticket.scope), "expires_in": 3599,
@@ -151,7 +148,7 @@ extension MicrosoftFamily {
 
     /// By secret, in the form or in Basic, or by an assertion that the certificate's key signed.
     private func authenticate(
-        _ call: ProviderCall,
+        _ call: Call,
         _ tenant: String
     ) throws(FamilyRefusal) -> RegisteredClient {
         let form = call.form

@@ -188,10 +188,7 @@ final class MicrosoftFamily: GrantFamily {
     }
 
     /// The issuer of `common` and `organizations` is a pattern: a trap of the original.
-    private func answerDiscovery(
-        _ call: ProviderCall,
-        _ tenant: String
-    ) throws(FamilyRefusal) -> ProviderReply {
+    private func answerDiscovery(_ call: Call, _ tenant: String) throws(FamilyRefusal) -> Reply {
         let id: String
         switch tenant {
         case "common", "organizations": id = "{tenantid}"

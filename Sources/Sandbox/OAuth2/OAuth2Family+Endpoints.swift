@@ -4,14 +4,14 @@ extension OAuth2Family {
     private static let invalidRequest = FamilyRefusal.oauth("invalid_request")
 
     private static let invalidClient: FamilyRefusal = {
-        var reply = ProviderReply.json(["error": "invalid_client"], status: 401)
+        var reply = Reply.json(["error": "invalid_client"], status: 401)
         // RFC 6749 §5.2: a must after a failed Basic, allowed after the others.
         reply.headers["www-authenticate"] = "Basic realm=\"sandbox\""
         return FamilyRefusal("invalid_client", reply)
     }()
 
     /// Signs in the user that `login_hint` names, without asking, and sends the browser back.
-    func answerAuthorize(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerAuthorize(_ call: Call) throws(FamilyRefusal) -> Reply {
         let query = call.query
         guard query["response_type"] == "code", clients[query["client_id"]] != nil,
             let redirectURI = query["redirect_uri"], let user = query["login_hint"]
@@ -28,7 +28,7 @@ extension OAuth2Family {
         } catch {
             throw .internalError
         }
-        var reply = ProviderReply(status: 302)
+        var reply = Reply(status: 302)
         let mark = redirectURI.contains("?") ? "&" : "?"
         // base64url needs no encoding; the state goes back as it came.
         let state = query["state"].map { "&state=\(PercentEncoding.encode($0))" } ?? ""
@@ -37,7 +37,7 @@ extension OAuth2Family {
         return reply
     }
 
-    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
         switch call.form["grant_type"] {
         case "authorization_code": return try exchange(call, client)
@@ -47,10 +47,7 @@ extension OAuth2Family {
         }
     }
 
-    private func exchange(
-        _ call: ProviderCall,
-        _ client: RegisteredClient
-    ) throws(FamilyRefusal) -> ProviderReply {
+    private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
         guard call.form["code"] != nil else { throw Self.invalidRequest }
         let tokens = try exchange(call, client, call.form) { failure, state in
             if case .used(let earlier) = failure {
@@ -62,10 +59,7 @@ extension OAuth2Family {
         return try answer(tokens)
     }
 
-    private func refresh(
-        _ call: ProviderCall,
-        _ client: RegisteredClient
-    ) throws(FamilyRefusal) -> ProviderReply {
+    private func refresh(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
         guard let text = call.form["refresh_token"] else { throw Self.invalidRequest }
         let digest = TokenDigest(text)
         let rotation = configuration.rotation
@@ -86,7 +80,7 @@ extension OAuth2Family {
         return try answer(tokens, withIDToken: false)
     }
 
-    func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerRevoke(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
         guard let text = call.form["token"] else { throw Self.invalidRequest }
         let isCut = try service.perform(call) { state, now throws(FamilyRefusal) in
@@ -110,11 +104,11 @@ extension OAuth2Family {
         if !isCut, configuration.unknownToken == .errorInBody {
             return .json(["error": "invalid_token"])
         }
-        return ProviderReply(status: 200)
+        return Reply(status: 200)
     }
 
     /// RFC 7662: a token that is not live, or not the caller's, is inactive and nothing more.
-    func answerIntrospect(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerIntrospect(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
         guard let text = call.form["token"] else { throw Self.invalidRequest }
         let issuer = issuer
@@ -122,7 +116,7 @@ extension OAuth2Family {
             guard let token = state.book.live(text, of: client.id, now: now) else {
                 return (.json(["active": false]), .checked)
             }
-            let reply = ProviderReply.json([
+            let reply = Reply.json([
                 "active": true, "scope": .string(token.ticket.scope),
                 "client_id": .string(client.id),
                 "sub": .string(state.book.subject(of: token.ticket)),
@@ -137,7 +131,7 @@ extension OAuth2Family {
     // MARK: - Client authentication
 
     /// Finds the client, which must prove itself in the one way that it is registered with.
-    private func authenticate(_ call: ProviderCall) throws(FamilyRefusal) -> RegisteredClient {
+    private func authenticate(_ call: Call) throws(FamilyRefusal) -> RegisteredClient {
         let form = call.form
         guard !form.hasDuplicates else { throw Self.invalidRequest }
         let proofs = [call.authorization, form["client_secret"], form["client_assertion"]]
@@ -148,10 +142,7 @@ extension OAuth2Family {
         return client
     }
 
-    private func prove(
-        _ call: ProviderCall,
-        _ form: ParsedForm
-    ) throws(FamilyRefusal) -> RegisteredClient {
+    private func prove(_ call: Call, _ form: ParsedForm) throws(FamilyRefusal) -> RegisteredClient {
         if let basic = BasicCredentials(call.authorization) {
             // Both are form-encoded inside of Basic (RFC 6749 §2.3.1).
             guard let client = clients[ParsedForm.decoded(basic.name)],

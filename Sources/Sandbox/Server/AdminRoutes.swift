@@ -9,7 +9,7 @@ struct AdminRoutes: Sendable {
     let journal: CallJournal
     let clock: SandboxClock
 
-    func answer(method: String, path: String, query: ParsedForm, body: [UInt8]) -> ProviderReply {
+    func answer(method: String, path: String, query: ParsedForm, body: [UInt8]) -> Reply {
         do {
             return try shared(method, path, query, body) ?? command(method, path, query, body)
                 ?? json(["error": "not_found"], status: 404)
@@ -23,7 +23,7 @@ struct AdminRoutes: Sendable {
         _ path: String,
         _ query: ParsedForm,
         _ body: [UInt8]
-    ) throws -> ProviderReply? {
+    ) throws -> Reply? {
         switch (method, path) {
         case ("GET", "/sandbox/clients"):
             return try json(["clients": families.providers.flatMap { $0.clientList() }])
@@ -59,7 +59,7 @@ struct AdminRoutes: Sendable {
         _ path: String,
         _ query: ParsedForm,
         _ body: [UInt8]
-    ) throws -> ProviderReply? {
+    ) throws -> Reply? {
         let family = try family(query)
         let isApple = family.name == families.apple.name
         switch (method, path) {
@@ -112,19 +112,15 @@ struct AdminRoutes: Sendable {
         }
     }
 
-    private func json(_ value: some Encodable, status: Int = 200) throws -> ProviderReply {
+    private func json(_ value: some Encodable, status: Int = 200) throws -> Reply {
         reply(try TypedJSON.bytes(value), status: status)
     }
 
-    private func reply(_ json: [UInt8], status: Int = 200) -> ProviderReply {
-        ProviderReply(
-            status: status,
-            contentType: "application/json",
-            body: json + [UInt8(ascii: "\n")]
-        )
+    private func reply(_ json: [UInt8], status: Int = 200) -> Reply {
+        Reply(status: status, contentType: "application/json", body: json + [UInt8(ascii: "\n")])
     }
 
-    private func failure(_ error: any Error) -> ProviderReply {
+    private func failure(_ error: any Error) -> Reply {
         let kind = (error as? SandboxError)?.kind
         let status =
             switch kind {

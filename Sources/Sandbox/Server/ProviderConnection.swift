@@ -68,14 +68,7 @@ final class ProviderConnection: ChannelInboundHandler {
         }
         let isRefused = admin.faults.refuses(body, at: endpoint)
         let fault = isRefused ? nil : admin.faults.decide(family.name, endpoint)
-        let call = ProviderCall(
-            endpoint,
-            head,
-            path: path,
-            query: query,
-            body: body,
-            fault: fault?.kind
-        )
+        let call = Call(endpoint, head, path: path, query: query, body: body, fault: fault?.kind)
         if isRefused {
             // RFC 6749 §5.2.
             let reply = FamilyRefusal.oauth("invalid_request").reply
@@ -89,14 +82,14 @@ final class ProviderConnection: ChannelInboundHandler {
     }
 
     private func fail(
-        _ call: ProviderCall,
+        _ call: Call,
         _ family: any ProviderFamily,
         _ fault: FaultInjector.Fault,
         context: ChannelHandlerContext,
         keepAlive: Bool
     ) {
         let after = fault.retryAfterSeconds
-        var skipped: ProviderReply?
+        var skipped: Reply?
         switch fault.kind {
         case .delay:
             context.eventLoop.assumeIsolated()
@@ -114,10 +107,10 @@ final class ProviderConnection: ChannelInboundHandler {
             return breaker.reset()
         case .timeout, .reset: break
         case .throttled: skipped = family.throttled(retryAfterSeconds: after)
-        case .unavailable: skipped = ProviderReply(status: 503, retryAfterSeconds: after)
-        case .serverError: skipped = ProviderReply(status: 500)
+        case .unavailable: skipped = Reply(status: 503, retryAfterSeconds: after)
+        case .serverError: skipped = Reply(status: 500)
         case .html:
-            skipped = ProviderReply(status: 200, contentType: "text/html", body: Self.page)
+            skipped = Reply(status: 200, contentType: "text/html", body: Self.page)
         case .forbidden: skipped = .json(["message": "Forbidden"], status: 403)
         }
         family.recordSkipped(call, status: skipped?.status ?? 0)
@@ -128,7 +121,7 @@ final class ProviderConnection: ChannelInboundHandler {
         }
     }
 
-    private func send(_ reply: ProviderReply, context: ChannelHandlerContext, keepAlive: Bool) {
+    private func send(_ reply: Reply, context: ChannelHandlerContext, keepAlive: Bool) {
         var head = responseHead(reply, length: reply.body.count)
         if !keepAlive { head.headers.add(name: "connection", value: "close") }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -141,7 +134,7 @@ final class ProviderConnection: ChannelInboundHandler {
     }
 
     /// Promises all of the body, or some of an empty one, and sends half.
-    private func truncate(_ reply: ProviderReply, context: ChannelHandlerContext) {
+    private func truncate(_ reply: Reply, context: ChannelHandlerContext) {
         let head = responseHead(reply, length: max(reply.body.count, 64))
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         let buffer = context.channel.allocator.buffer(
@@ -154,7 +147,7 @@ final class ProviderConnection: ChannelInboundHandler {
         written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
     }
 
-    private func responseHead(_ reply: ProviderReply, length: Int) -> HTTPResponseHead {
+    private func responseHead(_ reply: Reply, length: Int) -> HTTPResponseHead {
         var headers: HTTPHeaders = ["content-length": "\(length)", "cache-control": "no-store"]
         if let type = reply.contentType { headers.add(name: "content-type", value: type) }
         if let seconds = reply.retryAfterSeconds {

@@ -15,18 +15,18 @@ protocol ProviderFamily: Sendable {
 
     /// Acts on a call and answers it. Records it in the journal inside the family's lock, so that
     /// the order of the records is the order of the effects.
-    func answer(_ call: ProviderCall) -> ProviderReply
+    func answer(_ call: Call) -> Reply
 
     /// Records a call that a fault kept from acting.
-    func recordSkipped(_ call: ProviderCall, status: Int)
+    func recordSkipped(_ call: Call, status: Int)
 
     /// What the provider answers to a caller who calls too often.
-    func throttled(retryAfterSeconds: Int) -> ProviderReply
+    func throttled(retryAfterSeconds: Int) -> Reply
 }
 
 extension ProviderFamily {
-    func throttled(retryAfterSeconds: Int) -> ProviderReply {
-        ProviderReply(status: 429, retryAfterSeconds: retryAfterSeconds)
+    func throttled(retryAfterSeconds: Int) -> Reply {
+        Reply(status: 429, retryAfterSeconds: retryAfterSeconds)
     }
 }
 
@@ -38,7 +38,7 @@ struct CallNote: Sendable {
     var token: String?
 }
 
-struct ProviderCall: Sendable {
+struct Call: Sendable {
     let endpoint: SandboxEndpoint
     let method: String
     /// The whole path, with the family's name.
@@ -85,7 +85,7 @@ struct ProviderCall: Sendable {
     }
 }
 
-struct ProviderReply: Sendable {
+struct Reply: Sendable {
     var status: Int
     var contentType: String?
     var retryAfterSeconds: Int?
@@ -93,8 +93,8 @@ struct ProviderReply: Sendable {
     var headers: [String: String] = [:]
     var body: [UInt8] = []
 
-    static func json(_ value: JSONValue, status: Int = 200) -> ProviderReply {
-        ProviderReply(
+    static func json(_ value: JSONValue, status: Int = 200) -> Reply {
+        Reply(
             status: status,
             contentType: "application/json; charset=utf-8",
             body: Array(value.compactText.utf8)

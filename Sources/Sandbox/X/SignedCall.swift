@@ -4,10 +4,10 @@ import Encoding
 /// The `OAuth` authorization header of OAuth 1.0a (RFC 5849 §3.5.1), with what it was made over.
 struct SignedCall: Sendable {
     private let parameters: [String: String]
-    private let call: ProviderCall
+    private let call: Call
 
     /// Takes the header apart; `nil` when it is missing or something else.
-    init?(_ call: ProviderCall) {
+    init?(_ call: Call) {
         guard let header = call.authorization, header.lowercased().hasPrefix("oauth ") else {
             return nil
         }

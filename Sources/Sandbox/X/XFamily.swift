@@ -109,7 +109,7 @@ extension XFamily {
 
     // MARK: - OAuth 2
 
-    func answerToken(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
         let tokens: TokenSet
         switch call.form["grant_type"] {
@@ -137,13 +137,13 @@ extension XFamily {
     }
 
     /// Ends one token and nothing else.
-    func answerRevoke(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerRevoke(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
         guard let text = call.form["token"] else {
             throw .oauth("invalid_request", "Missing required parameter [token].")
         }
         return try service.perform(call) { state, now throws(FamilyRefusal) in
-            let success = ProviderReply.json(["revoked": true])
+            let success = Reply.json(["revoked": true])
             guard let token = state.book.live(text, now: now) else {
                 guard !configuration.refusesUnknownTokens else { throw Self.invalidToken }
                 return (success, .ignored)
@@ -154,7 +154,7 @@ extension XFamily {
         }
     }
 
-    func answerMe(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerMe(_ call: Call) throws(FamilyRefusal) -> Reply {
         try service.perform(call) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(call.bearer ?? "", .access, now: now) else {
                 let body: JSONValue = [
@@ -171,7 +171,7 @@ extension XFamily {
     }
 
     /// Confidential clients come with Basic, public ones with their id in the form.
-    private func authenticate(_ call: ProviderCall) throws(FamilyRefusal) -> RegisteredClient {
+    private func authenticate(_ call: Call) throws(FamilyRefusal) -> RegisteredClient {
         let missing = FamilyRefusal.oauth(
             "unauthorized_client",
             "Missing valid authorization header",
@@ -191,7 +191,7 @@ extension XFamily {
 
     // MARK: - OAuth 1.0a
 
-    func answerInvalidate(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerInvalidate(_ call: Call) throws(FamilyRefusal) -> Reply {
         try service.perform(call) { state, now throws(FamilyRefusal) in
             let (text, _) = try signer(of: call, in: &state, now: now)
             state.book.kill(TokenDigest(text))
@@ -199,7 +199,7 @@ extension XFamily {
         }
     }
 
-    func answerVerify(_ call: ProviderCall) throws(FamilyRefusal) -> ProviderReply {
+    func answerVerify(_ call: Call) throws(FamilyRefusal) -> Reply {
         try service.perform(call) { state, now throws(FamilyRefusal) in
             let (_, token) = try signer(of: call, in: &state, now: now)
             let body: JSONValue = [
@@ -211,7 +211,7 @@ extension XFamily {
     }
 
     private func signer(
-        of call: ProviderCall,
+        of call: Call,
         in state: inout State,
         now: Int64
     ) throws(FamilyRefusal) -> (text: String, token: GrantBook.Token) {
