@@ -35,7 +35,7 @@ extension CloudFamily {
         let wantsSoft = query["softDeleted"] == "true"
         let wantsAll = query["versions"] == "true"
         let (prefix, start, end) = (query["prefix"] ?? "", query["startOffset"], query["endOffset"])
-        var found = state.withLock { state in
+        let found = state.withLock { state in
             state.objects.filter { object in
                 object.name.utf8.starts(with: prefix.utf8)
                     && (start.map { !Self.precedes(object.name, $0) } ?? true)
@@ -45,34 +45,35 @@ extension CloudFamily {
                         : object.hardDeleteMilliseconds == nil && (wantsAll || object.isLive))
             }
         }
-        if let delimiter = query["delimiter"] { return grouped(found, query, by: delimiter) }
+        var entries = Self.entries(found, behind: prefix, by: query["delimiter"])
         // A token stands for the last entry; where that is gone, all that follows is skipped.
-        if let token = query["pageToken"] {
-            let isThere = found.contains { ExactText(Self.token($0)) == ExactText(token) }
-            found = found.filter { isThere && Self.precedes(token, Self.token($0)) }
+        if let token = query["pageToken"].map({ ExactText($0) }) {
+            let place = entries.firstIndex { ExactText($0.key) == token }
+            entries = place.map { Array(entries[($0 + 1)...]) } ?? []
         }
-        let size = min(query.number("maxResults") ?? 1000, configuration.pageMax)
-        let page = found.prefix(size)
+        let page = entries.prefix(min(query.number("maxResults") ?? 1000, configuration.pageMax))
+        let (folders, objects) = (page.filter { $0.object == nil }, page.compactMap(\.object))
         return .json([
             "kind": "storage#objects",
-            "items": page.isEmpty ? nil : .array(page.map(json)),
-            "nextPageToken": JSONValue(page.count < found.count ? page.last.map(Self.token) : nil),
+            "prefixes": folders.isEmpty ? nil : .array(folders.map { .string($0.key) }),
+            "items": objects.isEmpty ? nil : .array(objects.map(json)),
+            "nextPageToken": JSONValue(page.count < entries.count ? page.last?.key : nil),
         ])
     }
 
     /// Names that go on behind the prefix with the delimiter are shown up to it, once; both kinds
     /// of entries count for a page (cloud.google.com/storage/docs/json_api/v1/objects/list).
-    private func grouped(
+    private static func entries(
         _ found: [CloudObject],
-        _ query: ParsedForm,
-        by delimiter: String
-    ) -> Reply {
-        let prefix = query["prefix"] ?? ""
+        behind prefix: String,
+        by delimiter: String?
+    ) -> [(key: String, object: CloudObject?)] {
+        guard let delimiter else { return found.map { (key: token($0), object: $0) } }
         var entries: [(key: String, object: CloudObject?)] = []
         for object in found {
             let rest = Array(object.name.utf8.dropFirst(prefix.utf8.count))
             guard let end = rest.firstRange(of: Array(delimiter.utf8))?.upperBound else {
-                entries.append((Self.token(object), object))
+                entries.append((token(object), object))
                 continue
             }
             let folder = prefix + String(decoding: rest[..<end], as: UTF8.self)
@@ -80,17 +81,7 @@ extension CloudFamily {
                 entries.append((folder, nil))
             }
         }
-        if let token = query["pageToken"] {
-            let place = entries.firstIndex { ExactText($0.key) == ExactText(token) }
-            entries = place.map { Array(entries[($0 + 1)...]) } ?? []
-        }
-        let size = min(query.number("maxResults") ?? 1000, configuration.pageMax)
-        let page = entries.prefix(size)
-        return .json([
-            "prefixes": .array(page.filter { $0.object == nil }.map { .string($0.key) }),
-            "items": .array(page.compactMap(\.object).map(json)),
-            "nextPageToken": JSONValue(page.count < entries.count ? page.last?.key : nil),
-        ])
+        return entries
     }
 
     private func deleteObject(_ call: Call, _ name: String) throws(Refusal) -> Reply {
