@@ -1,39 +1,31 @@
 import NIOCore
 
 /// A sandbox that takes calls, and the commands to it; the admin routes do the same over HTTP.
-package final class RunningSandbox: Sendable {
-    struct Parts: Sendable {
-        let port: Int
-        let authorityPEM: String
-        let keyPEM: String
-        let directory: SandboxDirectory
-        let admin: AdminRoutes
-        let channel: any Channel
-        let connections: OpenConnections
-    }
-
-    private let parts: Parts
-
-    init(parts: Parts) { self.parts = parts }
-
-    package var port: Int { parts.port }
-    /// What a client uses as `base_url`: `https://localhost:PORT`.
-    package var baseURL: String { "https://localhost:\(parts.port)" }
+package struct RunningSandbox: Sendable {
+    package let port: Int
     /// What a client must trust, as PEM.
-    package var authorityPEM: String { parts.authorityPEM }
-    /// What a client must trust, as a file (`ca_file`).
-    package var authorityFile: String { parts.directory.file("ca.pem") }
-    /// The directory of `ca.pem`, `apple-key.p8`, `endpoint` and `logs.jsonl`.
-    package var directory: String { parts.directory.path }
+    package let authorityPEM: String
     /// The .p8 that signs client secrets, unless the configuration brought its own key.
-    package var appleKeyPEM: String { parts.keyPEM }
+    package let appleKeyPEM: String
+    let files: SandboxDirectory
+    let admin: AdminRoutes
+    let channel: any Channel
+    let connections: OpenConnections
+
+    var families: SandboxFamilies { admin.families }
+    /// What a client uses as `base_url`: `https://localhost:PORT`.
+    package var baseURL: String { "https://localhost:\(port)" }
+    /// What a client must trust, as a file (`ca_file`).
+    package var authorityFile: String { files.file("ca.pem") }
+    /// The directory of `ca.pem`, `apple-key.p8`, `endpoint` and `logs.jsonl`.
+    package var directory: String { files.path }
 
     package func log(after sequence: UInt64 = 0) -> [CallRecord] {
-        parts.admin.journal.records(after: sequence)
+        admin.journal.records(after: sequence)
     }
 
     /// Starts a fault plan; its calls are counted from now on.
-    package func inject(_ plan: FaultPlan) { parts.admin.faults.start(plan) }
+    package func inject(_ plan: FaultPlan) { admin.faults.start(plan) }
 
     /// Fails the next `count` calls to one endpoint, of one provider or of all, in one way.
     package func inject(
@@ -50,9 +42,7 @@ package final class RunningSandbox: Sendable {
     /// Moves the sandbox's clock away from the machine's by `offset`.
     package func setClockOffset(_ offset: Duration) {
         let (seconds, attoseconds) = offset.components
-        parts.admin.clock.setOffset(
-            milliseconds: seconds * 1000 + attoseconds / 1_000_000_000_000_000
-        )
+        admin.clock.setOffset(milliseconds: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 
     /// Stops listening, closes every connection and takes `endpoint` away.
@@ -60,11 +50,9 @@ package final class RunningSandbox: Sendable {
     /// - Throws: ``SandboxError`` when the log file is not complete or the directory cannot be
     ///   cleaned; a channel error when it is called twice.
     package func shutdown() async throws {
-        try await parts.channel.close().get()
-        parts.connections.closeAll()
-        try parts.directory.retire()
-        if let failure = parts.admin.journal.failure { throw failure }
+        try await channel.close().get()
+        connections.closeAll()
+        try files.retire()
+        if let failure = admin.journal.failure { throw failure }
     }
-
-    var families: SandboxFamilies { parts.admin.families }
 }

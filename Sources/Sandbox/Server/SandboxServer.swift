@@ -63,15 +63,13 @@ package enum SandboxServer {
         try directory.write(certificate.authorityPEM, to: "ca.pem", mode: 0o644)
         try directory.write(address.baseURL + "\n", to: "endpoint", mode: 0o644)
         return RunningSandbox(
-            parts: RunningSandbox.Parts(
-                port: port,
-                authorityPEM: certificate.authorityPEM,
-                keyPEM: keyPEM,
-                directory: directory,
-                admin: admin,
-                channel: channel,
-                connections: connections
-            )
+            port: port,
+            authorityPEM: certificate.authorityPEM,
+            appleKeyPEM: keyPEM,
+            files: directory,
+            admin: admin,
+            channel: channel,
+            connections: connections
         )
     }
 
