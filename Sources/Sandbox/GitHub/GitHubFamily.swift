@@ -34,7 +34,7 @@ final class GitHubFamily: GrantFamily {
 
     init(_ configuration: GitHubConfiguration, _ tools: FamilyTools) throws(SandboxError) {
         self.configuration = configuration
-        service = try GrantService(.github, tools, configuration.clients, .init(book: tools.book))
+        service = try GrantService(.github, tools, configuration.clients, tools.state)
     }
 
     func route(_ method: String, _ path: String) -> FamilyRoute? {

@@ -34,7 +34,7 @@ final class GoogleFamily: GrantFamily {
     let defaultScope = "openid email profile"
 
     init(_ configuration: GoogleConfiguration, _ tools: FamilyTools) throws(SandboxError) {
-        service = try GrantService(.google, tools, configuration.clients, .init(book: tools.book))
+        service = try GrantService(.google, tools, configuration.clients, tools.state)
     }
 
     func route(_ method: String, _ path: String) -> FamilyRoute? {

@@ -11,6 +11,7 @@ struct FamilyTools: Sendable {
 
     /// One with nothing in it.
     var book: GrantBook { GrantBook(capacity: capacity) }
+    var state: BookState { BookState(book: book) }
 }
 
 /// Where the sandbox is reached, once it listens: discovery documents and issuers name it.
