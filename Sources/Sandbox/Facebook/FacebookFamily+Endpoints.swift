@@ -20,8 +20,7 @@ extension FacebookFamily {
     ) throws(FamilyRefusal) -> Reply {
         let success: JSONValue = ["success": true]
         return try service.perform(call) { state, now throws(FamilyRefusal) in
-            let caller = try caller(call, in: state, now: now)
-            guard let key = try grant(of: user, for: caller, in: state) else { throw .noObject }
+            let (caller, key) = try grant(of: user, call, in: state, now: now)
             guard state.book.grants[key]?.isLive == true else {
                 switch configuration.repeatedDelete {
                 case .notFound: throw .noObject
@@ -40,8 +39,7 @@ extension FacebookFamily {
 
     func answerPermissions(_ call: Call, of user: String) throws(FamilyRefusal) -> Reply {
         try service.perform(call) { state, now throws(FamilyRefusal) in
-            let caller = try caller(call, in: state, now: now)
-            guard let key = try grant(of: user, for: caller, in: state) else { throw .noObject }
+            let key = try grant(of: user, call, in: state, now: now).key
             guard state.book.grants[key]?.isLive == true else {
                 return (.json(["data": []]), .checked)
             }
@@ -56,11 +54,9 @@ extension FacebookFamily {
 
     func answerProfile(_ call: Call) throws(FamilyRefusal) -> Reply {
         try service.perform(call) { state, now throws(FamilyRefusal) in
-            let caller = try caller(call, in: state, now: now)
-            guard let key = try grant(of: "me", for: caller, in: state),
-                let grant = state.book.grants[key]
-            else { throw .noObject }
-            return (.json(["name": "Sandbox User", "id": .string(grant.subject)]), .checked)
+            let key = try grant(of: "me", call, in: state, now: now).key
+            guard let found = state.book.grants[key] else { throw .noObject }
+            return (.json(["name": "Sandbox User", "id": .string(found.subject)]), .checked)
         }
     }
 
@@ -212,12 +208,14 @@ extension FacebookFamily {
         }
     }
 
-    /// The grant of an app-scoped id, or of `me`; `nil` when this app knows no such id.
+    /// Who calls, and the grant of an app-scoped id or of `me`.
     private func grant(
         of user: String,
-        for caller: Caller,
-        in state: State
-    ) throws(FamilyRefusal) -> GrantBook.Key? {
+        _ call: Call,
+        in state: State,
+        now: Int64
+    ) throws(FamilyRefusal) -> (caller: Caller, key: GrantBook.Key) {
+        let caller = try caller(call, in: state, now: now)
         switch caller {
         case .app(let client):
             guard user != "me" else {
@@ -227,10 +225,11 @@ extension FacebookFamily {
                         + "user."
                 )
             }
-            return state.owners["\(client.id)/\(user)"]
+            guard let key = state.owners["\(client.id)/\(user)"] else { throw .noObject }
+            return (caller, key)
         case .user(let ticket):
-            guard user == "me" || user == state.book.subject(of: ticket) else { return nil }
-            return ticket.grant
+            guard user == "me" || user == state.book.subject(of: ticket) else { throw .noObject }
+            return (caller, ticket.grant)
         }
     }
 }

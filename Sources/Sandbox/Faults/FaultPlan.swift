@@ -63,19 +63,18 @@ extension FaultPlan {
     /// - Throws: ``SandboxError`` for a rate or a delay out of range, a decoding error otherwise.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(rate: try values.decodeIfPresent(Double.self, forKey: .rate) ?? 0)
-        kinds = try values.decodeIfPresent([FaultKind].self, forKey: .kinds) ?? kinds
-        endpoints =
-            try values.decodeIfPresent([SandboxEndpoint].self, forKey: .endpoints) ?? endpoints
+        func value<Value: Decodable>(_ key: CodingKeys, or usual: Value) throws -> Value {
+            try values.decodeIfPresent(Value.self, forKey: key) ?? usual
+        }
+        self.init(rate: try value(.rate, or: 0))
+        kinds = try value(.kinds, or: kinds)
+        endpoints = try value(.endpoints, or: endpoints)
         providers = try values.decodeIfPresent([SandboxProvider].self, forKey: .providers)
-        seed = try values.decodeIfPresent(UInt64.self, forKey: .seed) ?? seed
+        seed = try value(.seed, or: seed)
         limit = try values.decodeIfPresent(Int.self, forKey: .limit)
-        delayMilliseconds =
-            try values.decodeIfPresent(Int64.self, forKey: .delayMilliseconds) ?? delayMilliseconds
-        retryAfterSeconds =
-            try values.decodeIfPresent(Int.self, forKey: .retryAfterSeconds) ?? retryAfterSeconds
-        unserviceable =
-            try values.decodeIfPresent([String].self, forKey: .unserviceable) ?? unserviceable
+        delayMilliseconds = try value(.delayMilliseconds, or: delayMilliseconds)
+        retryAfterSeconds = try value(.retryAfterSeconds, or: retryAfterSeconds)
+        unserviceable = try value(.unserviceable, or: unserviceable)
         guard (0...1).contains(rate), (0...600_000).contains(delayMilliseconds) else {
             throw SandboxError(.badRequest, cannot: "use fault plan", at: "rate or delay_ms")
         }

@@ -215,10 +215,11 @@ extension XFamily {
         in state: inout State,
         now: Int64
     ) throws(FamilyRefusal) -> (text: String, token: GrantBook.Token) {
+        let unproven = Self.errors(32, "Could not authenticate you.")
         guard let signed = SignedCall(call), let client = clients[signed.consumerKey],
             let consumerSecret = client.secret, let nonce = signed.nonce,
             let timestamp = signed.timestamp
-        else { throw Self.errors(32, "Could not authenticate you.") }
+        else { throw unproven }
         guard abs(timestamp - now) <= 300 else {
             throw Self.errors(135, "Timestamp out of bounds.")
         }
@@ -227,12 +228,10 @@ extension XFamily {
             let token = state.book.token(TokenDigest(text)), token.ticket.clientID == client.id
         else { throw dead }
         guard signed.isSigned(consumerSecret: consumerSecret, tokenSecret: secret) else {
-            throw Self.errors(32, "Could not authenticate you.")
+            throw unproven
         }
         let once = TokenDigest("\(client.id)\n\(text)\n\(timestamp)\n\(nonce)")
-        guard state.nonces[once] == nil else {
-            throw Self.errors(32, "Could not authenticate you.")
-        }
+        guard state.nonces[once] == nil else { throw unproven }
         state.nonces.insert(true, for: once)
         guard state.book.standing(token, now: now) == .live else { throw dead }
         return (text, token)
