@@ -46,17 +46,9 @@ extension TargetName: ExpressibleByArgument {
     }
 }
 
-extension RequestState: ExpressibleByArgument {
-    package static var defaultCompletionKind: CompletionKind {
-        .list(allCases.map(\.rawValue))
-    }
-}
+extension RequestState: ExpressibleByArgument {}
 
-extension CredentialKind: ExpressibleByArgument {
-    package static var defaultCompletionKind: CompletionKind {
-        .list(allCases.map(\.rawValue))
-    }
-}
+extension CredentialKind: ExpressibleByArgument {}
 
 /// A header field on the command line: `NAME: VALUE`.
 struct FieldArgument: ExpressibleByArgument {
