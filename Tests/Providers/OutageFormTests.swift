@@ -9,7 +9,7 @@ import Testing
 @Suite("A provider that answers everybody alike")
 struct OutageFormTests {
     enum Kind: CaseIterable {
-        case apple, standard, introspecting, google, github, x, facebook, microsoft
+        case apple, standard, introspecting, google, github, x, xOAuth1, facebook, microsoft
 
         func with(
             _ reaction: RawServer.Reaction,
@@ -23,6 +23,9 @@ struct OutageFormTests {
                 case .standard, .introspecting, .google: return OAuth2Harness.credential(kind)
                 case .github: return GitHubTests.credential(kind, keeper: keeper)
                 case .x: return XTests.credential(kind, keeper: keeper)
+                case .xOAuth1:
+                    return kind == .authorizationCode
+                        ? XTests.credential(kind) : XTests.credential(.accessToken, "1-a:secret")
                 case .facebook: return FacebookTests.credential(kind)
                 case .microsoft:
                     return FamilyHarness.credential(
@@ -41,6 +44,10 @@ struct OutageFormTests {
                 }
             case .x:
                 try await XTests.with(react: react) { provider, _ in
+                    try await body(provider, credential)
+                }
+            case .xOAuth1:
+                try await XTests.with(XTests.oauth1, react: react) { provider, _ in
                     try await body(provider, credential)
                 }
             case .facebook:

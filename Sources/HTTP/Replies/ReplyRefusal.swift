@@ -29,15 +29,14 @@ package struct ReplyRefusal: Hashable, Sendable {
         self.refusal = refusal
     }
 
-    /// With Microsoft's number or Google's word behind it; Graph and Facebook have only their own.
+    /// With Microsoft's number or Google's word behind it; Graph, Facebook and X have only their
+    /// own.
     static func code(_ json: JSONValue) -> String? {
-        guard let error = json["error"] else { return nil }
-        func number(_ path: String) -> Int? {
-            json.member(at: path)?.number.flatMap { Int(exactly: $0) }
+        func number(_ path: String) -> String? {
+            json.member(at: path)?.number.flatMap { Int(exactly: $0) }.map { "\($0)" }
         }
-        guard let name = error.string else {
-            return error["code"]?.string ?? number("error.code").map { "\($0)" }
-        }
+        guard let error = json["error"] else { return number("errors.0.code") }
+        guard let name = error.string else { return error["code"]?.string ?? number("error.code") }
         let detail = number("error_codes.0").map { "AADSTS\($0)" } ?? json["error_subtype"]?.string
         return detail.map { "\(name)/\($0)" } ?? name
     }

@@ -178,13 +178,10 @@ extension VendorAnswer {
         )
     }
 
-    /// As a refusal has it, with Graph's sub-code or X's number.
+    /// As a refusal has it, with Graph's sub-code.
     private static func code(_ json: JSONValue) -> String? {
-        func number(_ path: String) -> String? {
-            json.member(at: path)?.number.flatMap { Int(exactly: $0) }.map { "\($0)" }
-        }
-        guard let code = ReplyRefusal.code(json) else { return number("errors.0.code") }
-        return number("error.error_subcode").map { "\(code)/\($0)" } ?? code
+        let detail = json.member(at: "error.error_subcode")?.number.flatMap { Int(exactly: $0) }
+        return ReplyRefusal.code(json).map { code in detail.map { "\(code)/\($0)" } ?? code }
     }
 }
 

@@ -10,6 +10,9 @@ import NIOHTTP1
 /// Revocation ends one token. Whether the others of the same grant end too is not documented, so
 /// each is revoked by itself.
 package final class XProvider: TokenOnlyProvider, HostedProvider {
+    /// The token that cannot exist, with its secret.
+    private static let madeUpPair = Secret("\(RemoteRequest.madeUp):\(RemoteRequest.madeUp)")
+
     package let name: ProviderName
     package let traits: ProviderTraits
 
@@ -92,8 +95,9 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         switch settings.authorization {
         case .oauth2: return Self.problem(of: await askAboutNoToken())
         case .oauth1(let consumerSecret):
-            let pair = Secret("expunged:self-check")
-            return await invalidation(pair, consumerSecret).flatMap { Self.problem(of: $0) }
+            return await invalidation(Self.madeUpPair, consumerSecret).flatMap {
+                Self.problem(of: $0)
+            }
         }
     }
 
@@ -134,12 +138,10 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     }
 
     private func invalidate(_ pair: Secret, _ consumerSecret: Secret) async -> RevokeAnswer {
-        switch await invalidation(pair, consumerSecret)?.meaning {
-        case .honoured: return .success
-        case .refused: return .alreadyInvalid
-        case .unclear: return .failure(.rejected)
-        case .failure(let failure): return .failure(failure)
-        case nil: return .unfit
+        guard let reading = await invalidation(pair, consumerSecret) else { return .unfit }
+        guard reading.meaning != .refused else { return .alreadyInvalid }
+        return await judge.answer(reading) {
+            await invalidation(Self.madeUpPair, consumerSecret) ?? reading
         }
     }
 

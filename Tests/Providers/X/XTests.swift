@@ -149,10 +149,18 @@ struct XTests {
             .json(401, #"{"errors":[{"code":89,"message":"Invalid or expired token."}]}"#),
             .alreadyInvalid
         ),
-        (.json(401, #"{"errors":[{"code":32,"message":"x"}]}"#), .failure(.rejected)),
-        (.json(401, #"{"errors":[{"code":89},{"code":32}]}"#), .failure(.rejected)),
-        (.json(400, #"{"errors":[{"code":215}]}"#), .failure(.misconfigured)),
-        (.json(403, #"{"errors":[{"code":89}]}"#), .failure(.rejected)),
+        (
+            .json(401, #"{"errors":[{"code":32,"message":"x"}]}"#),
+            .failure(.refusesAll(Refusal(status: 401, error: "32")))
+        ),
+        (
+            .json(401, #"{"errors":[{"code":89},{"code":32}]}"#),
+            .failure(.refusesAll(Refusal(status: 401, error: "89")))
+        ), (.json(400, #"{"errors":[{"code":215}]}"#), .failure(.misconfigured)),
+        (
+            .json(403, #"{"errors":[{"code":89}]}"#),
+            .failure(.refusesAll(Refusal(status: 403, error: "89")))
+        ), (.json(403, #"{"message":"Forbidden"}"#), .failure(.refusesAll(Refusal(status: 403)))),
         (.json(200, "{}"), .failure(.unusable)),
     ]
 
@@ -164,6 +172,28 @@ struct XTests {
             #expect(request.hasPrefix("POST /1.1/oauth/invalidate_token.json "))
             #expect(request.contains(#"oauth_token="1-a""#))
             #expect(!request.contains("secret"))
+        }
+    }
+
+    @Test(
+        "OAuth 1.0a: a refusal is the token's where a made-up token gets the documented one",
+        arguments: [
+            (
+                .json(401, #"{"errors":[{"code":32,"message":"x"}]}"#),
+                Refusal(status: 401, error: "32")
+            ), (.json(403, #"{"message":"Forbidden"}"#), Refusal(status: 403)),
+        ] as [(RawServer.Reaction, Refusal)]
+    )
+    func comparison(_ odd: RawServer.Reaction, _ refusal: Refusal) async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            request.contains(#"oauth_token="\#(RemoteRequest.madeUp)""#)
+                ? .json(401, #"{"errors":[{"code":89,"message":"Invalid or expired token."}]}"#)
+                : odd
+        }
+        try await Self.with(Self.oauth1, react: react) { provider, server in
+            let answer = await provider.revoke(Self.credential(.accessToken, "1-a:secret"))
+            #expect(answer == .failure(.refused(refusal)))
+            #expect(server.requests.count == 2)
         }
     }
 
