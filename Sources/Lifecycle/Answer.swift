@@ -15,6 +15,8 @@ package enum EffectFailure: Error, Hashable, Sendable {
     /// A token that cannot exist is answered in the same way: nothing is known of any token of the
     /// provider, or of the client or directory that the refusal names.
     case refusesAll(Refusal)
+    /// No section of the provider lists the credential's client id; nothing was sent.
+    case notConfigured(client: String)
     /// Our own set-up is refused (`invalid_client`, a missing table): pauses provider or target.
     case misconfigured
     /// The sealed credential does not open or is not the one that was stored.
@@ -36,6 +38,7 @@ package enum EffectFailure: Error, Hashable, Sendable {
         case .rejected: "rejected"
         case .refused: "refused"
         case .refusesAll(let answer): answer.client == nil ? "refuses_all" : "client_refused"
+        case .notConfigured: "client_not_configured"
         case .misconfigured: "misconfigured"
         case .sealBroken: "seal_broken"
         case .vaultSealed: "vault_sealed"
@@ -49,6 +52,7 @@ extension EffectFailure {
     package var reason: String {
         switch self {
         case .refused(let refusal), .refusesAll(let refusal): "\(code): \(refusal.text)"
+        case .notConfigured(let client): "\(code): '\(client)'"
         case .unreachable, .throttled, .lost, .unusable, .rejected, .misconfigured, .sealBroken,
             .vaultSealed, .keys, .blocked:
             code

@@ -111,7 +111,7 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         random: inout SeededGenerator
     ) -> [Effect] {
         switch failure {
-        case .unreachable:
+        case .unreachable, .notConfigured:
             return wait(nil, at: now, random: &random)
         case .refusesAll(let answer):
             // Who refuses a client (RFC 6749 §5.2) has not looked at the code.

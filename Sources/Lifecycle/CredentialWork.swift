@@ -204,8 +204,7 @@ package struct CredentialWork: Hashable, Sendable {
         case .lost?, .unusable?: rotation = rotation.isUnderWay ? .inDoubt : rotation
         // A refusal leaves the token as it was.
         case .rejected?, .refused?, .refusesAll?, .misconfigured?, .sealBroken?, .vaultSealed?,
-            .throttled?, .unreachable?,
-            .keys?, .blocked?:
+            .throttled?, .unreachable?, .notConfigured?, .keys?, .blocked?:
             rotation.end()
         }
     }

@@ -155,7 +155,7 @@ extension JournalEvent {
         case .providerPaused: "provider {provider} paused: {error as words}"
         case .providerResumed: "provider {provider} resumed"
         case .outageBegan: "calls to provider {provider} fail[: {error as words}]"
-        case .outageEnded: "provider {provider} answers again"
+        case .outageEnded: "provider {provider} answers again[, or no user of '{detail}' waits]"
         case .providerNotified:
             "notification of {provider} accepted: {detail as words}[, request {request.id}]"
         case .notificationReported:

@@ -15,15 +15,6 @@ package struct Refusal: Hashable, Sendable {
         self.client = client
     }
 
-    /// Of a client id that the provider's section does not list.
-    package static func notConfigured(_ client: String) -> Refusal {
-        Refusal(status: nil, error: notConfiguredError, client: client)
-    }
-
-    package var isNotConfigured: Bool { error == Self.notConfiguredError && status == nil }
-
-    private static let notConfiguredError = "not_configured"
-
     /// What a person reads, such as `401 invalid_client/AADSTS7000222`.
     package var text: String {
         let parts = [status.map { String($0) }, error].compactMap(\.self)

@@ -224,7 +224,7 @@ extension EffectFailure {
     /// ``RetryPolicy/effect`` unless it ends by itself, with nothing wrong with this request.
     fileprivate var retryPolicy: RetryPolicy {
         switch self {
-        case .unreachable, .throttled, .lost, .unusable, .refusesAll: .outage
+        case .unreachable, .throttled, .lost, .unusable, .refusesAll, .notConfigured: .outage
         case .blocked(let obstacle) where obstacle.kind == .locked: .lockedRows
         case .rejected, .refused, .misconfigured, .sealBroken, .vaultSealed, .keys, .blocked:
             .effect

@@ -449,8 +449,8 @@ extension Revocation {
             return note(refusal, at: index, mayRotate: mayRotate, traits: traits, &context)
         case .rejected where credentials[index].step == .stored && !mayRotate:
             return note(Refusal(status: nil), at: index, mayRotate: false, &context)
-        case .throttled, .unreachable, .lost, .unusable, .rejected, .refusesAll, .keys,
-            .blocked:
+        case .throttled, .unreachable, .lost, .unusable, .rejected, .refusesAll, .notConfigured,
+            .keys, .blocked:
             retry.fail(after: failure, &context)
             return []
         }
@@ -474,9 +474,10 @@ extension Revocation {
         _ context: StepContext
     ) -> Int? {
         isBusy = false
+        switch failure {
         // Where a client is refused, a call that was not made brought nothing newer.
-        if case .refusesAll? = failure, context.heard == nil {
-        } else {
+        case .refusesAll? where context.heard == nil, .notConfigured?: break
+        default:
             let heard = context.heard?.said(of: failure)
             answer = verdict == nil ? heard : heard?.withoutWords
         }

@@ -1,6 +1,7 @@
 import Control
 import Engine
 import Lifecycle
+import Providers
 import Storage
 import Testing
 import Vault
@@ -150,6 +151,51 @@ import Vault
         #expect(try await bench.state.pauses().targets[name] == nil)
     }
 
+    @Test("a check fails while users of a client id that is not configured wait")
+    func unserved() async throws {
+        let (bench, name) = (try Bench(), ProviderName("apple"))
+        let operators = Caller(role: .operator, uid: 0)
+        let backend = try bench.backend(
+            providers: [name: WellProvider(name: name, clients: [])],
+            clock: StillClock()
+        )
+        _ = try await backend.parts.credentials.store([try bench.offer("alice", "t0ken")])
+        _ = try await bench.submit("alice", targets: [], at: Bench.start)
+        try await Self.running(backend) {
+            await Self.wait(for: "outageBegan", in: bench.log)
+            for _ in 1...2 {
+                let checked = try await backend.control(.check, provider: name, caller: operators)
+                #expect(checked.findings.count == 1)
+                let finding = try #require(checked.findings.first)
+                for text in ["'com.example.app'", "(1)", "client_ids", "reload", "abandon"] {
+                    #expect(finding.contains(text), "\(finding)")
+                }
+                #expect(checked.summary?.hasPrefix("'apple' does not work: ") == true)
+                let alarms = try await backend.status(caller: operators).alarms
+                #expect(alarms == ["provider_broken"])
+            }
+            let well = WellProvider(name: name, clients: ["com.example.app"])
+            backend.parts.engine.reconfigure(
+                backend.parts.registry.current.engineConfiguration,
+                adapters: EngineAdapters(providers: [name: well], targets: [:])
+            )
+            await Self.wait(for: "outageEnded", in: bench.log)
+            #expect(try await backend.status(caller: operators).alarms.isEmpty)
+        }
+        #expect(
+            bench.log.all.filter { $0.hasPrefix("outage") } == [
+                "outageBegan error=client_not_configured: 'com.example.app' provider=apple",
+                "outageEnded detail=com.example.app provider=apple",
+            ]
+        )
+    }
+
+    private static func wait(for event: String, in log: LogBook) async {
+        func isThere() -> Bool { log.all.contains { $0.hasPrefix(event) } }
+        guard !isThere() else { return }
+        for await _ in log.changes where isThere() { return }
+    }
+
     /// Runs the engine beside the body.
     private static func running(
         _ backend: DaemonBackend,
@@ -161,4 +207,35 @@ import Vault
             try await body()
         }
     }
+}
+
+/// Answers every call as it should.
+private struct WellProvider: ConnectedProvider {
+    let name: ProviderName
+    let clients: Set<String>
+    let traits = ProviderTraits(
+        canCheckRefreshToken: false,
+        refreshInterval: .seconds(60),
+        livenessLifetime: .seconds(60),
+        revokesWholeGrant: true,
+        invalidTokenProvesGone: false,
+        userActionURL: "",
+        userActionText: ""
+    )
+
+    func serves(_ clientID: String) -> Bool { clients.contains(clientID) }
+
+    func exchange(_ code: OpenCredential) async -> ExchangeAnswer { .refused }
+
+    func check(_ credential: OpenCredential) async -> CheckAnswer { .live }
+
+    func revoke(_ credential: OpenCredential) async -> RevokeAnswer { .success }
+
+    func verify(_ signIn: SignIn) async throws(SignInError) -> VerifiedSignIn {
+        throw SignInError(kind: .unsupported, provider: name)
+    }
+
+    func diagnose() async -> EffectFailure? { nil }
+
+    func shutdown() async {}
 }

@@ -6,6 +6,7 @@ import Testing
 /// What a provider that serves nobody, or one user's refused token, does to the others.
 struct OutageTests {
     private static let forbidden = EffectFailure.refusesAll(Refusal(status: 403))
+    private static let removed = EffectFailure.notConfigured(client: "com.example.old")
 
     @Test(
         "one answer that everybody gets opens the breaker, with its answer",
@@ -89,23 +90,94 @@ struct OutageTests {
         #expect(reports.map(\.reason) == [failure.reason])
         #expect(failure.reason == "client_refused: 'com.example.bad': 401 invalid_client")
         #expect(lane.isTrusted && lane.outage == nil)
-        #expect(lane.refusedClients.keys.sorted() == ["com.example.bad"])
+        #expect(lane.refusedClients.keys.map(\.name) == ["com.example.bad"])
         let later = Sample.start + .seconds(3600)
         _ = lane.finished(.begin(99, &lane), failure: nil, at: later)
         #expect(lane.reportOutage(at: later) == nil)
-        #expect(lane.refusedClients.isEmpty)
+        let endsAt = Sample.start + .seconds(20 * 60) + Limits.outageBackoffMax * 2
+        #expect(lane.clientsEndAt == endsAt)
+        let ended = lane.endClients { $1.endsAt <= endsAt }
+        #expect(ended == ["com.example.bad"])
+        #expect(lane.refusedClients.isEmpty && lane.clientsEndAt == nil)
     }
 
-    @Test func `a client that is not configured is shown until the configuration changes`() {
+    @Test func `a client that is not configured is shown, whatever a check finds`() {
         var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
-        let failure = EffectFailure.refusesAll(.notConfigured("com.example.old"))
-        #expect(failure.reason == "client_refused: 'com.example.old': not_configured")
+        let failure = Self.removed
+        #expect(failure.reason == "client_not_configured: 'com.example.old'")
         for number in 1...20 {
             #expect(lane.finished(.begin(number, &lane), failure: failure, at: Sample.start) == nil)
         }
-        #expect(lane.refusedClients.values.map(\.unconfiguredClient) == ["com.example.old"])
-        #expect(lane.isTrusted && lane.reportOutage(at: Sample.start)?.reason == failure.reason)
-        lane.forgetUnconfiguredClients()
+        #expect(lane.isTrusted && lane.unconfiguredClients == ["com.example.old"])
+        #expect(lane.reportOutage(at: Sample.start)?.reason == failure.reason)
+        let wasOpen = lane.trust()
+        #expect(!wasOpen && lane.unconfiguredClients == ["com.example.old"])
+    }
+
+    @Test func `a client that is not configured has one beginning and one end`() {
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: 4))
+        let (same, old) = (Sample.configuration(concurrency: 4), "com.example.old")
+        var reports: [EngineReport] = []
+        for number in 1...3 {
+            driver.send(.admitted([Sample.loaded(number)]))
+            #expect(driver.settle().calls.count == 1)
+            reports += driver.answerRevoke(number, .failure(Self.removed)).reports
+            reports += driver.send(.checked(Sample.apple, isWell: true, unserved: [old])).reports
+            reports += (driver.send(.reconfigured(same)) + driver.settle()).reports
+        }
+        #expect(reports == [.outageBegan(Sample.apple, reason: Self.removed.reason)])
+        #expect(driver.core.laneHealth(Sample.apple)?.unconfiguredClients == ["com.example.old"])
+        // That the provider refuses the same client is another cause.
+        let answer = Refusal(status: 401, error: "invalid_client", client: "com.example.old")
+        let refused = EffectFailure.refusesAll(answer)
+        driver.send(.admitted([Sample.loaded(4)]))
+        driver.settle()
+        let begun = driver.answerRevoke(4, .failure(refused)).reports
+        #expect(begun == [.outageBegan(Sample.apple, reason: refused.reason)])
+        let reloaded = EngineInput.checked(Sample.apple, isWell: false, unserved: [])
+        let ended = driver.send(reloaded).reports
+        #expect(ended == [.outageEnded(Sample.apple, client: old)])
+        #expect(driver.core.laneHealth(Sample.apple)?.unconfiguredClients == [])
+        #expect(driver.send(reloaded).reports.isEmpty)
+        let well = driver.send(.checked(Sample.apple, isWell: true, unserved: [])).reports
+        #expect(well == [.outageEnded(Sample.apple, client: old)])
+    }
+
+    @Test func `a client without users who are called again has its end`() throws {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.settle()
+        driver.answerRevoke(1, .failure(Self.removed))
+        let endsAt = Sample.start + Limits.outageBackoffMax * 2
+        driver.now = endsAt - .milliseconds(1)
+        #expect((driver.send(.timer) + driver.settle()).reports.isEmpty)
+        #expect(try #require(driver.core.wakeTime(after: driver.now)) <= endsAt)
+        driver.now = endsAt
+        let ended = driver.send(.timer).reports
+        #expect(ended == [.outageEnded(Sample.apple, client: "com.example.old")])
+    }
+
+    @Test func `a call that ends the outage of all and begins that of a client tells both`() {
+        let driver = CoreDriver.idle(Sample.configuration(concurrency: 4))
+        driver.send(.admitted((1...2).map { Sample.loaded($0) }))
+        let calls = driver.commit().calls.map { Int($0.request.value.low) }
+        driver.answerRevoke(calls[0], .failure(Self.forbidden))
+        let answer = Refusal(status: 401, error: "invalid_client", client: "com.example.bad")
+        let refused = EffectFailure.refusesAll(answer)
+        #expect(
+            driver.answerRevoke(calls[1], .failure(refused)).reports == [
+                .outageEnded(Sample.apple), .outageBegan(Sample.apple, reason: refused.reason),
+            ]
+        )
+    }
+
+    @Test func `a renewal for a client that is not configured keeps nobody waiting`() {
+        var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
+        let isBegun = lane.beginRenewal(at: Sample.start)
+        #expect(isBegun)
+        lane.renewalEnded()
+        let caller = ProviderLane.Caller.renewal(Sample.credential(1))
+        #expect(lane.finished(caller, failure: Self.removed, at: Sample.start) == nil)
         #expect(lane.refusedClients.isEmpty)
     }
 
@@ -116,9 +188,9 @@ struct OutageTests {
         }
         let (opensAt, outage) = (try #require(lane.opensAt), lane.outage)
         let caller = ProviderLane.Caller.begin(99, &lane, at: opensAt)
-        let failure = EffectFailure.refusesAll(.notConfigured("com.example.old"))
-        #expect(lane.finished(caller, failure: failure, at: opensAt) == nil)
+        #expect(lane.finished(caller, failure: Self.removed, at: opensAt) == nil)
         #expect(!lane.isTrusted && lane.outage == outage)
+        #expect(lane.unconfiguredClients == ["com.example.old"] && lane.clientsEndAt == nil)
         #expect(lane.codesUnderWay == 0 && lane.mayPass(at: opensAt))
     }
 
@@ -129,12 +201,13 @@ struct OutageTests {
         _ = driver.answerRevoke(calls[0], .failure(Self.forbidden))
         #expect(driver.core.laneHealth(Sample.apple)?.lastFailure == "refuses_all: 403")
         #expect(driver.core.laneHealth(Sample.apple)?.breaker != .closed)
-        let closed = driver.send(.works(Sample.apple))
+        let well = EngineInput.checked(Sample.apple, isWell: true, unserved: [])
+        let closed = driver.send(well)
         #expect(closed.reports == [.outageEnded(Sample.apple)])
         #expect(driver.core.laneHealth(Sample.apple)?.breaker == .closed)
         #expect(driver.core.laneHealth(Sample.apple)?.lastFailure == nil)
         #expect(driver.core.laneHealth(Sample.apple)?.outage == nil)
-        #expect(driver.send(.works(Sample.apple)).reports.isEmpty)
+        #expect(driver.send(well).reports.isEmpty)
     }
 }
 

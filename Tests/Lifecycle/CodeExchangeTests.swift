@@ -127,13 +127,19 @@ struct CodeExchangeTests {
         #expect(exchange.phase == phase)
     }
 
-    @Test func `a code of a client that is refused waits, and is not in doubt`() {
+    @Test(
+        "a code of a client that is refused or not configured waits, and is not in doubt",
+        arguments: [
+            EffectFailure.refusesAll(Refusal(status: 401, error: "invalid_client", client: "app")),
+            .notConfigured(client: "app"),
+        ]
+    )
+    func client(_ failure: EffectFailure) {
         var exchange = exchange(.pending)
         var random = SeededGenerator(seed: 3)
-        let answer = Refusal(status: 401, error: "invalid_client", client: "com.example.bad")
         _ = exchange.handle(.begin, now: Sample.start, random: &random)
-        let refused = CodeExchange.Event.failure(.refusesAll(answer))
-        #expect(exchange.handle(refused, now: Sample.start, random: &random) == [.retry])
+        let effects = exchange.handle(.failure(failure), now: Sample.start, random: &random)
+        #expect(effects == [.retry])
         #expect(exchange.phase == .pending && !exchange.isInDoubt)
     }
 

@@ -64,7 +64,7 @@ struct RetryPolicyTests {
     static let failures: [(EffectFailure, Duration)] =
         [
             .unreachable, .throttled(retryAfter: nil), .lost, .unusable,
-            .refusesAll(Refusal(status: 403)),
+            .refusesAll(Refusal(status: 403)), .notConfigured(client: "app"),
         ].map { ($0, .seconds(300)) }
         + [(EffectFailure.blocked(Obstacle(locked: 1, at: "posts")), Duration.seconds(30))]
         + [

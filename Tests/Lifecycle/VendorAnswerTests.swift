@@ -31,6 +31,9 @@ struct VendorAnswerTests {
         try machine.sendDue()
         try machine.answer(check: .failure(.refusesAll(refusal)))
         #expect(machine.request.revocations[0].answer == said)
+        try machine.sendDue()
+        try machine.answer(check: .failure(.notConfigured(client: "app")))
+        #expect(machine.request.revocations[0].answer == said)
         // Another client's answer, which decided nothing, does not stand for it.
         machine.heard = Self.answer
         try machine.sendDue()

@@ -109,7 +109,9 @@ extension EffectFailure {
     fileprivate var isOfAll: Bool {
         switch self {
         case .unreachable, .throttled, .lost, .unusable, .refusesAll: true
-        case .rejected, .refused, .misconfigured, .sealBroken, .vaultSealed, .keys, .blocked: false
+        case .rejected, .refused, .misconfigured, .notConfigured, .sealBroken, .vaultSealed, .keys,
+            .blocked:
+            false
         }
     }
 }

@@ -72,6 +72,11 @@ struct JournalMessageTests {
             (
                 .outageBegan, ["provider": "line", "error": ""], "calls to provider line fail"
             ),
+            (.outageEnded, ["provider": "line"], "provider line answers again"),
+            (
+                .outageEnded, ["provider": "line", "detail": "app"],
+                "provider line answers again, or no user of 'app' waits"
+            ),
             (
                 .spoolQuarantined, ["error": "refused"],
                 "spool cannot be used: its file or journal is unsafe"

@@ -100,7 +100,7 @@ enum Remedy {
         case .rejected, .refused, .refusesAll, .misconfigured:
             "correct the client id, the key or secret and what belongs to it, and set the clock;"
                 + " see \(guide)"
-        case .sealBroken, .vaultSealed, .keys, .blocked: "see \(guide)"
+        case .notConfigured, .sealBroken, .vaultSealed, .keys, .blocked: "see \(guide)"
         }
     }
 

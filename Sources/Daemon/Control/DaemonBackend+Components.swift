@@ -44,11 +44,14 @@ extension DaemonBackend {
         }
         let problem = isChecked ? await Self.problem(of: name, adapters) : nil
         let isWell = isChecked && problem == nil
-        if isWell { parts.engine.post(.works(name)) }
+        let unserved = isChecked ? try await unserved(at: name) : [:]
+        if isChecked {
+            parts.engine.post(.checked(name, isWell: isWell, unserved: Set(unserved.keys)))
+        }
         await parts.engine.probe()
         audit("\(action.rawValue)_provider", caller, ["provider": "\(name)"])
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
-        var health = try await health(of: lane, reason: pauses.providers[name])
+        var health = try await health(of: lane, reason: pauses.providers[name], unserved)
         if let problem {
             if !health.findings.contains(problem.finding) {
                 health.findings.append(problem.finding)
@@ -178,9 +181,20 @@ extension DaemonBackend {
             + (configuration.directory.map { [(name: $0.name, kind: $0.kindName)] } ?? [])
     }
 
+    private func waiting(at name: ProviderName) async throws(ControlProblem) -> [String: Int] {
+        try await attempt("providers") { try await parts.state.waitingCounts(at: name) }
+    }
+
+    /// How many requests wait for each client id that the provider's section does not list.
+    private func unserved(at name: ProviderName) async throws(ControlProblem) -> [String: Int] {
+        guard let provider = parts.registry.current.providers[name] else { return [:] }
+        return try await waiting(at: name).filter { !provider.serves($0.key) }
+    }
+
     private func health(
         of provider: (name: ProviderName, kind: String),
-        reason: String?
+        reason: String?,
+        _ checked: [String: Int] = [:]
     ) async throws(ControlProblem) -> WireHealth {
         var health = WireHealth(
             name: provider.name.rawValue,
@@ -205,9 +219,12 @@ extension DaemonBackend {
         }
         let clients = parts.registry.current.providers[provider.name]?.refusedClients ?? []
         health.findings += clients.map { "since \($0.since.rfc3339) it refuses \($0.answer.text)" }
-        health.findings += lane.unconfiguredClients(at: parts.now()).map {
-            "users of client id '\($0)' wait: put it back into client_ids, or give their"
-                + " revocations up with expungectl abandon"
+        let isUnknown = checked.isEmpty && !lane.unconfiguredClients.isEmpty
+        let unserved = isUnknown ? try await unserved(at: provider.name) : checked
+        health.findings += unserved.sorted { $0.key < $1.key }.map { client, count in
+            "client id '\(client)' is not configured, and requests wait for it (\(count)): put it"
+                + " back into client_ids and reload, or give their revocations up with expungectl"
+                + " abandon"
         }
         if let outage = lane.outage, outage.isKnown(at: parts.now()) {
             health.findings.append(
@@ -216,10 +233,8 @@ extension DaemonBackend {
             )
         }
         if !health.findings.isEmpty {
-            let count = try await attempt("providers") {
-                try await parts.state.waitingCount(at: provider.name)
-            }
-            health.waiting = max(count, lane.waitingCount)
+            let counts = try await waiting(at: provider.name).values
+            health.waiting = max(counts.reduce(0, +), lane.waitingCount)
         }
         switch lane.breaker {
         case .closed:

@@ -85,7 +85,7 @@ extension DaemonBackend {
                 retryAfter: RetryPolicy.caller.first
             )
         case .unusable, .rejected, .refused, .refusesAll, .misconfigured, .sealBroken,
-            .vaultSealed, .keys, .blocked:
+            .notConfigured, .vaultSealed, .keys, .blocked:
             let cause = failure.obstacle.map { "\(failure.code): \($0.text)" } ?? failure.reason
             return ControlProblem(.planRefused, "target '\(target)': \(cause)")
         }

@@ -218,7 +218,7 @@ extension DaemonBackend {
         let providers = parts.registry.current.providers.values
         if lanes.contains(where: {
             $0.breaker != .closed || $0.outage?.isKnown(at: now) == true
-                || !$0.unconfiguredClients(at: now).isEmpty
+                || !$0.unconfiguredClients.isEmpty
         })
             || providers.contains(where: { !$0.refusedClients.isEmpty })
         {

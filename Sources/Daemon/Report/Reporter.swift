@@ -116,8 +116,10 @@ struct Reporter: EngineObserver {
             logger.note(.targetResumed, ["target": "\(name)"])
         case .outageBegan(let name, let reason):
             logger.note(.outageBegan, ["provider": "\(name)", "error": "\(reason)"])
-        case .outageEnded(let name):
-            logger.note(.outageEnded, ["provider": "\(name)"])
+        case .outageEnded(let name, let client):
+            var facts: Logger.Metadata = ["provider": "\(name)"]
+            if let client { facts["detail"] = "\(client)" }
+            logger.note(.outageEnded, facts)
         case .standstillBegan(let name, let reason):
             logger.note(.targetStuck, ["target": "\(name)", "error": "\(reason)"])
         case .standstillEnded(let name):

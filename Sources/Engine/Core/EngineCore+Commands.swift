@@ -9,8 +9,11 @@ extension EngineCore {
             pause(name, reason: reason, by: uid, at: now)
         case .resume(let name, let isOwn):
             resume(name, isOwn: isOwn, at: now)
-        case .works(let name):
-            trust(name, at: now)
+        case .checked(let name, let isWell, let unserved):
+            if isWell { trust(name, at: now) }
+            endClients(of: name) { client, _ in
+                client.isConfigured ? isWell : !unserved.contains(client.name)
+            }
         case .pauseTarget(let name, let reason, let uid):
             pauseTarget(name, reason: reason, by: uid, at: now)
         case .resumeTarget(let name, let isOwn):

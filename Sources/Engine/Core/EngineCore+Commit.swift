@@ -9,6 +9,7 @@ extension EngineCore {
         fillRenewals(at: now)
         fillPlans(at: now)
         reportStandstills(at: now)
+        endForgottenClients(at: now)
         beginCommit(at: now)
         runNextSuspect()
         fetchIfUseful(at: now)

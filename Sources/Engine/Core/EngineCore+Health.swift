@@ -11,18 +11,14 @@ package struct LaneHealth: Hashable, Sendable {
 
     package let breaker: Breaker
     package let outage: LaneOutage?
-    let refusedClients: [LaneOutage]
+    /// Clients whose users wait because they are not configured.
+    package let unconfiguredClients: [String]
     /// ``EffectFailure/reason`` of the last call; `nil` when it was answered as it should be.
     package let lastFailure: String?
     package let isPaused: Bool
     package let inFlightCount: Int
     package let concurrency: Int
     package let waitingCount: Int
-
-    /// Clients whose users wait because they are configured no more.
-    package func unconfiguredClients(at now: WallTime) -> [String] {
-        refusedClients.filter { !$0.isOver(at: now) }.compactMap(\.unconfiguredClient).sorted()
-    }
 }
 
 /// How the engine gets on with one target right now.
@@ -62,11 +58,10 @@ extension EngineCore {
             guard let lane = lanes[name] else { continue }
             let isKept = environment.pausedProviders.contains(name) || !environment.isVaultOpen
             let isWaiting = !lane.calls.isEmpty || !lane.codes.isEmpty
-            var isClosed: Bool { if case .closed = lane.breaker { true } else { false } }
             places.append(
                 QueueProgress(
                     place: .provider(name),
-                    isDue: isWaiting && !isKept && isClosed,
+                    isDue: isWaiting && !isKept && lane.isTrusted,
                     begunCount: lane.begunCount
                 )
             )
@@ -96,7 +91,7 @@ extension EngineCore {
         return LaneHealth(
             breaker: breaker,
             outage: lane.outage,
-            refusedClients: Array(lane.refusedClients.values),
+            unconfiguredClients: lane.unconfiguredClients,
             lastFailure: lane.lastFailure,
             isPaused: environment.pausedProviders.contains(name),
             inFlightCount: lane.callsUnderWay + lane.codesUnderWay,

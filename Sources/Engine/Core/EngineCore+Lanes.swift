@@ -164,10 +164,28 @@ extension EngineCore {
         if lanes[provider]?.finished(caller, failure: failure, at: now) != nil {
             sendHome(provider, at: now)
         }
+        if wasReported, lanes[provider]?.outage == nil {
+            actions.append(.report(.outageEnded(provider)))
+        }
         if let outage = lanes[provider]?.reportOutage(at: now) {
             actions.append(.report(.outageBegan(provider, reason: outage.reason)))
-        } else if wasReported, lanes[provider]?.outage == nil {
-            actions.append(.report(.outageEnded(provider)))
+        }
+    }
+
+    /// Ends what is over of single clients.
+    mutating func endClients(
+        of name: ProviderName,
+        where isOver: (ProviderLane.Client, LaneOutage) -> Bool
+    ) {
+        for client in lanes[name]?.endClients(where: isOver) ?? [] {
+            actions.append(.report(.outageEnded(name, client: client)))
+        }
+    }
+
+    mutating func endForgottenClients(at now: WallTime) {
+        for name in laneOrder {
+            guard let endsAt = lanes[name]?.clientsEndAt, endsAt <= now else { continue }
+            endClients(of: name) { $1.endsAt <= now }
         }
     }
 

@@ -203,7 +203,7 @@ extension EngineCore {
         case .failure(.lost), .failure(.unusable): return failed(isInDoubt: true)
         case .failure(.vaultSealed), .failure(.misconfigured), .failure(.throttled),
             .failure(.unreachable), .failure(.rejected), .failure(.refused),
-            .failure(.refusesAll), .failure(.keys), .failure(.blocked):
+            .failure(.refusesAll), .failure(.notConfigured), .failure(.keys), .failure(.blocked):
             return failed(isInDoubt: false)
         }
     }

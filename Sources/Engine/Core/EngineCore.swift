@@ -196,7 +196,7 @@ package struct EngineCore: Sendable {
                 times.append(opensAt)
             }
         }
-        times += renewalTimes(after: now)
+        times += renewalTimes(after: now) + lanes.values.compactMap(\.clientsEndAt)
         times += targets.values.compactMap(\.standstill.reportAt).filter { $0 > now }
         if let patience = spoolGate.wakeTime(after: now) { times.append(patience) }
         if environment.isClockBehind { times.append(clockFloor) }
@@ -211,12 +211,7 @@ package struct EngineCore: Sendable {
     mutating func adoptLanes() {
         for (name, configured) in configuration.lanes {
             let limits = ownership.isAll ? configured : shared(configured)
-            if lanes[name] == nil {
-                lanes[name] = ProviderLane(limits: limits)
-            } else {
-                lanes[name]?.adopt(limits)
-                lanes[name]?.forgetUnconfiguredClients()
-            }
+            lanes[name, default: ProviderLane(limits: limits)].adopt(limits)
         }
         for name in configuration.targets where targets[name] == nil {
             targets[name] = TargetQueue()
@@ -279,9 +274,8 @@ package struct EngineCore: Sendable {
             found(due, at: now)
         case .renewed(let id, let answer):
             renewed(id, answer, at: now)
-        case .operate, .pause, .resume, .works, .pauseTarget, .resumeTarget, .placeHold, .liftHold,
-            .userHeld,
-            .reconfigured, .guardOverride, .restraintLifted, .probe, .timer,
+        case .operate, .pause, .resume, .checked, .pauseTarget, .resumeTarget, .placeHold,
+            .liftHold, .userHeld, .reconfigured, .guardOverride, .restraintLifted, .probe, .timer,
             .gained, .lost, .leave, .refused, .under, .renewedLeases, .rules, .mailed, .inbox:
             command(input, at: now)
         }

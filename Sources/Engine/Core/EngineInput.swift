@@ -41,9 +41,7 @@ package struct ExchangeResult: Hashable, Sendable {
         tokens: [SealedToken] = [],
         subject: LearnedSubject? = nil
     ) {
-        self.event = event
-        self.tokens = tokens
-        self.subject = subject
+        (self.event, self.tokens, self.subject) = (event, tokens, subject)
     }
 }
 
@@ -80,8 +78,9 @@ package enum EngineInput: Sendable {
     case pause(ProviderName, reason: String, by: UInt32? = nil)
     /// With `isOwn` only what the service has paused by itself.
     case resume(ProviderName, isOwn: Bool = false)
-    /// Somebody asked the provider and it answered as it should: calls need no probe first.
-    case works(ProviderName)
+    /// With `isWell`, somebody asked the provider and it answered as it should: calls need no probe
+    /// first. Of users whose client id is not configured, only those of `unserved` wait.
+    case checked(ProviderName, isWell: Bool, unserved: Set<String>)
     case pauseTarget(TargetName, reason: String, by: UInt32? = nil)
     case resumeTarget(TargetName, isOwn: Bool = false)
     case reconfigured(EngineConfiguration)
@@ -161,7 +160,8 @@ package enum EngineReport: Hashable, Sendable {
     case targetResumed(TargetName)
     /// Its breaker has opened, or for minutes no call was answered as it should be.
     case outageBegan(ProviderName, reason: String)
-    case outageEnded(ProviderName)
+    /// With the client or directory, where it was that one's.
+    case outageEnded(ProviderName, client: String? = nil)
     /// A deletion has made no progress there for ``Lifecycle/Limits/stuckAfter``.
     case standstillBegan(TargetName, reason: String)
     case standstillEnded(TargetName)

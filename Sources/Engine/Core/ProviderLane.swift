@@ -8,41 +8,32 @@ package struct LaneLimits: Hashable, Sendable {
     package let ratePerSecond: Double?
 
     package init(concurrency: Int, ratePerSecond: Double? = nil) {
-        self.concurrency = concurrency
-        self.ratePerSecond = ratePerSecond
+        (self.concurrency, self.ratePerSecond) = (concurrency, ratePerSecond)
     }
 }
 
 /// What every call has met since the provider answered one as it should.
 package struct LaneOutage: Hashable, Sendable {
-    package internal(set) var since: WallTime
+    package private(set) var since: WallTime
     /// Of the last call.
     private var failure: EffectFailure?
     private var lastAt: WallTime
     var isReported = false
 
-    init(since: WallTime) {
-        self.since = since
-        lastAt = since
-    }
+    init(since: WallTime) { (self.since, lastAt) = (since, since) }
 
     mutating func note(_ failure: EffectFailure?, at now: WallTime) {
-        self.failure = failure
-        lastAt = now
+        (self.failure, lastAt) = (failure, now)
+    }
+
+    mutating func reclock(by step: Duration, at now: WallTime) {
+        (since, lastAt) = (min(since + step, now), min(lastAt + step, now))
     }
 
     package var reason: String { failure?.reason ?? "" }
 
-    /// The client whose users wait because it is configured no more.
-    var unconfiguredClient: String? {
-        guard case .refusesAll(let answer) = failure, answer.isNotConfigured else { return nil }
-        return answer.client
-    }
-
-    /// Whoever waits for a client was called again since.
-    func isOver(at now: WallTime) -> Bool {
-        now.since(lastAt) > Limits.outageBackoffMax * 2
-    }
+    /// Whoever waits for a client is called again before.
+    var endsAt: WallTime { lastAt + Limits.outageBackoffMax * 2 }
 
     /// Whether it is more than one user's bad luck.
     package func isKnown(at now: WallTime) -> Bool {
@@ -74,12 +65,15 @@ struct ProviderLane: Sendable {
         case code(CredentialID)
         case renewal(CredentialID)
 
-        var isCode: Bool {
-            switch self {
-            case .code: true
-            case .request, .renewal: false
-            }
-        }
+        var isCode: Bool { if case .code = self { true } else { false } }
+        var isRenewal: Bool { if case .renewal = self { true } else { false } }
+    }
+
+    /// One whose users wait, while others are served.
+    struct Client: Hashable {
+        let name: String
+        /// If so, the provider refuses it.
+        let isConfigured: Bool
     }
 
     enum Breaker: Hashable, Sendable {
@@ -94,8 +88,8 @@ struct ProviderLane: Sendable {
     /// ``EffectFailure/reason`` of the last call; `nil` when it was answered as it should be.
     private(set) var lastFailure: String?
     private(set) var outage: LaneOutage?
-    /// The same of single clients and directories, for the journal.
-    private(set) var refusedClients: [String: LaneOutage] = [:]
+    /// The same of single clients and directories that are refused, or not configured.
+    private(set) var refusedClients: [Client: LaneOutage] = [:]
     /// Everybody who is due has failed: the next probe may be one of them.
     var mayRepeatProbe = false
     /// When a code may probe; codes do not live as long as the pause of an outage lasts.
@@ -120,10 +114,7 @@ struct ProviderLane: Sendable {
     /// Enough to read and commit the next while half are called; one while only a probe may pass.
     var requestCountMax: Int { isTrusted ? max(64, limits.concurrency * 8) : 1 }
 
-    var isTrusted: Bool {
-        guard case .closed = breaker else { return false }
-        return true
-    }
+    var isTrusted: Bool { if case .closed = breaker { true } else { false } }
 
     /// When the breaker lets a probe through; `nil` while it is not open.
     var opensAt: WallTime? {
@@ -136,9 +127,22 @@ struct ProviderLane: Sendable {
         tokens = min(tokens, Self.burst(limits))
     }
 
-    /// They may be configured by now; if not, their next user says so.
-    mutating func forgetUnconfiguredClients() {
-        refusedClients = refusedClients.filter { $1.unconfiguredClient == nil }
+    /// When no user waits any more for one of the refused clients; `nil` while a breaker keeps
+    /// them from being called.
+    var clientsEndAt: WallTime? {
+        guard isTrusted, let endsAt = refusedClients.values.map(\.endsAt).min() else { return nil }
+        return max(endsAt, pausedUntil + Limits.outageBackoffMax * 2)
+    }
+
+    /// Forgets the refused clients that are over, and returns them.
+    mutating func endClients(where isOver: (Client, LaneOutage) -> Bool) -> [String] {
+        let ended = refusedClients.filter { isOver($0.key, $0.value) }.keys
+        for client in ended { refusedClients[client] = nil }
+        return ended.map(\.name).sorted()
+    }
+
+    var unconfiguredClients: [String] {
+        refusedClients.keys.filter { !$0.isConfigured }.map(\.name).sorted()
     }
 
     /// The clock jumped; a provider may have failed by the wrong one alone, so it is asked at once.
@@ -149,7 +153,8 @@ struct ProviderLane: Sendable {
         codesOpenAt = min(codesOpenAt + step, now)
         pausedUntil = min(pausedUntil + step, now)
         refilledAt = refilledAt.map { $0 + step }
-        if let since = outage?.since { outage?.since = min(since + step, now) }
+        outage?.reclock(by: step, at: now)
+        for client in refusedClients.keys { refusedClients[client]?.reclock(by: step, at: now) }
     }
 
     mutating func enqueue(_ call: Call) { calls.append(call) }
@@ -214,7 +219,8 @@ struct ProviderLane: Sendable {
     /// The pause when this very answer opened the breaker.
     mutating func finished(_ caller: Caller, failure: EffectFailure?, at now: WallTime) -> Duration?
     {
-        if case .refusesAll(let answer) = failure, let client = answer.client {
+        // A renewal that is not made keeps nobody waiting.
+        if let failure, let client = failure.client, failure.wasAsked || !caller.isRenewal {
             refusedClients[client, default: LaneOutage(since: now)].note(failure, at: now)
         }
         if let failure, !failure.wasAsked {
@@ -257,7 +263,6 @@ struct ProviderLane: Sendable {
 
     /// An outage that is to be reported now.
     mutating func reportOutage(at now: WallTime) -> LaneOutage? {
-        refusedClients = refusedClients.filter { !$1.isOver(at: now) }
         if let (client, known) = refusedClients.first(where: { !$1.isReported }) {
             refusedClients[client]?.isReported = true
             return known
@@ -276,7 +281,7 @@ struct ProviderLane: Sendable {
         if case .probing = breaker { return false }
         let wasOpen = !isTrusted
         close()
-        (lastFailure, outage, refusedClients) = (nil, nil, [:])
+        (lastFailure, outage) = (nil, nil)
         return wasOpen
     }
 
@@ -379,8 +384,8 @@ extension EffectFailure {
         switch self {
         case .unreachable, .lost, .unusable: true
         case .refusesAll(let answer): answer.client == nil
-        case .throttled, .rejected, .refused, .misconfigured, .sealBroken, .vaultSealed, .keys,
-            .blocked:
+        case .throttled, .rejected, .refused, .misconfigured, .notConfigured, .sealBroken,
+            .vaultSealed, .keys, .blocked:
             false
         }
     }
@@ -405,9 +410,20 @@ extension EffectFailure {
     /// Whether the provider was asked at all; else nothing was learned about it.
     var wasAsked: Bool {
         switch self {
-        case .unreachable, .throttled, .lost, .unusable, .rejected, .refused, .misconfigured: true
-        case .refusesAll(let answer): !answer.isNotConfigured
-        case .sealBroken, .vaultSealed, .keys, .blocked: false
+        case .unreachable, .throttled, .lost, .unusable, .rejected, .refused, .refusesAll,
+            .misconfigured:
+            true
+        case .notConfigured, .sealBroken, .vaultSealed, .keys, .blocked: false
+        }
+    }
+
+    /// The client id or directory that alone meets it.
+    fileprivate var client: ProviderLane.Client? {
+        switch self {
+        case .refusesAll(let answer):
+            answer.client.map { ProviderLane.Client(name: $0, isConfigured: true) }
+        case .notConfigured(let name): ProviderLane.Client(name: name, isConfigured: false)
+        default: nil
         }
     }
 }

@@ -121,7 +121,7 @@ extension EffectFailure {
     fileprivate var leavesUntold: Bool {
         switch self {
         case .unreachable, .throttled, .lost, .unusable, .rejected, .refused, .refusesAll,
-            .sealBroken, .vaultSealed, .keys:
+            .notConfigured, .sealBroken, .vaultSealed, .keys:
             true
         case .misconfigured, .blocked: false
         }

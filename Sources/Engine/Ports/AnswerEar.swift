@@ -32,7 +32,8 @@ extension ProviderProblem {
     fileprivate func adding(_ answer: VendorAnswer?) -> ProviderProblem {
         guard let answer, !text.isEmpty else { return self }
         switch failure {
-        case .unreachable, .lost, .sealBroken, .vaultSealed, .keys, .blocked: return self
+        case .unreachable, .lost, .notConfigured, .sealBroken, .vaultSealed, .keys, .blocked:
+            return self
         case .throttled, .unusable, .rejected, .refused, .refusesAll, .misconfigured:
             return ProviderProblem(failure, answer.added(to: text))
         }

@@ -6,7 +6,7 @@ package import Lifecycle
 package struct OpenCredential: Sendable {
     package let kind: CredentialKind
     /// The client id that the application stored it under, and the only one it can be used with.
-    package let clientID: String
+    package private(set) var clientID: String
     package let secret: Secret
     /// Only for an authorization code: what the authorize request used, if anything.
     package let redirectURI: String?
@@ -31,15 +31,8 @@ package struct OpenCredential: Sendable {
 
     /// The same credential, as if it had been issued to another client of the provider.
     package func issued(to clientID: String) -> OpenCredential {
-        var other = OpenCredential(
-            kind: kind,
-            clientID: clientID,
-            secret: secret,
-            redirectURI: redirectURI,
-            codeVerifier: codeVerifier
-        )
-        other.subject = subject
-        other.keeper = keeper
+        var other = self
+        (other.clientID, other.isFromCode) = (clientID, false)
         return other
     }
 }
@@ -161,8 +154,7 @@ package struct SignInError: Error, Sendable, CustomStringConvertible {
     package let provider: ProviderName
 
     package init(kind: Kind, provider: ProviderName) {
-        self.kind = kind
-        self.provider = provider
+        (self.kind, self.provider) = (kind, provider)
     }
 
     package var description: String {
@@ -232,8 +224,7 @@ package struct ProviderProblem: Hashable, Sendable {
     package let text: String
 
     package init(_ failure: EffectFailure, _ text: String) {
-        self.failure = failure
-        self.text = text
+        (self.failure, self.text) = (failure, text)
     }
 
     package var finding: String {
@@ -279,7 +270,7 @@ extension EffectFailure {
         case .misconfigured:
             "'\(provider)' refuses the client; check client_ids, its secret or key, and this"
                 + " machine's clock"
-        case .sealBroken, .vaultSealed, .keys, .blocked: ""
+        case .notConfigured, .sealBroken, .vaultSealed, .keys, .blocked: ""
         }
     }
 }

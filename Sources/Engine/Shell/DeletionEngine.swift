@@ -237,6 +237,12 @@ extension DeletionEngine {
             return waiting[count - 1]
         }
         adapters.withLock { $0 = latest }
+        for (name, provider) in latest.providers {
+            let waiting = inspect { $0.laneHealth(name)?.unconfiguredClients ?? [] }
+            guard !waiting.isEmpty else { continue }
+            let unserved = Set(waiting.filter { !provider.serves($0) })
+            post(.checked(name, isWell: false, unserved: unserved))
+        }
     }
 
     private func perform(
@@ -345,7 +351,7 @@ extension DeletionEngine {
         do {
             var credential = try opener.open(sealed)
             guard provider.serves(credential.clientID) else {
-                return (.failure(.refusesAll(.notConfigured(credential.clientID))), nil)
+                return (.failure(.notConfigured(client: credential.clientID)), nil)
             }
             credential.keeper = keeper
             let opened = credential

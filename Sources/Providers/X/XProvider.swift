@@ -117,7 +117,6 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     /// What a made-up token gets is not documented, so any refusal in X's own words is one.
     private static func problem(of reading: ReplyReading) -> EffectFailure? {
         switch reading.meaning {
-        case .unclear: nil
         case .failure(.rejected) where reading.refusal?.isForeign == false: nil
         default: reading.problemOfMadeUp
         }

@@ -118,16 +118,24 @@ extension StateDatabase {
         }
     }
 
-    /// How many open requests have an identity there that has no verdict.
-    package func waitingCount(at provider: ProviderName) async throws -> Int {
-        try await first(
-            """
-            SELECT count(DISTINCT requests.id) AS waiting FROM requests INDEXED BY requests_deadline
-            JOIN revocations ON revocations.request_id = requests.id
-            WHERE requests.ended_at IS NULL AND provider = ? AND verdict IS NULL
-            """,
-            [.text(provider.rawValue)]
-        ) { $0.int("waiting") } ?? 0
+    /// How many identities there have no verdict, per client id, where the request is open, is not
+    /// parked and does not wait for its time.
+    ///
+    /// Without GROUP BY, for which SQLite sorts a copy of all rows in memory.
+    package func waitingCounts(at provider: ProviderName) async throws -> [String: Int] {
+        try await read { database in
+            var counts: [String: Int] = [:]
+            try database.each(
+                """
+                SELECT client_id FROM requests INDEXED BY requests_deadline
+                JOIN revocations ON revocations.request_id = requests.id
+                WHERE requests.ended_at IS NULL AND park_reason IS NULL AND phase <> 'scheduled'
+                  AND provider = ? AND verdict IS NULL
+                """,
+                [.text(provider.rawValue)]
+            ) { counts[$0.text("client_id"), default: 0] += 1 }
+            return counts
+        }
     }
 
     /// Few have an obstacle; those of ended requests say nothing any more.

@@ -90,7 +90,7 @@ struct CommandDelegate: PurgeDelegate {
         case .throttled: "the program says that its store is overloaded"
         case .lost: "the program failed, took too long or wrote too much (timeout, memory_max_mib)"
         case .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed, .keys,
-            .blocked:
+            .blocked, .notConfigured:
             "the program's answer to 'diagnose' is no JSON object with a known outcome"
         }
     }

@@ -138,7 +138,7 @@ extension ObjectReply {
         switch failure {
         case .unreachable, .throttled, .misconfigured: failure
         case .lost, .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed,
-            .keys, .blocked:
+            .keys, .blocked, .notConfigured:
             nil
         }
     }

@@ -192,7 +192,7 @@ struct DynamoDBDiagnosis {
         case .misconfigured:
             "\(place) refuses the access key (access_key_id, secret_key_credential, region)"
         case .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed, .keys,
-            .blocked:
+            .blocked, .notConfigured:
             "\(place) gave no answer of DynamoDB (endpoint)"
         }
     }

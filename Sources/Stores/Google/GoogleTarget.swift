@@ -83,7 +83,8 @@ extension CallFailure {
         case .lost: "\(place): the connection broke before an answer came; try again"
         case .unusable, .rejected, .refused, .refusesAll:
             "\(place): the answer is not one that google documents; check base_url"
-        case .sealBroken, .vaultSealed, .keys, .blocked: "\(place): the credential cannot be opened"
+        case .notConfigured, .sealBroken, .vaultSealed, .keys, .blocked:
+            "\(place): the credential cannot be opened"
         }
     }
 }

@@ -33,7 +33,7 @@ struct HTTPFailure: Error, Hashable {
         switch failure {
         case .unreachable, .throttled, .misconfigured: true
         case .lost, .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed,
-            .keys, .blocked:
+            .keys, .blocked, .notConfigured:
             false
         }
     }

@@ -75,7 +75,7 @@ struct S3Diagnosis {
             "the server refuses to list the versions of bucket '\(plan.bucket)': bucket, region,"
                 + " url_style, keys or s3:ListBucketVersions"
         case .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed, .keys,
-            .blocked:
+            .blocked, .notConfigured:
             "the server's answer is none of S3 (endpoint, url_style)"
         }
     }

@@ -76,7 +76,7 @@ struct WebhookDelegate: PurgeDelegate {
         case .throttled: "the service says that it is overloaded"
         case .lost: "the service did not answer in time (timeout)"
         case .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed, .keys,
-            .blocked:
+            .blocked, .notConfigured:
             "the service's answer to 'diagnose' is no JSON object with a known outcome"
         }
     }

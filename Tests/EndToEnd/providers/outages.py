@@ -58,10 +58,21 @@ def removed_client(checks, stage):
     checks.check("a client id that is configured no more is named", comes_true(
         lambda: BAD in findings(stage) and "client_ids" in findings(stage)), findings(stage))
     shown = stage.run("expungectl", "show", request)
-    checks.check("     and so by show", "not_configured" in shown.stdout, shown)
+    checks.check("     and so by show", "client_not_configured" in shown.stdout, shown)
+    for _ in range(2):
+        done = stage.run("expungectl", "providers", "check", "apple")
+        checks.check("     a check fails, and says how many wait",
+                     done.returncode == 1 and BAD in done.stdout and "(1)" in done.stdout, done)
+        alarms = stage.http("GET", "/v1/status")[1]["alarms"]
+        checks.check("     and the alarm stays", "provider_broken" in alarms, alarms)
     stage.store(other, its)
     served(checks, stage, other, "     while users of the other client id are served", its["user"])
+    ended = f"no user of '{BAD}' waits"
+    before = stage.log().count(ended)
+    checks.equal("     there is one entry", stage.log().count("calls to provider apple fail: client_not_configured"), 1)
     reload(stage, CLIENT, BAD)
+    checks.check("     and the reload brings its end", comes_true(
+        lambda: stage.log().count(ended) == before + 1), stage.log()[-1500:])
     ends(checks, stage, "the user of the client that is configured again")
 
 

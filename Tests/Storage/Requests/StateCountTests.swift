@@ -34,6 +34,24 @@ struct StateCountTests {
         #expect(counts.oldestAcceptedAt == StateFixture.start)
     }
 
+    @Test func `requests that wait at a provider are counted by client id, parked ones are not`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        for user in ["a", "b", "c"] {
+            _ = try await fixture.keep(StateFixture.credential(user, user))
+            let was = try await fixture.open(user).request
+            guard user == "b" else { continue }
+            var parked = was
+            parked.phase = .parked(.revoking, .providerPaused, until: nil)
+            parked.dueAt = nil
+            try await fixture.save(parked, was: was)
+        }
+        let counts = try await fixture.database.waitingCounts(at: ProviderName("apple"))
+        #expect(counts == ["com.example.app": 2])
+        #expect(try await fixture.database.waitingCounts(at: ProviderName("google")) == [:])
+    }
+
     @Test func `open requests that a store blocks are counted by store, ended ones are not`()
         async throws
     {

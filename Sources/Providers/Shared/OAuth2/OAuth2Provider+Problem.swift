@@ -111,8 +111,8 @@ extension OAuth2Provider {
         case .unusable where reading.isVague || reading.json != nil: return nil
         case .unusable, .lost, .throttled:
             return ProviderProblem(failure, "\(place) gave no usable answer about a made-up token")
-        case .rejected, .refused, .refusesAll, .misconfigured, .sealBroken, .vaultSealed, .keys,
-            .blocked:
+        case .rejected, .refused, .refusesAll, .misconfigured, .notConfigured, .sealBroken,
+            .vaultSealed, .keys, .blocked:
             return nil
         }
     }
