@@ -2,6 +2,7 @@ import CSQLiteGuard
 import Engine
 import GRDB
 import GRDBSQLite
+import Glibc
 import Lifecycle
 import Synchronization
 
@@ -161,6 +162,10 @@ final class SpoolDatabase: Sendable {
                 queue.asyncWriteWithoutTransaction { [self, path = state.path] database in
                     let refusals = unsafe csqliteguard_refusals(path)
                     do {
+                        // It is open here whatever its mode has become, and for nobody else.
+                        guard unsafe access(path, R_OK) == 0 || errno != EACCES else {
+                            throw SpoolStop.failure(.unopenable)
+                        }
                         var value = try Self.run(database, commitWait, body)
                         committed(&value)
                         continuation.resume(returning: .done(value))
@@ -177,7 +182,8 @@ final class SpoolDatabase: Sendable {
         }
     }
 
-    private static func run<Value>(
+    /// One access: a transaction that `body` begins.
+    static func run<Value>(
         _ database: Database,
         _ commitWait: Duration,
         _ body: (Database) throws -> Value
@@ -186,6 +192,9 @@ final class SpoolDatabase: Sendable {
         unsafe csqliteguard_deadline_begin(connection, SpoolLimits.deadline.milliseconds)
         defer { unsafe csqliteguard_deadline_end(connection) }
         guard unsafe csqliteguard_has_moved(connection) != 1 else { throw SpoolStop.moved }
+        // SQLite keeps pages while the file's change counter stays the same. A header that was
+        // overwritten past SQLite would be good for us, and for no application.
+        unsafe csqliteguard_forget_pages(connection)
         try database.waitForLock(.zero)
         do {
             let value = try body(database)

@@ -1,4 +1,5 @@
 import Engine
+import FoundationEssentials
 import GRDB
 import Lifecycle
 import Synchronization
@@ -33,6 +34,22 @@ import Testing
         #expect(try await database.read(.all).value().isEmpty, "no rescan was begun")
         #expect(database.beginRescan(isForced: false))
         #expect(try await database.read(.all).value().batch.requests.count == 2)
+    }
+
+    @Test(
+        "a header that was overwritten past SQLite is found by the next read",
+        arguments: [(0, SpoolFailure.corrupt), (63, .newerVersion)]
+    )
+    func header(offset: Int, failure: SpoolFailure) async throws {
+        let spool = try SpoolFixture()
+        let sound = try spool.bytes()
+        let database = spool.database()
+        try #require(try database.open().value() == ())
+        _ = try await database.read(.tail).value()
+        try SpoolFixture.patch(spool.path, at: offset, [2])
+        #expect(await database.read(.tail).failure == failure)
+        try SpoolFixture.patch(spool.path, at: offset, [sound[offset]])
+        _ = try await database.read(.tail).value()
     }
 
     @Test("a code that was issued to no redirect URI has an empty one")
