@@ -122,6 +122,17 @@ struct StartTests {
         #expect(await factory.startupProblems(of: [TargetName("fine"): FineTarget()]).isEmpty)
     }
 
+    @Test func `what is in the spool's place stops no upgrade of the package`() async throws {
+        let bench = try Bench()
+        let place = SpoolPlace(stateDirectory: bench.directory)
+        try place.makeIfMissing()
+        let text = Data("no spool".utf8)
+        try text.write(to: URL(filePath: place.path))
+        let arguments = ["--init-spool", "--state-directory", bench.directory]
+        #expect(await DaemonCommand.run(arguments, environment: [:]) == 0)
+        #expect(try Data(contentsOf: URL(filePath: place.path)) == text)
+    }
+
     @Test func `a file that was lost lets no deletion end with nothing erased`() async throws {
         let bench = try Bench()
         let alone = try DaemonConfiguration.load(

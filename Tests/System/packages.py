@@ -191,6 +191,12 @@ class PackageScenarios:
         for old in ("", version):
             done = self.machine.run("env", "DPKG_MAINTSCRIPT_PACKAGE=expunged", script, "configure", old, check=False)
             self.checks.equal(f"postinst configure {old or 'again'}", (done.returncode, self.runs()), (0, True))
+        self.machine.run("cp", SPOOL, "/srv/app/sound.db", user="app")
+        spoil = ("conv=notrunc", f"of={SPOOL}", "bs=16", "count=1")
+        self.machine.run("dd", "if=/dev/zero", *spoil, user="app")
+        done = self.machine.run("env", "DPKG_MAINTSCRIPT_PACKAGE=expunged", script, "configure", version, check=False)
+        self.checks.equal("postinst with a damaged spool", (done.returncode, self.runs()), (0, True))
+        self.machine.run("dd", "if=/srv/app/sound.db", *spoil, user="app")
         self.machine.systemctl("disable", "--now", UNIT, *SOCKETS)
         self.install(self.packages.first["expunged"], "--reinstall")
         self.checks.equal("what the operator disabled stays disabled and stopped", (

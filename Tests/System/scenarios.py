@@ -10,8 +10,9 @@ import time
 
 from canaries import Canaries
 from checks import HANG_S, HOLDS_BARS, comes_true, wait_for
+from damage import damage
 from provider import Provider
-from service import APP_DB, RELEASE_DIR, SPOOL, UNIT, Service, new_user
+from service import APP_DB, RELEASE_DIR, SPOOL, UNIT, Service, ask, new_user
 from static import EXPOSURE_MAX, exposure, unit_complaints
 
 INSERT = "INSERT INTO requests (kind, user_id) VALUES ('delete_account', '{user}') RETURNING id;"
@@ -53,9 +54,9 @@ class Scenarios:
             if self.checks.failed > failed:
                 return
             for name in (
-                "socket_activation", "permissions", "spool", "socket", "journal", "ledger", "reload", "doctor", "down", "kill",
-                "exposure", "metrics", "replay", "replay_kill", "outage", "idle", "stuck_writer",
-                "secrecy", "uninstall",
+                "socket_activation", "permissions", "spool", "socket", "journal", "ledger", "reload",
+                "doctor", "damage", "down", "kill", "exposure", "metrics",
+                "replay", "replay_kill", "outage", "idle", "stuck_writer", "secrecy", "uninstall",
             ):
                 if only in name:
                     self.checks.scenario(name.replace("_", " "), getattr(self, name))
@@ -268,6 +269,9 @@ class Scenarios:
         self.checks.check(
             "it finds a store that only the service's user cannot open",
             done.returncode == 1 and APP_DB in done.stdout and "hint: " in done.stdout, done.stdout + done.stderr)
+
+    def damage(self):
+        damage(self.checks, self.service)
 
     def down(self):
         """A service that cannot start: its sockets still accept connections."""
@@ -613,13 +617,6 @@ class Scenarios:
     def revocations(self, user):
         """How many revocations of this user the provider carried out, by its own books."""
         return sum(grant["state"] == "revoked" for grant in self.provider.grants(user))
-
-
-def ask(process, statement):
-    """Runs a statement that returns one line in a process that goes on."""
-    process.stdin.write(statement + "\n")
-    process.stdin.flush()
-    return process.stdout.readline().strip()
 
 
 def checkpoints(text, key):

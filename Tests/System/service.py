@@ -76,6 +76,13 @@ def new_user():
     return f"user-{secrets.token_hex(12)}"
 
 
+def ask(process, statement):
+    """Runs a statement that returns one line in a process that goes on."""
+    process.stdin.write(statement + "\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
+
+
 class Service:
     def __init__(self, machine, provider, source):
         self.machine = machine

@@ -67,7 +67,7 @@ package enum DaemonCommand {
                 overrides: .init(state: options.stateDirectory)
             )
             let place = SpoolPlace(stateDirectory: directories.state)
-            try place.prepare()
+            try place.makeIfMissing()
             say("the spool is '\(place.path)'")
         case .initState:
             say(try initState(options, environment))

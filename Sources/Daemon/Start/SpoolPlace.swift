@@ -10,14 +10,7 @@ struct SpoolPlace: Sendable {
 
     init(stateDirectory: String) { directory = stateDirectory + "/spool" }
 
-    /// Makes directory and file if they are missing, and checks an existing file.
-    func prepare() throws(StorageError) {
-        let group = Self.groupID()
-        try makeDirectory(group)
-        _ = try SpoolFile.create(path: path, group: group)
-    }
-
-    /// Makes directory and file if they are missing; ``Storage/SpoolService`` checks the others.
+    /// Makes directory and file if they are missing; ``Storage/SpoolService`` checks others.
     func makeIfMissing() throws(StorageError) {
         let group = Self.groupID()
         try makeDirectory(group)

@@ -7,35 +7,15 @@ import Lifecycle
 
 /// Makes the spool's file, before any application can.
 package enum SpoolFile {
-    /// What ``create(path:group:)`` did.
-    package enum Outcome: Hashable, Sendable {
-        case created(spoolID: String)
-        /// A valid spool was there; its rows were left alone.
-        case existed(spoolID: String)
-    }
-
-    /// Makes the spool with the public schema, a random id and mode 0660, whatever the umask.
+    /// Makes a spool where there is none: the public schema, a random id and mode 0660, whatever
+    /// the umask.
     ///
     /// The file is made under another name and linked to its own once it is on disk: half a spool
-    /// is never visible, and an existing file is never replaced. Without `group`, the file has the
-    /// group that the directory gives (set-group-id).
+    /// is never visible, and an existing file is never replaced. Nor is it read: it may be
+    /// anything, and locked. ``SpoolService`` reads it and reports on it. Without `group`, the file
+    /// has the group that the directory gives (set-group-id).
     ///
-    /// - Throws: ``StorageError``: `unopenable`, `otherSchema`, `corrupt` for a foreign file,
-    ///   `diskFull`.
-    @discardableResult
-    package static func create(path: String, group: gid_t? = nil) throws(StorageError) -> Outcome {
-        guard let path = SpoolConnection.realPath(path) else {
-            throw failure("find the directory", path, "errno \(errno)")
-        }
-        removeDrafts(of: path)
-        if let id = try existing(path) {
-            try settleMode(path, group)
-            return .existed(spoolID: id)
-        }
-        return try make(path, group)
-    }
-
-    /// For the start of the service: ``SpoolService`` reads what is there and reports on it.
+    /// - Throws: ``StorageError``: `unopenable`, `diskFull`.
     package static func makeIfMissing(
         path: String,
         group: gid_t? = nil
@@ -52,13 +32,36 @@ package enum SpoolFile {
                 // Not ours, or no file: reading shows whether it can be used.
             }
         } else if errno == ENOENT {
-            _ = try make(path, group)
+            try make(path, group)
         } else {
             throw failure("examine the spool", path, "errno \(errno)")
         }
     }
 
-    private static func make(_ path: String, _ group: gid_t?) throws(StorageError) -> Outcome {
+    /// Why a service could not use the spool at `path`; `nil` also while it is locked, as by every
+    /// commit of an application.
+    package static func examine(path: String) -> SpoolFailure? {
+        guard let path = SpoolConnection.realPath(path) else { return .missing }
+        let refusals = unsafe csqliteguard_refusals(path)
+        do {
+            let queue = try SpoolConnection.open(path)
+            try queue.writeWithoutTransaction { database in
+                try SpoolDatabase.run(database, .zero) { database in
+                    try database.run("BEGIN")
+                    _ = try SpoolProbe(database, known: nil, host: nil)
+                }
+            }
+            try queue.close()
+            return nil
+        } catch {
+            let refusal = SpoolConnection.refusal(of: path, since: refusals)
+            let answer = SpoolAnswer<Void>(error, path: path, refusal: refusal)
+            guard case .failure(let failure) = answer else { return nil }
+            return failure
+        }
+    }
+
+    private static func make(_ path: String, _ group: gid_t?) throws(StorageError) {
         let draft = path + draftMark + randomText(byteCount: 8)
         let descriptor = unsafe Glibc.open(
             draft,
@@ -70,22 +73,19 @@ package enum SpoolFile {
             close(descriptor)
             unsafe unlink(draft)
         }
-        let id = randomText(byteCount: 16)
         do {
-            try fill(draft, id)
+            try fill(draft, randomText(byteCount: 16))
         } catch {
             throw StorageError(error, "make the spool", at: WALFile.name(ofPath: path))
         }
         try settleMode(descriptor, path, group)
         guard fsync(descriptor) == 0 else { throw failure("sync", path, "errno \(errno)") }
         guard unsafe link(draft, path) == 0 else {
-            let cause = errno
-            // Another process was faster; that is as good if it is a spool.
-            if cause == EEXIST, let id = try existing(path) { return .existed(spoolID: id) }
-            throw failure("name the spool", path, "errno \(cause)")
+            // Another process was faster.
+            if errno == EEXIST { return }
+            throw failure("name the spool", path, "errno \(errno)")
         }
         try syncDirectory(of: path)
-        return .created(spoolID: id)
     }
 
     private static let draftMark = ".new-"
@@ -107,50 +107,6 @@ package enum SpoolFile {
                 status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid()
             else { continue }
             unsafe unlink(directory + draft)
-        }
-    }
-
-    /// The id of the spool at `path`; `nil` when nothing is there.
-    private static func existing(_ path: String) throws(StorageError) -> String? {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else {
-            if errno == ENOENT { return nil }
-            throw failure("examine the spool", path, "errno \(errno)")
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw failure("use the spool", path, "it is not a regular file; move it away")
-        }
-        do {
-            let queue = try Self.open(path)
-            let look = try queue.writeWithoutTransaction { database in
-                try database.waitForLock(SpoolLimits.lockedAfter)
-                return try SpoolProbe(database, known: nil, host: nil)
-            }
-            try queue.close()
-            return look.spoolID
-        } catch SpoolStop.failure(.newerVersion) {
-            throw StorageError(.otherSchema, "use the spool", at: WALFile.name(ofPath: path))
-        } catch is SpoolStop {
-            throw StorageError(
-                .corrupt,
-                "use the spool",
-                at: WALFile.name(ofPath: path),
-                cause: "it is another program's file or its tables were changed; move it away"
-            )
-        } catch {
-            throw StorageError(error, "use the spool", at: WALFile.name(ofPath: path))
-        }
-    }
-
-    /// Switches a file back from WAL first, as the service does.
-    private static func open(_ path: String) throws -> DatabaseQueue {
-        let refusals = unsafe csqliteguard_refusals(path)
-        do {
-            return try SpoolConnection.open(path)
-        } catch {
-            guard SpoolConnection.refusal(of: path, since: refusals) == .inWAL else { throw error }
-            try SpoolConnection.leaveWAL(path)
-            return try SpoolConnection.open(path)
         }
     }
 

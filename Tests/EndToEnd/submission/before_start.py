@@ -149,6 +149,9 @@ def spool_shape(world, shape):
         begun = len(world.log())
         mend = spoil(world, shape)
         if when == "before the start":
+            upgraded = world.run("expunged", "--init-spool", "--state-directory", world.path("state"))
+            world.check(f"{when}: an upgrade goes on",
+                        upgraded.returncode == 0 or shape in (a_file_as_folder, a_link_as_folder), upgraded)
             world.begin(when)
         process = world.daemon.pid
         # A start makes the spool where there is none.
@@ -278,6 +281,21 @@ def half_a_file(world):
         content = file.read()
     with open(in_its_place(world), "wb") as file:
         file.write(content[:len(content) // 2 + 100])
+
+
+def overwrite(world, offset, data):
+    """Past SQLite, whose change counter stays the same."""
+    with open(world.spool, "r+b") as file:
+        file.seek(offset)
+        file.write(data)
+
+
+def a_damaged_header(world):
+    overwrite(world, 0, bytes(16))
+
+
+def a_newer_header(world):
+    overwrite(world, 60, struct.pack(">I", 2))
 
 
 def damaged_pages(world):
@@ -440,9 +458,10 @@ def a_huge_file(world):
 
 
 SPOOLS = (a_directory, a_fifo, a_socket, a_link, a_dangling_link, an_empty_file, text, half_a_file, damaged_pages,
-          another_database, a_newer_version, a_changed_table, two_ids, no_id, a_super_journal, a_directory_as_journal,
-          a_fifo_as_wal, locked, kept_in_wal, no_folder, a_file_as_folder, a_link_as_folder, garbage_as_wal,
-          left_in_wal, a_long_wal, a_large_wal, a_fifo_as_index, a_second_name, a_draft, a_huge_file)
+          a_damaged_header, a_newer_header, another_database, a_newer_version, a_changed_table, two_ids, no_id,
+          a_super_journal, a_directory_as_journal, a_fifo_as_wal, locked, kept_in_wal, no_folder, a_file_as_folder,
+          a_link_as_folder, garbage_as_wal, left_in_wal, a_long_wal, a_large_wal, a_fifo_as_index, a_second_name,
+          a_draft, a_huge_file)
 # The service copes with these by itself.
 HARMLESS = (garbage_as_wal, left_in_wal, a_long_wal, a_fifo_as_index, a_second_name, a_draft, a_huge_file)
 

@@ -11,13 +11,8 @@ import Testing
         let directory = try StateFixture.makeDirectory()
         defer { SpoolFixture.remove(directory) }
         let before = umask(0o077)
-        let outcome = try SpoolFile.create(path: directory + "/queue.db")
+        try SpoolFile.makeIfMissing(path: directory + "/queue.db")
         umask(before)
-        guard case .created(let id) = outcome else {
-            Issue.record("it was there before")
-            return
-        }
-        #expect(id.count == 32)
         var status = stat()
         #expect(unsafe stat(directory + "/queue.db", &status) == 0)
         #expect(status.st_mode & 0o7777 == 0o660)
@@ -26,7 +21,8 @@ import Testing
         try queue.inDatabase { database in
             #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == 1)
             #expect(try String.fetchOne(database, sql: "PRAGMA journal_mode") == "delete")
-            #expect(try String.fetchOne(database, sql: "SELECT spool_id FROM spool_meta") == id)
+            let id = try String.fetchOne(database, sql: "SELECT spool_id FROM spool_meta")
+            #expect(id?.count == 32)
             #expect(try String.fetchOne(database, sql: "PRAGMA integrity_check") == "ok")
             let tables = try String.fetchAll(
                 database,
@@ -44,7 +40,8 @@ import Testing
         try spool.submit("u1")
         unsafe chmod(spool.path, 0o600)
         let id = try spool.text("SELECT spool_id FROM spool_meta")
-        #expect(try SpoolFile.create(path: spool.path) == .existed(spoolID: id ?? ""))
+        try SpoolFile.makeIfMissing(path: spool.path)
+        #expect(try spool.text("SELECT spool_id FROM spool_meta") == id)
         #expect(try spool.int("SELECT count(*) FROM requests") == 1)
         var status = stat()
         #expect(unsafe stat(spool.path, &status) == 0)
@@ -52,36 +49,45 @@ import Testing
     }
 
     @Test(
-        "a foreign file is named and left alone",
-        arguments: ["text", "database", "link", "newer"]
+        "what is no spool is named and left alone",
+        arguments: [
+            ("text", SpoolFailure.corrupt), ("header", .corrupt), ("database", .wrongSchema),
+            ("newer", .newerVersion), ("link", .refused), ("folder", .unopenable),
+        ]
     )
-    func foreign(kind: String) throws {
+    func foreign(kind: String, failure: SpoolFailure) throws {
         let directory = try StateFixture.makeDirectory()
         defer { SpoolFixture.remove(directory) }
         let path = directory + "/queue.db"
+        try SpoolFile.makeIfMissing(path: path)
+        #expect(SpoolFile.examine(path: path) == nil)
+        let other = directory + "/other.db"
         switch kind {
         case "text": try Data(repeating: 65, count: 5000).write(to: URL(filePath: path))
+        case "header": try SpoolFixture.patch(path, at: 0, [0])
+        case "newer": try SpoolFixture.patch(path, at: 63, [2])
         case "database":
-            let queue = try DatabaseQueue(path: path)
+            let queue = try DatabaseQueue(path: other)
             try queue.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE t(a)") }
             try queue.close()
-        case "newer":
-            try SpoolFile.create(path: path)
-            let queue = try DatabaseQueue(path: path)
-            try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 2") }
-            try queue.close()
+            try #require(unsafe rename(other, path) == 0)
         default:
-            try SpoolFile.create(path: directory + "/other.db")
-            unsafe symlink(directory + "/other.db", path)
+            try #require(unsafe rename(path, other) == 0)
+            let isMade = unsafe kind == "link" ? symlink(other, path) : mkdir(path, 0o700)
+            try #require(isMade == 0)
         }
-        let before = try Data(contentsOf: URL(filePath: path))
-        let error = #expect(throws: StorageError.self) { try SpoolFile.create(path: path) }
-        let expected: [String: StorageError.Kind] = [
-            "text": .corrupt, "database": .corrupt, "newer": .otherSchema, "link": .unopenable,
-        ]
-        #expect(error?.kind == expected[kind])
-        #expect(error?.place == "queue.db")
-        #expect(try Data(contentsOf: URL(filePath: path)) == before)
+        let before = try kind == "folder" ? nil : Data(contentsOf: URL(filePath: path))
+        #expect(SpoolFile.examine(path: path) == failure)
+        try SpoolFile.makeIfMissing(path: path)
+        #expect(SpoolFile.examine(path: path) == failure)
+        if let before { #expect(try Data(contentsOf: URL(filePath: path)) == before) }
+    }
+
+    @Test("a spool that an application has locked is sound") func locked() throws {
+        let spool = try SpoolFixture()
+        try spool.execute("BEGIN EXCLUSIVE")
+        #expect(SpoolFile.examine(path: spool.path) == nil)
+        try spool.execute("COMMIT")
     }
 
     @Test("the schema may be written with other spaces, letter case and comments, not otherwise")

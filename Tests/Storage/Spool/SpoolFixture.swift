@@ -17,7 +17,7 @@ final class SpoolFixture: Sendable {
     /// In memory a commit never waits for the disk.
     init(inMemory: Bool = false) throws {
         directory = try StateFixture.makeDirectory(in: inMemory ? "/dev/shm" : "/tmp")
-        try SpoolFile.create(path: directory + "/queue.db")
+        try SpoolFile.makeIfMissing(path: directory + "/queue.db")
         application = try Self.open(directory + "/queue.db")
     }
 

@@ -201,17 +201,4 @@ import Testing
         let maps = try String(contentsOf: URL(filePath: "/proc/self/maps"), encoding: .utf8)
         return maps.split(separator: "\n").count { $0.hasSuffix(path) }
     }
-
-    @Test func `the spool is found when it is made again, although it is in WAL mode`() throws {
-        let spool = try SpoolFixture()
-        let id = try spool.text("SELECT spool_id FROM spool_meta") ?? ""
-        try Self.enterWAL(spool)
-        try spool.submit("u1")
-        #expect(throws: StorageError.self, "an application has it open") {
-            try SpoolFile.create(path: spool.path)
-        }
-        try spool.application.close()
-        #expect(try SpoolFile.create(path: spool.path) == .existed(spoolID: id))
-        #expect(try Self.mode(of: spool.path) == "delete")
-    }
 }
