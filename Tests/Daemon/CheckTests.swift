@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Lifecycle
 import Settings
+import Storage
 import Testing
 
 @testable import Daemon
@@ -46,6 +47,7 @@ struct CheckTests {
 
     @Test func `where everything is fine nothing is found`() async throws {
         try await Self.with { bench, server in
+            try SpoolPlace(stateDirectory: bench.directory + "/state").makeIfMissing()
             let found = try await bench.check(at: server)
             #expect(found.map(\.text) == [])
             let (text, status) = SystemCheck.report(found, asJSON: false, "a.toml")
@@ -304,7 +306,29 @@ struct CheckTests {
                 withIntermediateDirectories: true
             )
         },
+        Broken("a spool without a header", "queue.db", "(corrupt)", "spool-repair.md") {
+            try spoil($0) { $0[0] = 0 }
+        },
+        Broken("a newer spool", "queue.db", "(newer_version)", "spool-repair.md") {
+            try spoil($0) { $0[63] = 2 }
+        },
+        Broken("a database as spool", "queue.db", "(wrong_schema)", "spool-repair.md") { bench in
+            let database = URL(filePath: bench.directory + "/app.db")
+            try spoil(bench) { $0 = try Data(contentsOf: database) }
+        },
     ]
+
+    /// Makes a spool and changes its bytes.
+    private static func spoil(
+        _ bench: CheckBench,
+        _ change: (inout Data) throws -> Void
+    ) throws {
+        let place = SpoolPlace(stateDirectory: bench.directory + "/state")
+        try place.makeIfMissing()
+        var bytes = try Data(contentsOf: URL(filePath: place.path))
+        try change(&bytes)
+        try bytes.write(to: URL(filePath: place.path))
+    }
 
     @Test func `each broken directory is found`() async throws {
         for broken in Self.folders {

@@ -2,6 +2,7 @@ import ControlServer
 import Glibc
 import Lifecycle
 import Settings
+import Storage
 import Vault
 
 /// The state directory, the ledger's checkpoints, the spool, the disk, the journal and the unit.
@@ -100,7 +101,9 @@ extension SystemCheck {
         guard unsafe access(path, R_OK | W_OK) == 0 else {
             return [Finding(at: path, "the spool cannot be used (\(Self.reason))", remedy: remedy)]
         }
-        return []
+        guard let failure = SpoolFile.examine(path: path) else { return [] }
+        let reason = "the spool cannot be used (\(failure.rawValue))"
+        return [Finding(at: path, reason, remedy: remedy)]
     }
 
     private func diskFindings(_ path: String) -> [Finding] {
