@@ -166,7 +166,7 @@ final class PostgreSQLSession {
         _ values: [String?] = [],
         within limit: Duration? = nil
     ) throws(SQLError) -> PostgreSQLRows {
-        try choosePath(for: sql)
+        try returnToOwnPath()
         return try perform(sql, within: limit) { send(sql, values) }
     }
 
@@ -177,30 +177,31 @@ final class PostgreSQLSession {
         return rows
     }
 
-    /// Names in our own statements are resolved by our path; what the application has put off until
-    /// the commit runs by its own.
-    private func choosePath(for sql: String) throws(SQLError) {
-        let isEnd = sql == "COMMIT" || sql == "ROLLBACK"
-        switch path {
-        case .own: break
-        case .application:
-            path = isEnd ? .own : .ownAgain
-            if !isEnd { try setPath("SET LOCAL search_path = ''") }
-        case .ownAgain:
-            guard isEnd else { break }
-            path = .own
-            if sql == "COMMIT" { try setPath("SELECT true\(PostgreSQLDialect.asApplication)") }
+    /// What the application has put off until the commit runs by its own path.
+    func end(_ end: TransactionEnd) throws(SQLError) {
+        let isOwnAgain = path == .ownAgain
+        path = .own
+        if isOwnAgain, end == .commit {
+            try perform("SELECT true\(PostgreSQLDialect.asApplication)")
         }
+        try perform(end.rawValue)
     }
 
-    private func setPath(_ sql: String) throws(SQLError) {
+    /// Names in our own statements are resolved by our path.
+    private func returnToOwnPath() throws(SQLError) {
+        guard path == .application else { return }
+        path = .ownAgain
+        try perform("SET LOCAL search_path = ''")
+    }
+
+    private func perform(_ sql: String) throws(SQLError) {
         _ = try perform(sql) { send(sql, []) }
     }
 
     /// Runs a statement of a plan, which comes again for the next user: from the second time on the
     /// server has it parsed and planned.
     func planned(_ sql: String, _ values: [String?]) throws(SQLError) -> PostgreSQLRows {
-        try choosePath(for: sql)
+        try returnToOwnPath()
         let name: String
         switch prepared.use(sql) {
         case .once: return try query(sql, values)

@@ -152,7 +152,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
             for write in Session.Queue.writes(changes) {
                 _ = try session.texts(write.sql, [write.json])
             }
-            try session.run("COMMIT")
+            try session.end(.commit)
             return value
         }
     }
@@ -172,7 +172,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
 
     private func isUndone(_ session: Session) -> Bool {
         do throws(SQLError) {
-            try session.run("ROLLBACK")
+            try session.end(.rollback)
             return true
         } catch {
             // The server undoes it when the session ends.

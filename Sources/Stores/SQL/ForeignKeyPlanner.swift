@@ -197,7 +197,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         where key.restricts && child.name != table
             && rest.contains(where: { $0.table == child.name })
         {
-            if key.onDelete == "RESTRICT" || key.isVain {
+            if key.onDelete == "RESTRICT" || key.cannotSetNull {
                 problems.append(
                     "'\(child.name)' refers to '\(table)' with \(key.actionText), and '\(table)'"
                         + " to it, so that neither can be deleted first\(remedy)"

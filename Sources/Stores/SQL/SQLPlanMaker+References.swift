@@ -33,7 +33,7 @@ extension SQLPlanMaker {
             problems.append(
                 "\(place): rows of '\(parent.name)' refer to '\(shape.name)' by '\(column.name)'"
                     + " and would stop the deletion\(key.refusal); ON DELETE"
-                    + "\(key.isVain ? "" : " SET NULL or") CASCADE of that key lets"
+                    + "\(key.cannotSetNull ? "" : " SET NULL or") CASCADE of that key lets"
                     + " '\(shape.name)' go first"
             )
         }

@@ -16,7 +16,7 @@ struct SQLSchema: Sendable {
         version: Int64 = 0,
         ignoresCase: Bool
     ) {
-        self.tables = tables.map(\.withVainKeys).sorted { $0.name < $1.name }
+        self.tables = tables.map(\.withKeptColumns).sorted { $0.name < $1.name }
         self.version = version
         self.ignoresCase = ignoresCase
         let key = { (name: String) in ignoresCase ? name.lowercased() : name }

@@ -158,9 +158,9 @@ extension SQLSession {
             try run(Self.beginPurge)
             if plan.isCircular { try run(Self.deferConstraints) }
             try body(&purge)
-            try run("COMMIT")
+            try end(.commit)
         } catch {
-            if error.rest != .nothing { try run("ROLLBACK") }
+            if error.rest != .nothing { try end(.rollback) }
             throw try named(error, at: purge.table)
         }
     }

@@ -236,7 +236,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
             for order in fit {
                 answers.append(try session.verify(order, plan, at: clock.wall()))
             }
-            try session.run("COMMIT")
+            try session.end(.commit)
             // In a recheck no purge came before, and rows that are there are there.
             for (index, order) in fit.enumerated() where order.erasedAt == nil {
                 guard case .remaining = answers[index],

@@ -60,6 +60,9 @@ protocol SQLSession: AnyObject, SQLConnection {
     /// Runs a statement without parameters.
     func run(_ sql: String) throws(SQLError)
 
+    /// Ends the open transaction.
+    func end(_ end: TransactionEnd) throws(SQLError)
+
     /// Reads the tables from the catalogs.
     func schema() throws(SQLError) -> SQLSchema
 
@@ -95,6 +98,12 @@ protocol SQLSession: AnyObject, SQLConnection {
 
     /// The replicas that have not replayed a place of the log; `nil` when nobody can tell.
     func replicas(behind place: String?) throws(SQLError) -> ReplicasBehind?
+}
+
+/// The statement that ends a transaction.
+enum TransactionEnd: String {
+    case commit = "COMMIT"
+    case rollback = "ROLLBACK"
 }
 
 /// What one chunk changed.
@@ -137,6 +146,8 @@ extension SQLSession {
         }
         return nil
     }
+
+    func end(_ end: TransactionEnd) throws(SQLError) { try run(end.rawValue) }
 
     /// Tries statements, so that what does not fit shows here and not in the middle of a purge.
     func tryOut(

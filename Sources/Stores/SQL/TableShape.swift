@@ -120,7 +120,7 @@ struct ForeignKey: Sendable {
     let onDelete: String
     /// The columns that `SET NULL` sets, where it does not set all of them.
     var nulledColumns: [String]?
-    /// Those of them that are NOT NULL, see ``TableShape/withVainKeys``.
+    /// Those of them that are NOT NULL, see ``TableShape/withKeptColumns``.
     var keptColumns: [String] = []
     /// A row that refers to itself cannot be deleted, though nothing else refers to it.
     var keepsOwnRows = false
@@ -140,11 +140,11 @@ struct ForeignKey: Sendable {
     /// Deleting a parent row deletes the child rows.
     var cascades: Bool { onDelete == "CASCADE" }
     /// Deleting a parent row fails while child rows exist.
-    var restricts: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" || isVain }
+    var restricts: Bool { onDelete == "NO ACTION" || onDelete == "RESTRICT" || cannotSetNull }
     /// Deleting a parent row takes the reference away.
-    var setsNull: Bool { onDelete == "SET NULL" && !isVain }
+    var setsNull: Bool { onDelete == "SET NULL" && !cannotSetNull }
     /// `SET NULL` fails at once, also where the key is deferrable.
-    var isVain: Bool { !keptColumns.isEmpty }
+    var cannotSetNull: Bool { !keptColumns.isEmpty }
     /// The schema declares it.
     var isDeclared: Bool { !onDelete.isEmpty }
 
@@ -152,16 +152,16 @@ struct ForeignKey: Sendable {
     var actionText: String {
         let verb = keptColumns.count == 1 ? "is" : "are"
         let kept = "'" + keptColumns.joined(separator: "', '") + "' \(verb) NOT NULL"
-        return "ON DELETE \(onDelete)" + (isVain ? ", which fails since \(kept)" : "")
+        return "ON DELETE \(onDelete)" + (cannotSetNull ? ", which fails since \(kept)" : "")
     }
 
     /// Goes on with a sentence about what the key stops; empty where its action says so.
-    var refusal: String { isVain ? " by \(actionText), unless the key is changed" : "" }
+    var refusal: String { cannotSetNull ? " by \(actionText), unless the key is changed" : "" }
 }
 
 extension TableShape {
     /// The same, with the columns that its keys cannot set to NULL.
-    var withVainKeys: TableShape {
+    var withKeptColumns: TableShape {
         var copy = self
         for (index, key) in foreignKeys.enumerated() where key.onDelete == "SET NULL" {
             let nulled = key.nulledColumns ?? key.childColumns

@@ -55,13 +55,13 @@ extension RuleSuggester {
         }
         let isOfOthers = (rules[child.name] ?? []).contains { $0.rule.via == nil }
         let isCircle = leads(from: table, to: child.name)
-        guard isNullable && (isOfOthers || key.isVain) || isCircle else {
+        guard isNullable && (isOfOthers || key.cannotSetNull) || isCircle else {
             var made = SuggestedRule(
                 rule: rule(child, column, via: via),
                 facts: [fact + " Its rows are parts of those there and go first."],
                 decision: isOfUsers(child, besides: key.childColumns) ? Self.othersGo : nil
             )
-            if key.isVain { made.ask("the \(Self.keyKeeps), but \(Self.orPlaceholder)") }
+            if key.cannotSetNull { made.ask("the \(Self.keyKeeps), but \(Self.orPlaceholder)") }
             add(made)
             return
         }

@@ -180,7 +180,7 @@ extension RuleSuggester {
                     "the row stays; \(Self.list(personal)) may be the user's and need be set, too"
                 )
             }
-        } else if isAudit || reference.key?.isVain == true {
+        } else if isAudit || reference.key?.cannotSetNull == true {
             let word = isAudit ? "name says that the user only worked on the row" : Self.keyKeeps
             questions.append("the \(word), but \(Self.orPlaceholder)")
         } else if let question = question(sharing: reference, in: shape, among: references) {

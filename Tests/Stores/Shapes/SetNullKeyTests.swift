@@ -5,7 +5,7 @@ import Testing
 @testable import Stores
 
 @Suite("Keys whose SET NULL meets NOT NULL, and rows that are their own parents", .serialized)
-struct VainKeyTests {
+struct SetNullKeyTests {
     /// One key of a table.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -29,7 +29,7 @@ struct VainKeyTests {
         Case(testDescription: "it sets a default", action: "SET DEFAULT", required: ["a"]),
     ]
 
-    @Test("a key is vain where it sets what is NOT NULL", arguments: cases)
+    @Test("a key cannot set NULL what is NOT NULL", arguments: cases)
     func kept(example: Case) throws {
         var child = TableShape(name: "child", reference: "child")
         child.columns = ["id", "a", "b"].map { name in
@@ -54,10 +54,10 @@ struct VainKeyTests {
         ]
         let schema = SQLSchema([child], ignoresCase: true)
         let key = try #require(schema.table("child")?.foreignKeys.first)
-        let isVain = !example.kept.isEmpty
+        let cannotSetNull = !example.kept.isEmpty
         #expect(key.keptColumns == example.kept)
-        #expect((key.isVain, key.restricts) == (isVain, isVain))
-        #expect(key.setsNull == (example.action == "SET NULL" && !isVain))
+        #expect((key.cannotSetNull, key.restricts) == (cannotSetNull, cannotSetNull))
+        #expect(key.setsNull == (example.action == "SET NULL" && !cannotSetNull))
     }
 
     // MARK: Databases; InnoDB refuses to make such a key (errors 1005 and 1830)
