@@ -102,7 +102,7 @@ extension DaemonBackend {
         audit("\(action.rawValue)_target", caller, ["target": "\(name)"])
         let pauses = try await attempt("targets") { try await parts.state.pauses() }
         var health = health(of: target, reason: pauses.targets[name])
-        if action != .pause { health.findings = checked.findings + standstill(at: name) }
+        if action != .pause { health.findings = checked.findings + stuckDeletions(at: name) }
         health.uncovered = checked.uncovered
         health.sampled = checked.sampled
         health.advice = checked.advice
@@ -261,7 +261,7 @@ extension DaemonBackend {
         }
         health.inFlight = queue.isBusy ? 1 : 0
         health.waiting = queue.waitingCount
-        health.findings = standstill(at: target.name)
+        health.findings = stuckDeletions(at: target.name)
         if parts.engine.inspect({ $0.isHeld(target.name) }) {
             health.state = .known(.held)
             health.detail = ParkReason.onHold.rawValue
@@ -275,7 +275,7 @@ extension DaemonBackend {
     }
 
     /// A check does not find what stops the purge of some rows.
-    private func standstill(at name: TargetName) -> [String] {
+    private func stuckDeletions(at name: TargetName) -> [String] {
         guard let queue = parts.engine.inspect({ $0.targetHealth(name) }),
             let since = queue.stuckSince
         else { return [] }

@@ -120,9 +120,9 @@ struct Reporter: EngineObserver {
             var facts: Logger.Metadata = ["provider": "\(name)"]
             if let client { facts["detail"] = "\(client)" }
             logger.note(.outageEnded, facts)
-        case .standstillBegan(let name, let reason):
+        case .targetStuck(let name, let reason):
             logger.note(.targetStuck, ["target": "\(name)", "error": "\(reason)"])
-        case .standstillEnded(let name):
+        case .targetGoesOn(let name):
             logger.note(.targetGoesOn, ["target": "\(name)"])
         case .guardTripped:
             logger.note(.guardTripped)

@@ -102,7 +102,7 @@ extension EngineCore {
         guard environment.pausedTargets.insert(name).inserted else { return }
         record(.pauseTarget(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.targetPaused(name, reason: reason))
-        targets[name]?.standstill.forgetAll()
+        targets[name]?.stuck.forgetAll()
         touchWindow(at: now)
     }
 

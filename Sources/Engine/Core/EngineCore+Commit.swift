@@ -8,7 +8,7 @@ extension EngineCore {
         fillTargets(at: now)
         fillRenewals(at: now)
         fillPlans(at: now)
-        reportStandstills(at: now)
+        reportStuckTargets(at: now)
         endForgottenClients(at: now)
         beginCommit(at: now)
         runNextSuspect()

@@ -106,8 +106,8 @@ extension EngineCore {
             isPaused: environment.pausedTargets.contains(name),
             isBusy: queue.isBusy,
             waitingCount: queue.waitingCount,
-            stuckSince: queue.standstill.isReported ? queue.standstill.since : nil,
-            stuckReason: queue.standstill.reason
+            stuckSince: queue.stuck.isReported ? queue.stuck.since : nil,
+            stuckReason: queue.stuck.reason
         )
     }
 

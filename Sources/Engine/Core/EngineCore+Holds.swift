@@ -17,7 +17,7 @@ extension EngineCore {
         if let (requests, gate) = targets[hold.target]?.purge {
             actions.append(.stop(gate, requests))
         }
-        targets[hold.target]?.standstill.forgetAll()
+        targets[hold.target]?.stuck.forgetAll()
         record(.placeHold(hold))
         nextBatch.tickets.append(ticket)
         touchWindow(at: now)

@@ -84,7 +84,7 @@ extension EngineCore {
         dropOperations(of: lost)
         dropRenewals(of: lost, at: now)
         // Which of them are of these partitions is not known.
-        for name in targetOrder { targets[name]?.standstill.forgetAll() }
+        for name in targetOrder { targets[name]?.stuck.forgetAll() }
         ownership.lose(lost)
         shareRates()
     }
@@ -299,9 +299,9 @@ extension EngineCore {
         case .planned(let id, _):
             guard endCall(of: id, read) else { return plans.finished() }
             consume(input, at: now)
-        case .targetAnswered(let target, let answers, let said):
+        case .targetAnswered(let target, let answers, let reason):
             let current = answers.filter { endCall(of: $0.0, read) }
-            consume(.targetAnswered(target, current, said: said), at: now)
+            consume(.targetAnswered(target, current, reason: reason), at: now)
         default:
             consume(input, at: now)
         }

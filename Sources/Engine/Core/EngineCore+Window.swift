@@ -108,7 +108,7 @@ extension EngineCore {
         if step.isNewlyDirty { dirty.append(id) }
         if let old = step.leftLane { lanes[old]?.requestCount -= 1 }
         if let new = step.enteredLane { lanes[new]?.requestCount += 1 }
-        endStandstill(of: id)
+        forgetStuck(id)
         if mayLeave { evictIfIdle(id, at: now) }
     }
 

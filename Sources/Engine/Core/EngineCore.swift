@@ -197,7 +197,7 @@ package struct EngineCore: Sendable {
             }
         }
         times += renewalTimes(after: now) + lanes.values.compactMap(\.clientsEndAt)
-        times += targets.values.compactMap(\.standstill.reportAt).filter { $0 > now }
+        times += targets.values.compactMap(\.stuck.reportAt).filter { $0 > now }
         if let patience = spoolGate.wakeTime(after: now) { times.append(patience) }
         if environment.isClockBehind { times.append(clockFloor) }
         if let nextDueAt, !isFetching, mayFetch, hasRoom, reclocksUnderWay == 0 {
@@ -245,10 +245,10 @@ package struct EngineCore: Sendable {
             if let identity = event.identity {
                 release(identity, of: id, at: provider, now: now)
             }
-        case .targetAnswered(let target, let answers, let said):
+        case .targetAnswered(let target, let answers, let reason):
             targets[target]?.finished()
             for (id, event) in answers { apply(event, to: id, at: now) }
-            noteProgress(at: target, answers, said: said, at: now)
+            noteProgress(at: target, answers, reason: reason, at: now)
         case .takeTurn(let target, let requests, let gate, let holds, let ticket):
             withQueue(target) { $0.enqueue(TargetQueue.Turn(requests, gate, holds, ticket)) }
         case .endTurn(let target):

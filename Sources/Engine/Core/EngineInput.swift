@@ -55,8 +55,8 @@ package enum EngineInput: Sendable {
     case codes([LoadedExchange])
     case committed([ChangeUpdate?])
     case answered(RequestID, RequestEvent, ProviderName, EffectFailure?, VendorAnswer? = nil)
-    /// `said` is the store's own reason of a failure, without personal data.
-    case targetAnswered(TargetName, [(RequestID, RequestEvent)], said: String? = nil)
+    /// `reason` is the store's own of a failure, without personal data.
+    case targetAnswered(TargetName, [(RequestID, RequestEvent)], reason: String? = nil)
     /// A run of rechecks waits for a turn; a hold stops its orders of these requests by the gate.
     case takeTurn(TargetName, [RequestID], PurgeGate, KnownHolds, Ticket)
     case endTurn(TargetName)
@@ -163,8 +163,8 @@ package enum EngineReport: Hashable, Sendable {
     /// With the client or directory, where it was that one's.
     case outageEnded(ProviderName, client: String? = nil)
     /// A deletion has made no progress there for ``Lifecycle/Limits/stuckAfter``.
-    case standstillBegan(TargetName, reason: String)
-    case standstillEnded(TargetName)
+    case targetStuck(TargetName, reason: String)
+    case targetGoesOn(TargetName)
     case guardTripped
     case subjectMismatch(ProviderName)
     case codeLost(ProviderName, CodeExchange.Phase, VendorAnswer? = nil)

@@ -33,7 +33,7 @@ struct TargetQueue: Sendable {
     /// The purge under way, and what keeps its orders from beginning; `nil` when there is none.
     private(set) var purge: (requests: [RequestID], gate: PurgeGate)?
     private(set) var begunCount = 0
-    var standstill = Standstill()
+    var stuck = StuckDeletions()
 
     /// The purge of a run that is under way.
     var turn: (requests: [RequestID], gate: PurgeGate)? { wasTurn ? purge : nil }

@@ -11,7 +11,7 @@ package final class PurgeGate: Sendable {
         var closed: Set<RequestID> = []
         var isRetired = false
         var mayBegin: (@Sendable (RequestID) -> Bool)?
-        var said: String?
+        var reason: String?
     }
 
     private let state = Mutex(State())
@@ -31,9 +31,9 @@ package final class PurgeGate: Sendable {
     }
 
     /// The store's own reason of a failure in this call, without personal data.
-    package func note(_ reason: String) { state.withLock { $0.said = reason } }
+    package func note(_ reason: String) { state.withLock { $0.reason = reason } }
 
-    package var said: String? { state.withLock { $0.said } }
+    package var reason: String? { state.withLock { $0.reason } }
 
     package var isRetired: Bool { state.withLock { $0.isRetired } }
 

@@ -425,7 +425,7 @@ extension DeletionEngine {
         }
         ports.observer.reported(.purged(name, answers, duration: ContinuousClock.now - began))
         let events = zip(orders, answers).map { ($0.request, RequestEvent.purged(name, $1)) }
-        post(.targetAnswered(name, Array(events), said: orders.first?.gate?.said), license)
+        post(.targetAnswered(name, Array(events), reason: orders.first?.gate?.reason), license)
     }
 
     private func verify(

@@ -4,7 +4,7 @@ import Lifecycle
 ///
 /// What a store refuses for one user alone is announced at once (``Lifecycle/Obstacle``), and a
 /// set-up that is refused pauses it: neither is here. A restart begins the time anew.
-struct Standstill: Sendable {
+struct StuckDeletions: Sendable {
     /// What changed for an operator.
     enum Change: Equatable {
         case began(reason: String)
@@ -58,31 +58,31 @@ extension EngineCore {
     mutating func noteProgress(
         at target: TargetName,
         _ answers: [(RequestID, RequestEvent)],
-        said: String?,
+        reason: String?,
         at now: WallTime
     ) {
         for (id, event) in answers {
             if let failure = event.targetFailure, failure.leavesUntold, isWorkedOn(id) {
-                targets[target]?.standstill.note(id, said ?? failure.reason, at: now)
+                targets[target]?.stuck.note(id, reason ?? failure.reason, at: now)
             } else if event.isProgress {
-                targets[target]?.standstill.forget(id)
+                targets[target]?.stuck.forget(id)
             }
         }
     }
 
     /// A request that ended or is parked waits for no store.
-    mutating func endStandstill(of id: RequestID) {
+    mutating func forgetStuck(_ id: RequestID) {
         guard !isWorkedOn(id) else { return }
-        for name in targetOrder { targets[name]?.standstill.forget(id) }
+        for name in targetOrder { targets[name]?.stuck.forget(id) }
     }
 
-    mutating func reportStandstills(at now: WallTime) {
+    mutating func reportStuckTargets(at now: WallTime) {
         for name in targetOrder {
-            switch targets[name]?.standstill.report(at: now) {
+            switch targets[name]?.stuck.report(at: now) {
             case .began(let reason)?:
-                actions.append(.report(.standstillBegan(name, reason: reason)))
+                actions.append(.report(.targetStuck(name, reason: reason)))
             case .ended?:
-                actions.append(.report(.standstillEnded(name)))
+                actions.append(.report(.targetGoesOn(name)))
             case nil:
                 break
             }

@@ -4,7 +4,7 @@ import Testing
 @testable import Engine
 
 /// What an operator hears of a store that lets deletions make no progress.
-struct StandstillTests {
+struct StuckDeletionsTests {
     private static let busy = EffectFailure.throttled(retryAfter: nil)
     private static let text = "another transaction holds a lock, SQLSTATE 55P03"
 
@@ -15,23 +15,23 @@ struct StandstillTests {
     private static func answer(
         _ number: Int,
         _ answer: PurgeAnswer,
-        said: String? = text
+        reason: String? = text
     ) -> EngineInput {
         .targetAnswered(
             Sample.database,
             [(Sample.request(number), .purged(Sample.database, answer))],
-            said: said
+            reason: reason
         )
     }
 
     /// The purges of two requests, both of which have failed.
-    private static func driver(_ failure: EffectFailure, said: String? = text) -> CoreDriver {
+    private static func driver(_ failure: EffectFailure, reason: String? = text) -> CoreDriver {
         let driver = CoreDriver.idle()
         driver.send(.admitted((1...2).map { Sample.loaded($0) }))
         driver.settle()
         for number in 1...2 { driver.answerRevoke(number, .success) }
         for number in 1...2 {
-            driver.send(answer(number, .failure(failure), said: said))
+            driver.send(answer(number, .failure(failure), reason: reason))
             driver.settle()
         }
         return driver
@@ -56,7 +56,7 @@ struct StandstillTests {
         #expect(driver.core.targetHealth(Sample.database)?.stuckSince == nil)
         #expect(
             Self.reports(driver, after: Limits.stuckAfter)
-                == [.standstillBegan(Sample.database, reason: Self.text)]
+                == [.targetStuck(Sample.database, reason: Self.text)]
         )
         #expect(driver.core.targetHealth(Sample.database)?.stuckSince == Sample.start)
         #expect(driver.core.targetHealth(Sample.database)?.stuckReason == Self.text)
@@ -64,7 +64,7 @@ struct StandstillTests {
         let done = Self.done
         #expect(driver.send(Self.answer(1, done)).reports.isEmpty)
         let last = driver.send(Self.answer(2, done))
-        #expect(last.reports == [.standstillEnded(Sample.database)])
+        #expect(last.reports == [.targetGoesOn(Sample.database)])
         #expect(driver.core.targetHealth(Sample.database)?.stuckSince == nil)
     }
 
@@ -72,8 +72,8 @@ struct StandstillTests {
         EffectFailure.unreachable, .lost, .unusable, .keys(.tooMany), .throttled(retryAfter: nil),
     ])
     func `a store without words of its own is reported with the code`(_ failure: EffectFailure) {
-        let driver = Self.driver(failure, said: nil)
-        let begun = EngineReport.standstillBegan(Sample.database, reason: failure.code)
+        let driver = Self.driver(failure, reason: nil)
+        let begun = EngineReport.targetStuck(Sample.database, reason: failure.code)
         #expect(Self.reports(driver, after: Limits.stuckAfter) == [begun])
     }
 
@@ -90,7 +90,7 @@ struct StandstillTests {
         let driver = Self.driver(Self.busy)
         driver.send(Self.answer(1, Self.done))
         driver.settle()
-        let begun = EngineReport.standstillBegan(Sample.database, reason: Self.text)
+        let begun = EngineReport.targetStuck(Sample.database, reason: Self.text)
         #expect(Self.reports(driver, after: Limits.stuckAfter) == [begun])
     }
 
@@ -105,7 +105,7 @@ struct StandstillTests {
         driver.settle()
         driver.send(Self.answer(2, Self.done))
         driver.settle()
-        let begun = EngineReport.standstillBegan(Sample.database, reason: Self.text)
+        let begun = EngineReport.targetStuck(Sample.database, reason: Self.text)
         #expect(Self.reports(driver, after: Limits.stuckAfter) == [begun])
     }
 
@@ -113,15 +113,15 @@ struct StandstillTests {
         let driver = Self.driver(Self.busy)
         #expect(Self.reports(driver, after: Limits.stuckAfter).count == 1)
         let paused = driver.send(.pauseTarget(Sample.database, reason: "operator", by: 1))
-        #expect(paused.reports == [.standstillEnded(Sample.database)])
+        #expect(paused.reports == [.targetGoesOn(Sample.database)])
     }
 
     @Test func `as many are remembered as the bound says`() {
-        var standstill = Standstill()
+        var stuck = StuckDeletions()
         for number in 0..<Limits.stuckMax + 10 {
-            standstill.note(Sample.request(number), "busy", at: Sample.start)
+            stuck.note(Sample.request(number), "busy", at: Sample.start)
         }
-        for number in 0..<Limits.stuckMax { standstill.forget(Sample.request(number)) }
-        #expect(standstill.since == nil)
+        for number in 0..<Limits.stuckMax { stuck.forget(Sample.request(number)) }
+        #expect(stuck.since == nil)
     }
 }
