@@ -56,9 +56,9 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
     package private(set) var isInDoubt: Bool
     /// Its time is not stored: a code waits for seconds at most.
     package var retry: Retry
-    /// The last answer of the vendor that brought no tokens, without its words: a code may fail
+    /// The last answer that brought no tokens. The vendor's words are not kept: a code may fail
     /// while nobody waits for it, and nothing would end them.
-    package var answer: VendorAnswer?
+    package var answer: Refusal?
 
     package init(
         credential: CredentialID,
@@ -68,7 +68,7 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         phase: Phase = .pending,
         isInDoubt: Bool = false,
         failures: Int = 0,
-        answer: VendorAnswer? = nil
+        answer: Refusal? = nil
     ) {
         (self.answer, self.credential, self.identity) = (answer, credential, identity)
         (self.provider, self.createdAt, self.phase) = (provider, createdAt, phase)

@@ -247,7 +247,7 @@ extension Request {
             let refused = revocations.first {
                 reason == .needsReauthentication && $0.waitingSince != nil && $0.answer != nil
             }
-            return [.announce(.parked(reason, at: refused?.provider, refused?.answer))]
+            return [.announce(.parked(reason, at: refused?.provider, refused?.answer?.refusal))]
         }
         return phase.isEnded ? [] : [.announce(.resumed)]
     }

@@ -30,9 +30,12 @@ extension ControlSuite {
                 provider: "apple",
                 state: .dead
             )
-            var code = WireFailedCode(createdAt: Samples.time, outcome: outcome, failures: 2)
-            code.answer = answer.map { WireAnswer(VendorAnswer($0)) }
-            identity.failedCode = code
+            identity.failedCode = WireFailedCode(
+                createdAt: Samples.time,
+                outcome: outcome,
+                failures: 2,
+                answer: answer
+            )
             var request = Samples.request(.parked)
             request.identities = [identity]
             let lines = RequestAdvice(request).lines

@@ -28,8 +28,12 @@ enum Samples {
             isConfigured: true
         )
         identity.unheld = WireUnheld(lostCodes: 1, refusedCredentials: 2)
-        identity.failedCode = WireFailedCode(createdAt: time, outcome: .expired, failures: 3)
-        identity.failedCode?.answer = WireAnswer(answer)
+        identity.failedCode = WireFailedCode(
+            createdAt: time,
+            outcome: .expired,
+            failures: 3,
+            answer: answer.refusal
+        )
         identity.updatedAt = time
         return identity
     }

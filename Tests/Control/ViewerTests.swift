@@ -62,9 +62,9 @@ extension ControlSuite {
             #expect(
                 Self.textPaths(request) == [
                     "accepted_at", "blocked_by", "created_at", "deadline_at", "detail", "id",
-                    "identities.client_id", "identities.failed_code.answer.error",
-                    "identities.failed_code.created_at",
-                    "identities.failed_code.outcome", "identities.identity_id",
+                    "identities.client_id", "identities.failed_code.created_at",
+                    "identities.failed_code.error", "identities.failed_code.outcome",
+                    "identities.identity_id",
                     "identities.provider", "identities.state", "identities.updated_at",
                     "identities.verdict", "kind", "next_at", "state", "steps.answer.error",
                     "steps.ended_at",

@@ -52,12 +52,11 @@ struct CodeLaneTests {
         let driver = CoreDriver.idle()
         driver.send(.codes([Sample.code(1)]))
         driver.settle()
-        let answer = VendorAnswer(Refusal(status: 400, error: "odd"), words: "Not today")
         var result = ExchangeResult(event: .refused)
-        result.heard = answer
+        result.answer = Refusal(status: 400, error: "odd")
         driver.send(.exchanged(Sample.credential(1), result))
-        #expect(driver.openCommit?.exchanges.map(\.answer) == [answer.withoutWords])
-        #expect(driver.commit().reports == [.codeLost(Sample.apple, .refused, answer.withoutWords)])
+        #expect(driver.openCommit?.exchanges.map(\.answer) == [result.answer])
+        #expect(driver.commit().reports == [.codeLost(Sample.apple, .refused, result.answer)])
     }
 
     @Test func `a code that did not reach the provider is tried again within seconds`() throws {

@@ -49,7 +49,7 @@ struct VendorAnswerTests {
         #expect(machine.request.revocations[0].answer == nil)
     }
 
-    @Test func `the words are announced with the wait for a sign-in, and go with the end`() throws {
+    @Test func `the answer is announced with the wait for a sign-in, and its words go with the end`() throws {
         var machine = Machine(in: Sample.environment(Sample.traits(canCheck: false)))
         try machine.send(.due)
         machine.heard = Self.answer
@@ -57,7 +57,11 @@ struct VendorAnswerTests {
         #expect(
             effects == [
                 .announce(
-                    .parked(.needsReauthentication, at: Sample.snapshot().provider, Self.answer)
+                    .parked(
+                        .needsReauthentication,
+                        at: Sample.snapshot().provider,
+                        Self.answer.refusal
+                    )
                 )
             ]
         )

@@ -20,7 +20,6 @@ extension WireRequest: Viewable {
         request.addenda = nil
         for index in request.identities.indices {
             request.identities[index].userAction = nil
-            request.identities[index].failedCode?.answer?.words = nil
         }
         for index in request.steps.indices {
             request.steps[index].obstacle = nil

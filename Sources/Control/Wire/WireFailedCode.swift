@@ -14,16 +14,19 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
     package var createdAt: WallTime
     package var outcome: WireValue<CodeOutcome>
     package var failures: Int
-    package var answer: WireAnswer?
+    package var status: Int?
+    package var error: String?
 
-    package init(createdAt: WallTime, outcome: CodeOutcome, failures: Int) {
-        self.createdAt = createdAt
-        self.outcome = .known(outcome)
-        self.failures = failures
+    package init(createdAt: WallTime, outcome: CodeOutcome, failures: Int, answer: Refusal? = nil) {
+        (self.createdAt, self.outcome) = (createdAt, .known(outcome))
+        (self.failures, status, error) = (failures, answer?.status, answer?.error)
     }
 
+    /// What the provider answered last, if no tokens.
+    package var answer: Refusal? { status.map { Refusal(status: $0, error: error) } }
+
     enum CodingKeys: String, CodingKey {
-        case outcome, failures, answer
+        case outcome, failures, status, error
         case createdAt = "created_at"
     }
 
@@ -31,11 +34,8 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
         .required("created_at", .time, "When the application got it."),
         .required("outcome", .choice(of: CodeOutcome.self), "Why it brought no token."),
         .required("failures", .integer, "Exchanges without tokens that were to be tried again."),
-        .optional(
-            "answer",
-            .object("Answer"),
-            "The provider's answer to the last exchange, without words; absent if there was none."
-        ),
+        .optional("status", .integer, "The HTTP status of the last answer, if it had no tokens."),
+        .optional("error", .text, "The error code of that answer."),
     ]
 }
 

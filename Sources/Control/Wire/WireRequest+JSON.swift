@@ -56,7 +56,8 @@ extension WireIdentity {
                     writer.member("created_at", failedCode.createdAt.rfc3339)
                     writer.member("outcome", failedCode.outcome.description)
                     writer.member("failures", failedCode.failures)
-                    failedCode.answer?.write(to: &writer)
+                    writer.member("status", failedCode.status)
+                    writer.member("error", failedCode.error)
                 }
             }
             writer.member("updated_at", updatedAt?.rfc3339)

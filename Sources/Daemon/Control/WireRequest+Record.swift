@@ -126,8 +126,12 @@ extension WireIdentity {
 extension WireFailedCode {
     init?(_ code: FailedCode) {
         guard let outcome = CodeOutcome(rawValue: code.phase.rawValue) else { return nil }
-        self.init(createdAt: code.createdAt, outcome: outcome, failures: code.failures)
-        answer = code.answer.map(WireAnswer.init)
+        self.init(
+            createdAt: code.createdAt,
+            outcome: outcome,
+            failures: code.failures,
+            answer: code.answer
+        )
     }
 }
 

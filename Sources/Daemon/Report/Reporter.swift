@@ -36,7 +36,7 @@ struct Reporter: EngineObserver {
         case .parked(let reason, let provider, let answer):
             var facts: Logger.Metadata = ["detail": "\(reason.rawValue)"]
             if let provider { facts["provider"] = "\(provider)" }
-            if let answer { facts["error"] = "\(answer.refusal.text)" }
+            if let answer { facts["error"] = "\(answer.text)" }
             note(.requestParked, of: id, facts)
         case .resumed:
             note(.requestReleased, of: id)
@@ -130,7 +130,7 @@ struct Reporter: EngineObserver {
             logger.note(.subjectMismatch, ["provider": "\(name)"])
         case .codeLost(let name, let phase, let answer):
             var facts: Logger.Metadata = ["provider": "\(name)", "detail": "\(phase.rawValue)"]
-            if let answer { facts["error"] = "\(answer.refusal.text)" }
+            if let answer { facts["error"] = "\(answer.text)" }
             logger.note(.codeExpired, facts)
         case .tokenRotated(let name):
             tokens.countRotation(at: name)

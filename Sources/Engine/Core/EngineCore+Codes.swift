@@ -56,7 +56,7 @@ extension EngineCore {
     ) {
         guard var loaded = exchanges[id] else { return }
         if let result {
-            loaded.exchange.answer = event == .exchanged ? nil : result.heard?.withoutWords
+            loaded.exchange.answer = event == .exchanged ? nil : result.answer
         }
         let effects = loaded.exchange.handle(event, now: now, random: &random)
         exchanges[id] = loaded

@@ -34,7 +34,7 @@ package struct ExchangeResult: Hashable, Sendable {
     package let tokens: [SealedToken]
     package let subject: LearnedSubject?
     /// What the vendor answered, where it gave out no tokens.
-    package var heard: VendorAnswer?
+    package var answer: Refusal?
 
     package init(
         event: CodeExchange.Event,
@@ -167,7 +167,7 @@ package enum EngineReport: Hashable, Sendable {
     case targetGoesOn(TargetName)
     case guardTripped
     case subjectMismatch(ProviderName)
-    case codeLost(ProviderName, CodeExchange.Phase, VendorAnswer? = nil)
+    case codeLost(ProviderName, CodeExchange.Phase, Refusal? = nil)
     case tokenRotated(ProviderName)
     case tokenRenewed(ProviderName, RenewalResult)
     case tokensExpiring(ProviderName, count: Int)

@@ -394,7 +394,7 @@ extension DeletionEngine {
             await $0.exchange($1)
         }
         var brought = result(of: answer, for: loaded)
-        brought.heard = heard
+        brought.answer = heard?.refusal
         post(.exchanged(loaded.exchange.credential, brought), license)
     }
 

@@ -167,7 +167,7 @@ extension LoadedExchange {
                 phase: try row.choice("code_phase", as: CodeExchange.Phase.self),
                 isInDoubt: row.bool("code_is_in_doubt"),
                 failures: row.int("code_failures"),
-                answer: try row.textOrNil("code_answer").map { try VendorAnswer(columnText: $0) }
+                answer: try row.textOrNil("code_answer").map { try Refusal(columnText: $0) }
             )
             return (exchange: exchange, userHash: row.blob("user_hash"))
         }

@@ -26,7 +26,7 @@ package struct FailedCode: Hashable, Sendable {
     package let createdAt: WallTime
     package let phase: CodeExchange.Phase
     package let failures: Int
-    package let answer: VendorAnswer?
+    package let answer: Refusal?
 }
 
 /// What became of an identity that was to be forgotten.
@@ -73,7 +73,7 @@ extension StateDatabase {
                             phase: $0,
                             failures: row.int("code_failures"),
                             answer: try row.textOrNil("code_answer").map {
-                                try VendorAnswer(columnText: $0)
+                                try Refusal(columnText: $0)
                             }
                         )
                     },

@@ -35,14 +35,10 @@ extension [CredentialWork] {
                 lastLiveAt: try row.optional(4, row.time),
                 lastRefreshAt: try row.optional(5, row.time),
                 refusals: try row.optional(6, row.row).map { refusals in
-                    let (status, error) = (
-                        try refusals.optional(2, refusals.int),
-                        try refusals.optional(3, refusals.text)
-                    )
-                    return RefusalCount(
+                    RefusalCount(
                         count: try refusals.int(0),
                         lastAt: try refusals.time(1),
-                        last: Refusal(status: status, error: error)
+                        last: try Refusal(refusals, at: 2)
                     )
                 }
             )
@@ -51,11 +47,7 @@ extension [CredentialWork] {
 }
 
 extension RefusalCount {
-    fileprivate var json: JSONValue {
-        .array([
-            .int(count), .time(lastAt), last.status.map { .int($0) } ?? .null, .text(last.error),
-        ])
-    }
+    fileprivate var json: JSONValue { .array([.int(count), .time(lastAt)] + last.values) }
 }
 
 extension CredentialWork {
@@ -95,22 +87,27 @@ extension TokenRotation {
     }
 }
 
-extension VendorAnswer {
-    /// Status, error and words.
-    var columnText: String {
-        ColumnText.encode([
-            refusal.status.map { .int($0) } ?? .null, .text(refusal.error), .text(words),
-        ])
+extension Refusal {
+    var columnText: String { ColumnText.encode(values) }
+
+    init(columnText: String) throws { try self.init(ColumnText(columnText, "answer"), at: 0) }
+
+    /// Status and error.
+    fileprivate var values: [JSONValue] { [status.map { .int($0) } ?? .null, .text(error)] }
+
+    fileprivate init(_ text: ColumnText, at index: Int) throws {
+        self.init(
+            status: try text.optional(index, text.int),
+            error: try text.optional(index + 1, text.text)
+        )
     }
+}
+
+extension VendorAnswer {
+    var columnText: String { ColumnText.encode(refusal.values + [.text(words)]) }
 
     init(columnText: String) throws {
-        let values = try ColumnText(columnText, "answer")
-        self.init(
-            Refusal(
-                status: try values.optional(0, values.int),
-                error: try values.optional(1, values.text)
-            ),
-            words: try values.optional(2, values.text)
-        )
+        let text = try ColumnText(columnText, "answer")
+        self.init(try Refusal(text, at: 0), words: try text.optional(2, text.text))
     }
 }

@@ -55,7 +55,7 @@ extension StateSchema {
             OR code_phase = 'expired'),
           code_is_in_doubt INTEGER NOT NULL DEFAULT 0,  -- a wrong endpoint answered an exchange
           code_failures    INTEGER NOT NULL DEFAULT 0,
-          code_answer      TEXT,           -- JSON: the last that brought no tokens, without words
+          code_answer      TEXT,           -- JSON: the last that brought no tokens
           UNIQUE (identity_id, fingerprint),
           CHECK ((kind = 'authorization_code') = (code_phase IS NOT NULL)),
           CHECK ((sealed_secret IS NULL) = (code_phase IS NOT NULL AND (code_phase = 'exchanged'

@@ -45,7 +45,7 @@ struct RequestAdvice {
         request.identities.compactMap { identity in
             identity.failedCode.map { code in
                 let name = identity.provider
-                let answer = code.answer.map { "; \(name) answered \($0.answer.text)" } ?? ""
+                let answer = code.answer.map { "; \(name) answered \($0.text)" } ?? ""
                 return "code: \(name): that of \(LocalTime.full(code.createdAt))"
                     + " \(Self.text(code))\(answer); let the user sign in again for a new one"
             }
