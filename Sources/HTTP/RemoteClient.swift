@@ -75,8 +75,7 @@ package final class RemoteClient: Sendable {
     /// Makes one call; cancelling the task counts as its failure.
     package func send(_ request: RemoteRequest) async -> RemoteOutcome {
         let outcome = await call(request)
-        AnswerEar.current?.hear(outcome, to: request)
-        return outcome
+        return AnswerRecorder.current?.record(outcome, to: request) ?? outcome
     }
 
     private func call(_ request: RemoteRequest) async -> RemoteOutcome {

@@ -101,9 +101,6 @@ package struct RemoteRequest: Sendable, Redacted {
 }
 
 extension RemoteRequest {
-    /// The token and the code that cannot exist.
-    package static let madeUp = "expunged-self-check"
-
     /// Words of the protocols, which vendors use in their texts.
     private static let ownWords: Set<String> = [
         "authorization_code", "refresh_token", "access_token", "id_token", "client_credentials",

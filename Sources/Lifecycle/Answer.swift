@@ -50,12 +50,16 @@ package enum EffectFailure: Error, Hashable, Sendable {
 
 extension EffectFailure {
     package var reason: String {
+        if case .notConfigured(let client) = self { return "\(code): '\(client)'" }
+        return refusal.map { "\(code): \($0.text)" } ?? code
+    }
+
+    package var refusal: Refusal? {
         switch self {
-        case .refused(let refusal), .refusesAll(let refusal): "\(code): \(refusal.text)"
-        case .notConfigured(let client): "\(code): '\(client)'"
-        case .unreachable, .throttled, .lost, .unusable, .rejected, .misconfigured, .sealBroken,
-            .vaultSealed, .keys, .blocked:
-            code
+        case .refused(let refusal), .refusesAll(let refusal): refusal
+        case .unreachable, .throttled, .lost, .unusable, .rejected, .notConfigured, .misconfigured,
+            .sealBroken, .vaultSealed, .keys, .blocked:
+            nil
         }
     }
 

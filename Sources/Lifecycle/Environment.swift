@@ -49,10 +49,10 @@ package enum SpoolKnowledge: Sendable, CaseIterable {
 package struct StepContext: Sendable {
     package let now: WallTime
     package var random: SeededGenerator
-    /// What a vendor said, where a call of its is recorded.
-    package var heard: VendorAnswer?
+    /// What a vendor answered last in the call that is recorded.
+    package var lastAnswer: VendorAnswer?
 
-    package init(now: WallTime, random: SeededGenerator, heard: VendorAnswer? = nil) {
-        (self.now, self.random, self.heard) = (now, random, heard)
+    package init(now: WallTime, random: SeededGenerator, lastAnswer: VendorAnswer? = nil) {
+        (self.now, self.random, self.lastAnswer) = (now, random, lastAnswer)
     }
 }

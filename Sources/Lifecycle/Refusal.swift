@@ -62,30 +62,37 @@ package struct VendorAnswer: Hashable, Sendable {
     package let refusal: Refusal
     /// The vendor's own text, without what may be personal or secret; `nil` where it has none.
     package let words: String?
+    /// The failure that came of it names status and error itself.
+    package let isNamed: Bool
 
-    package init(_ refusal: Refusal, words: String? = nil) {
-        (self.refusal, self.words) = (refusal, words)
+    package init(_ refusal: Refusal, words: String? = nil, isNamed: Bool = false) {
+        (self.refusal, self.words, self.isNamed) = (refusal, words, isNamed)
     }
 
-    /// Where several clients were asked, the last one heard need not be the one that decided.
-    func said(of failure: EffectFailure?) -> VendorAnswer {
-        switch failure {
-        case .refused(let decided)?, .refusesAll(let decided)?:
-            let isSame = (decided.status, decided.error) == (refusal.status, refusal.error)
-            return isSame || decided.status == nil ? self : VendorAnswer(decided)
-        default: return self
+    /// The same beside a failure that names this refusal.
+    package func beside(_ named: Refusal?) -> VendorAnswer {
+        let isNamed = named.map { ($0.status, $0.error) == (refusal.status, refusal.error) }
+        return VendorAnswer(refusal, words: words, isNamed: isNamed ?? false)
+    }
+
+    /// Where several clients were asked, the last answer need not be the one that decided.
+    func deciding(_ failure: EffectFailure?) -> VendorAnswer {
+        let answer = beside(failure?.refusal)
+        guard let decided = failure?.refusal, decided.status != nil, !answer.isNamed else {
+            return answer
         }
+        return VendorAnswer(decided, isNamed: true)
     }
 
     /// What is kept after the end, and what viewers see.
-    package var withoutWords: VendorAnswer { VendorAnswer(refusal) }
+    package var withoutWords: VendorAnswer { VendorAnswer(refusal, isNamed: isNamed) }
 
     /// What a person reads, such as `400 invalid_grant: Token has been revoked`.
     package var text: String { words.map { "\(refusal.text): \($0)" } ?? refusal.text }
 
-    /// Adds to a text what it does not say yet.
+    /// Adds to the text of the failure what it does not say yet.
     package func added(to text: String) -> String {
-        guard text.contains(refusal.text) else { return "\(text); the answer: \(self.text)" }
+        guard isNamed else { return "\(text); the answer: \(self.text)" }
         return words.map { "\(text); in its words: \($0)" } ?? text
     }
 }

@@ -10,8 +10,10 @@ extension Request {
         var effects = try record(event, &context, in: environment)
         effects += settle(context.now, in: environment.excludingPauses(of: effects))
         expireConfirmation(environment)
-        // A call that was under way may have been answered after the end.
-        if phase.isEnded { for index in revocations.indices { revocations[index].forgetWords() } }
+        // A vendor's words are for those who wait for it; a call may be answered after the end.
+        for index in revocations.indices where phase.isEnded || revocations[index].verdict != nil {
+            revocations[index].answer = revocations[index].answer?.withoutWords
+        }
         return effects
     }
 

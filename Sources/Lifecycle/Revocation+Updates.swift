@@ -85,13 +85,10 @@ extension Revocation {
         forgetRefusals()
     }
 
-    mutating func forgetWords() { answer = answer?.withoutWords }
-
     mutating func abandon(at now: WallTime) {
         guard verdict == nil else { return }
         verdict = .abandoned
         endedAt = now
-        forgetWords()
         retryAt = nil
     }
 

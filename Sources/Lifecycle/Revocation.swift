@@ -251,7 +251,6 @@ extension Revocation {
     mutating func finish(_ earned: Verdict, at now: WallTime) -> RevocationStep {
         verdict = earned
         endedAt = now
-        forgetWords()
         retryAt = nil
         waitingSince = nil
         return .final(earned)
@@ -474,13 +473,14 @@ extension Revocation {
         _ context: StepContext
     ) -> Int? {
         isBusy = false
-        switch failure {
         // Where a client is refused, a call that was not made brought nothing newer.
-        case .refusesAll? where context.heard == nil, .notConfigured?: break
-        default:
-            let heard = context.heard?.said(of: failure)
-            answer = verdict == nil ? heard : heard?.withoutWords
-        }
+        let isKept =
+            switch failure {
+            case .refusesAll?: context.lastAnswer == nil
+            case .notConfigured?: true
+            default: false
+            }
+        answer = (isKept ? answer : context.lastAnswer)?.deciding(failure)
         return credentials.firstIndex { $0.id == id && $0.step == step }
     }
 }

@@ -235,7 +235,11 @@ extension ControlSuite {
                 ),
                 (
                     "refused: 400 odd",
-                    VendorAnswer(Refusal(status: 400, error: "odd"), words: "Not today"),
+                    VendorAnswer(
+                        Refusal(status: 400, error: "odd"),
+                        words: "Not today",
+                        isNamed: true
+                    ),
                     "apple: refused: 400 odd; in its words: Not today; see since"
                 ),
                 (

@@ -67,15 +67,24 @@ struct VendorTextTests {
             ("sub:bob is unknown", "sub:… is unknown"),
             // What is not seen
             ("a\u{0}b\u{200b}c line\nnext", "a bc line next"),
-            (
-                "AADSTS700082: The token has expired. Trace ID:"
-                    + " 0f8fad5b-d9cb-469f-a165-70867728950e Timestamp: 2026-11-30 06:36:35Z",
-                "AADSTS700082: The token has expired. Trace ID: … Timestamp: …"
-            ),
         ] as [(String, String)]
     )
     func redacts(_ text: String, _ kept: String) {
         #expect(VendorText(text, sent: []).redacted == kept)
+    }
+
+    @Test(
+        "the code of the error stays, and what only looks like one goes",
+        arguments: [
+            ("invalid_grant/AADSTS700082", "AADSTS700082: The token has expired. Timestamp: …"),
+            ("AADSTS700082", "AADSTS700082: The token has expired. Timestamp: …"),
+            ("invalid_grant/AADSTS50173", "… The token has expired. Timestamp: …"),
+            (nil, "… The token has expired. Timestamp: …"),
+        ] as [(String?, String)]
+    )
+    func code(_ code: String?, _ kept: String) {
+        let text = "AADSTS700082: The token has expired. Timestamp: 2026-11-30 06:36:35Z"
+        #expect(VendorText(text, sent: [], code: code).redacted == kept)
     }
 
     @Test(

@@ -5,8 +5,8 @@ struct Machine {
     var request: Request
     var environment: Environment
     var now = Sample.start
-    /// What a vendor said with the next answers.
-    var heard: VendorAnswer?
+    /// What a vendor answers to the next calls.
+    var lastAnswer: VendorAnswer?
     private var random = SeededGenerator(seed: 1)
 
     init(
@@ -31,7 +31,7 @@ struct Machine {
 
     @discardableResult
     mutating func send(_ event: RequestEvent) throws(OperationRefusal) -> [RequestEffect] {
-        var context = StepContext(now: now, random: random, heard: heard)
+        var context = StepContext(now: now, random: random, lastAnswer: lastAnswer)
         defer { random = context.random }
         return try request.handle(event, &context, in: environment)
     }

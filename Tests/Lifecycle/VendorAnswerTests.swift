@@ -11,10 +11,10 @@ struct VendorAnswerTests {
     @Test func `an answer stays until a call is answered otherwise`() throws {
         var machine = Machine()
         try machine.send(.due)
-        machine.heard = Self.answer
+        machine.lastAnswer = Self.answer
         try machine.answer(check: .failure(.unusable))
         #expect(machine.request.revocations[0].answer == Self.answer)
-        machine.heard = nil
+        machine.lastAnswer = nil
         try machine.sendDue()
         try machine.answer(check: .failure(.lost))
         #expect(machine.request.revocations[0].answer == nil)
@@ -24,35 +24,36 @@ struct VendorAnswerTests {
         var machine = Machine()
         try machine.send(.due)
         let refusal = Refusal(status: 401, error: "invalid_client", client: "app")
-        let said = VendorAnswer(Refusal(status: 401, error: "invalid_client"), words: "Who is it?")
-        machine.heard = said
+        let answered = Refusal(status: 401, error: "invalid_client")
+        machine.lastAnswer = VendorAnswer(answered, words: "Who is it?")
         try machine.answer(check: .failure(.refusesAll(refusal)))
-        machine.heard = nil
+        machine.lastAnswer = nil
         try machine.sendDue()
         try machine.answer(check: .failure(.refusesAll(refusal)))
-        #expect(machine.request.revocations[0].answer == said)
+        let kept = VendorAnswer(answered, words: "Who is it?", isNamed: true)
+        #expect(machine.request.revocations[0].answer == kept)
         try machine.sendDue()
         try machine.answer(check: .failure(.notConfigured(client: "app")))
-        #expect(machine.request.revocations[0].answer == said)
+        #expect(machine.request.revocations[0].answer == VendorAnswer(answered, words: kept.words))
         // Another client's answer, which decided nothing, does not stand for it.
-        machine.heard = Self.answer
+        machine.lastAnswer = Self.answer
         try machine.sendDue()
         try machine.answer(check: .failure(.refusesAll(refusal)))
-        #expect(machine.request.revocations[0].answer == VendorAnswer(refusal))
+        #expect(machine.request.revocations[0].answer == VendorAnswer(refusal, isNamed: true))
     }
 
     @Test func `a success leaves none, though another client was refused before it`() throws {
         var machine = Machine()
         try machine.send(.due)
-        machine.heard = Self.answer
+        machine.lastAnswer = Self.answer
         try machine.answer(check: .live)
         #expect(machine.request.revocations[0].answer == nil)
     }
 
-    @Test func `the answer is announced with the wait for a sign-in, and its words go with the end`() throws {
+    @Test func `a wait for a sign-in names the answer, whose words go with the end`() throws {
         var machine = Machine(in: Sample.environment(Sample.traits(canCheck: false)))
         try machine.send(.due)
-        machine.heard = Self.answer
+        machine.lastAnswer = Self.answer
         let effects = try machine.answer(revoke: .unfit)
         #expect(
             effects == [
@@ -65,17 +66,20 @@ struct VendorAnswerTests {
                 )
             ]
         )
-        machine.heard = nil
+        machine.lastAnswer = nil
         try machine.send(.abandon)
         #expect(machine.verdict == .abandoned)
         #expect(machine.request.revocations[0].answer == Self.answer.withoutWords)
     }
 
-    @Test func `a text says what it does not say yet`() {
+    @Test func `a text says what the failure does not name`() {
+        let named = Self.answer.beside(Self.answer.refusal)
         #expect(Self.answer.text == "400 odd: Not today")
         #expect(Self.answer.added(to: "lost") == "lost; the answer: 400 odd: Not today")
-        let refused = "refused: 400 odd"
-        #expect(Self.answer.added(to: refused) == "\(refused); in its words: Not today")
-        #expect(Self.answer.withoutWords.added(to: refused) == refused)
+        #expect(named.added(to: "refused: 400 odd") == "refused: 400 odd; in its words: Not today")
+        #expect(named.withoutWords.added(to: "refused: 400 odd") == "refused: 400 odd")
+        // A text that only looks like it names nothing.
+        let part = VendorAnswer(Refusal(status: 400)).beside(Self.answer.refusal)
+        #expect(part.added(to: "refused: 400 odd") == "refused: 400 odd; the answer: 400")
     }
 }

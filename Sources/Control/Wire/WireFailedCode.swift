@@ -44,24 +44,27 @@ package struct WireAnswer: WireObject, Codable, Hashable {
     package var status: Int?
     package var error: String?
     package var words: String?
+    package var isNamed: Bool
 
     package init(_ answer: VendorAnswer) {
         (status, error) = (answer.refusal.status, answer.refusal.error)
-        words = answer.words
+        (words, isNamed) = (answer.words, answer.isNamed)
     }
 
     /// The same for people.
     package var answer: VendorAnswer {
-        VendorAnswer(Refusal(status: status, error: error), words: words)
+        VendorAnswer(Refusal(status: status, error: error), words: words, isNamed: isNamed)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case status, error, words
+        case isNamed = "named"
     }
 
     package static let fields: [WireField] = [
         .optional("status", .integer, "The HTTP status."),
         .optional("error", .text, "The provider's error code, and a sub-code behind a slash."),
-        .optional(
-            "words",
-            .text,
-            "Its text, redacted, at most 200 characters; for operators, until the revocation ends."
-        ),
+        .optional("words", .text, "Its text, redacted, at most 200 characters; for operators."),
+        .required("named", .boolean, "Whether last_error names it."),
     ]
 }

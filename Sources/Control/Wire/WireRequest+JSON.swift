@@ -73,6 +73,7 @@ extension WireAnswer {
             writer.member("status", status)
             writer.member("error", error)
             writer.member("words", words)
+            writer.member("named", isNamed)
         }
     }
 }

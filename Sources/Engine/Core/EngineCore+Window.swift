@@ -87,7 +87,7 @@ extension EngineCore {
         _ event: RequestEvent,
         to id: RequestID,
         ticket: Ticket? = nil,
-        heard: VendorAnswer? = nil,
+        lastAnswer: VendorAnswer? = nil,
         mayLeave: Bool = true,
         at now: WallTime
     ) {
@@ -98,7 +98,7 @@ extension EngineCore {
             window.values[index].loaded.userHash,
             at: now
         )
-        var context = StepContext(now: now, random: random, heard: heard)
+        var context = StepContext(now: now, random: random, lastAnswer: lastAnswer)
         let step = window.values[index].step(event, ticket, &context, environment)
         random = context.random
         if let ticket, let refusal = step.refusal { reply(ticket, .refused(refusal)) }

@@ -239,9 +239,9 @@ package struct EngineCore: Sendable {
             for exchange in loaded { adopt(exchange, event: nil, at: now) }
         case .committed(let update):
             commitEnded(update, at: now)
-        case .answered(let id, let event, let provider, let failure, let heard):
+        case .answered(let id, let event, let provider, let failure, let lastAnswer):
             providerAnswered(provider, .request(id), failure: failure, at: now)
-            apply(comparingSubjects(event, of: id), to: id, heard: heard, at: now)
+            apply(comparingSubjects(event, of: id), to: id, lastAnswer: lastAnswer, at: now)
             if let identity = event.identity {
                 release(identity, of: id, at: provider, now: now)
             }

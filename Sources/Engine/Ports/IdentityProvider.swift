@@ -222,9 +222,11 @@ package struct ProviderProblem: Hashable, Sendable {
     package let failure: EffectFailure
     /// For an operator, without secrets; empty when there is nothing to add.
     package let text: String
+    /// The answer whose status and error the text has.
+    let named: Refusal?
 
-    package init(_ failure: EffectFailure, _ text: String) {
-        (self.failure, self.text) = (failure, text)
+    package init(_ failure: EffectFailure, _ text: String, naming named: Refusal? = nil) {
+        (self.failure, self.text, self.named) = (failure, text, named ?? failure.refusal)
     }
 
     package var finding: String {

@@ -313,28 +313,23 @@ extension DeletionEngine {
             return post(.answered(id, event, name, .vaultSealed), license)
         }
         let service = rotationService(of: sealed, license)
+        let recorder = AnswerRecorder(.token)
+        let event: RequestEvent
+        let failure: EffectFailure?
         switch effect {
         case .check(let identity, let credential):
-            let (answer, heard) = await ask(name, sealed, service.keeper) {
-                await $0.check($1)
-            }
-            let event = RequestEvent.checked(identity, credential, answer)
-            post(.answered(id, event, name, answer.failure, heard), license)
+            let answer = await ask(name, sealed, service.keeper, recorder) { await $0.check($1) }
+            (event, failure) = (.checked(identity, credential, answer), answer.failure)
         case .revoke(let identity, let credential):
-            let (answer, heard) = await ask(name, sealed, service.keeper) {
-                await $0.revoke($1)
-            }
-            let event = RequestEvent.revoked(identity, credential, answer)
-            post(.answered(id, event, name, answer.failure, heard), license)
+            let answer = await ask(name, sealed, service.keeper, recorder) { await $0.revoke($1) }
+            (event, failure) = (.revoked(identity, credential, answer), answer.failure)
         case .confirm(let identity, let credential):
-            let (answer, heard) = await ask(name, sealed, service.keeper) {
-                await $0.check($1)
-            }
-            let event = RequestEvent.confirmed(identity, credential, answer)
-            post(.answered(id, event, name, answer.failure, heard), license)
+            let answer = await ask(name, sealed, service.keeper, recorder) { await $0.check($1) }
+            (event, failure) = (.confirmed(identity, credential, answer), answer.failure)
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce:
             preconditionFailure("only provider effects are calls")
         }
+        post(.answered(id, event, name, failure, recorder.lastAnswer), license)
         try service.check()
     }
 
@@ -343,25 +338,27 @@ extension DeletionEngine {
         _ name: ProviderName,
         _ sealed: SealedCredential,
         _ keeper: TokenKeeper? = nil,
+        _ recorder: AnswerRecorder? = nil,
         _ body: (any IdentityProvider, OpenCredential) async -> Answer
-    ) async -> (answer: Answer, heard: VendorAnswer?) {
+    ) async -> Answer {
         guard let provider = adapters.withLock({ $0.providers[name] }) else {
-            return (.failure(.misconfigured), nil)
+            return .failure(.misconfigured)
         }
         do {
             var credential = try opener.open(sealed)
             guard provider.serves(credential.clientID) else {
-                return (.failure(.notConfigured(client: credential.clientID)), nil)
+                return .failure(.notConfigured(client: credential.clientID))
             }
             credential.keeper = keeper
             let opened = credential
             let began = ContinuousClock.now
-            let ear = AnswerEar()
-            let answer = await AnswerEar.$current.withValue(ear) { await body(provider, opened) }
+            let answer = await AnswerRecorder.$current.withValue(recorder) {
+                await body(provider, opened)
+            }
             report(provider.name, answer.failure, since: began)
-            return (answer, ear.answer)
+            return answer
         } catch {
-            return (.failure(error.failure), nil)
+            return .failure(error.failure)
         }
     }
 
@@ -380,7 +377,6 @@ extension DeletionEngine {
         }
         let service = rotationService(of: sealed, license)
         let answer = await ask(sealed.provider, sealed, service.keeper) { await $0.renew($1) }
-            .answer
         post(.renewed(sealed.id, answer), license)
         try service.check()
     }
@@ -390,11 +386,11 @@ extension DeletionEngine {
             let result = ExchangeResult(event: .failure(.vaultSealed))
             return post(.exchanged(loaded.exchange.credential, result), license)
         }
-        let (answer, heard) = await ask(loaded.exchange.provider, loaded.credential) {
-            await $0.exchange($1)
-        }
+        let recorder = AnswerRecorder(.code)
+        let name = loaded.exchange.provider
+        let answer = await ask(name, loaded.credential, nil, recorder) { await $0.exchange($1) }
         var brought = result(of: answer, for: loaded)
-        brought.answer = heard?.refusal
+        brought.answer = recorder.lastAnswer?.refusal
         post(.exchanged(loaded.exchange.credential, brought), license)
     }
 

@@ -15,7 +15,9 @@ package enum ReplyBody: Sendable {
             self = .empty
         } else if start == UInt8(ascii: "<") {
             self = .page
-        } else if Self.isJSON(reply.contentType, or: otherJSON), let json = JSONValue(reply.body) {
+        } else if Self.isJSON(reply.contentType, or: otherJSON),
+            let json = reply.json ?? JSONValue(reply.body)
+        {
             self = .json(json)
         } else {
             self = .other

@@ -17,7 +17,7 @@ package struct ReplyRefusal: Hashable, Sendable {
     ///   token or an endpoint (401 without a word, 407, 408, 425).
     init?(_ reply: RemoteReply, _ body: ReplyBody) {
         isPage = !body.has(.noPage)
-        let refusal = Refusal(status: reply.status, error: body.json.flatMap(Self.code))
+        let refusal = Refusal(status: reply.status, error: body.json?.errorCode)
         let isMissing =
             [404, 405, 410].contains(reply.status) && !body.has(.error(Self.tokenErrors))
         let isForbidden = reply.status == 403 && body.json?["error"] == nil
@@ -29,21 +29,39 @@ package struct ReplyRefusal: Hashable, Sendable {
         self.refusal = refusal
     }
 
-    /// With Microsoft's number or Google's word behind it; Graph, Facebook and X have only their
-    /// own.
-    static func code(_ json: JSONValue) -> String? {
-        func number(_ path: String) -> String? {
-            json.member(at: path)?.number.flatMap { Int(exactly: $0) }.map { "\($0)" }
-        }
-        guard let error = json["error"] else { return number("errors.0.code") }
-        guard let name = error.string else { return error["code"]?.string ?? number("error.code") }
-        let detail = number("error_codes.0").map { "AADSTS\($0)" } ?? json["error_subtype"]?.string
-        return detail.map { "\(name)/\($0)" } ?? name
-    }
-
     /// RFC 6749 §5.2 and RFC 7009 §2.2.1, and what is said of tokens besides.
     private static let tokenErrors: Set<String> = [
         "invalid_request", "invalid_client", "invalid_grant", "invalid_token",
         "unauthorized_client", "unsupported_grant_type", "unsupported_token_type", "invalid_scope",
     ]
+}
+
+extension JSONValue {
+    /// The code of an error (RFC 6749 §5.2), or the vendor's own.
+    ///
+    /// Behind a slash stands what is more exact, where the vendor says it.
+    var errorCode: String? {
+        guard let error = self["error"] else { return integerText(at: "errors.0.code") }
+        if let name = error.string {
+            let number = integerText(at: "error_codes.0").map { "AADSTS\($0)" }
+            return (number ?? self["error_subtype"]?.string).map { "\(name)/\($0)" } ?? name
+        }
+        guard let code = error["code"]?.string ?? integerText(at: "error.code") else { return nil }
+        return integerText(at: "error.error_subcode").map { "\(code)/\($0)" } ?? code
+    }
+
+    /// The text of an error for people: of OAuth 2 (RFC 6749 §5.2), problem details (RFC 9457 §3.1)
+    /// or a vendor's own.
+    var errorText: String? {
+        let places = [
+            "error_description", "error.message", "message", "detail", "errors.0.message", "msg",
+            "title",
+        ]
+        return places.lazy.compactMap { member(at: $0)?.string }.first
+            ?? self["error"]?.string.flatMap { $0.contains(" ") ? $0 : nil }
+    }
+
+    func integerText(at path: String) -> String? {
+        member(at: path)?.number.flatMap { Int(exactly: $0) }.map { "\($0)" }
+    }
 }

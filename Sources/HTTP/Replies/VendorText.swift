@@ -15,12 +15,19 @@ struct VendorText {
     private static let quotes = "\"“”„‟＂″'‘’‚‛`´＇′«»‹›「」『』《》〈〉<>＜＞"
     /// Stands for the apostrophe of "doesn't", which opens no quote; no text has it.
     private static let apostrophe = "\u{f8fe}"
+    /// Stands for the code of the error, which may look like a secret; no text has it.
+    private static let codeMark = "\u{f8fd}"
 
     private let text: String
     /// Values that were sent, in lower case.
     private let sent: [String]
+    /// Letters with a number behind; other codes look like words.
+    private let code: String?
 
-    init(_ text: String, sent: [String]) {
+    /// `code` stays wherever it stands; a closer one behind a slash counts.
+    init(_ text: String, sent: [String], code: String? = nil) {
+        let closest = code?.split(separator: "/").last.map(String.init)
+        self.code = closest?.wholeMatch(of: /[A-Za-z]+[0-9]+/) == nil ? nil : closest
         // Nor are words of such a length, which would be searched again and again.
         self.text =
             text.utf8.count <= Self.sizeMax
@@ -37,6 +44,7 @@ struct VendorText {
         var text = self.text.replacing(
             #/((?:^| )\p{L}+)['’](t|s|re|ve|ll|d|m)(?=[ .,;:!?\)]|$)/#
         ) { "\($0.1)\(Self.apostrophe)\($0.2)" }
+        if let code { text = text.replacing(code, with: Self.codeMark) }
         // The quotes of what was sent still open and close.
         text = text.split(separator: " ").map { word in
             isSent(word) ? word.filter { Self.quotes.contains($0) } + Self.gap : String(word)
@@ -47,10 +55,8 @@ struct VendorText {
         text.replace(/[«»‹›].*?(?:[«»‹›](?![\p{L}\p{N}])|$)/, with: Self.gap)
         text.replace(/[「『《〈<＜].*?(?:[」』》〉>＞](?![\p{L}\p{N}])|$)/, with: Self.gap)
         // Cards, telephones, addresses of machines and dates, with all of the words that they are
-        // in; Microsoft's own numbers stay.
-        text = text.replacing(
-            #/(AADSTS[0-9]{1,9}(?![0-9]))|[^ ]*\p{N}(?:[ \-‐‑‒–—.\/\(\)+,_]*\p{N}){5,}[^ ]*/#
-        ) { $0.1.map { String($0) } ?? Self.gap }
+        // in.
+        text.replace(/[^ ]*\p{N}(?:[ \-‐‑‒–—.\/\(\)+,_]*\p{N}){5,}[^ ]*/, with: Self.gap)
         text.replace(/[^ ]*[0-9]+(?:\.[0-9]+){3}[^ ]*/, with: Self.gap)
         // Blanks around the sign of an address hide its parts.
         text.replace(
@@ -73,6 +79,7 @@ struct VendorText {
             kept.append(word)
         }
         let all = kept.joined(separator: " ").replacing(Self.apostrophe, with: "'")
+            .replacing(Self.codeMark, with: code ?? "")
         guard all.contains(where: \.isLetter) else { return nil }
         guard all.count > VendorAnswer.wordsMax else { return all }
         return String(all.prefix(VendorAnswer.wordsMax - 1)) + Self.gap
@@ -118,9 +125,8 @@ struct VendorText {
         {
             return "\(pair.1)\(pair.2)…"
         }
-        let isWord = core.allSatisfy {
-            $0.isLetter || $0.isNumber || "_-./'’,;()+#\(Self.apostrophe)".contains($0)
-        }
+        let marks = "_-./'’,;()+#\(Self.apostrophe)\(Self.codeMark)"
+        let isWord = core.allSatisfy { $0.isLetter || $0.isNumber || marks.contains($0) }
         let isPath = core.hasPrefix("/") || core.count(where: { $0 == "/" }) > 1
         return isWord && !isPath && !Self.isSecret(core) ? word : Self.gap
     }
@@ -133,7 +139,6 @@ struct VendorText {
 
     /// Whether it looks like a token, a hash or a key.
     private static func isSecret(_ word: String) -> Bool {
-        if word.wholeMatch(of: /AADSTS[0-9]{1,9}/) != nil { return false }
         let letters = word.count(where: \.isLetter)
         let digits = word.count(where: \.isNumber)
         // Base64 changes between small and large letters, names of errors do so seldom.
@@ -152,56 +157,38 @@ struct VendorText {
     }
 }
 
-extension VendorAnswer {
-    /// Where vendors have a text for people: OAuth 2 (RFC 6749 §5.2), Graph, GitHub, problem
-    /// details (RFC 9457 §3.1), X and Kakao.
-    private static let places = [
-        "error_description", "error.message", "message", "detail", "errors.0.message", "msg",
-        "title",
-    ]
-
-    /// Reads an answer to a call with these values.
-    init(_ reply: RemoteReply, to sent: [String]) {
-        let isPage = !ReplyBody(reply).has(.noPage)
-        let json = isPage ? nil : JSONValue(reply.body)
-        var words: String?
-        if let json {
-            words =
-                Self.places.lazy.compactMap { json.member(at: $0)?.string }.first
-                ?? json.member(at: "error")?.string.flatMap { $0.contains(" ") ? $0 : nil }
-        } else if !isPage {
-            words = String(validating: reply.body, as: UTF8.self)
-        }
-        self.init(
-            Refusal(status: reply.status, error: json.flatMap(Self.code)),
-            words: words.flatMap { VendorText($0, sent: sent).redacted }
-        )
-    }
-
-    /// As a refusal has it, with Graph's sub-code.
-    private static func code(_ json: JSONValue) -> String? {
-        let detail = json.member(at: "error.error_subcode")?.number.flatMap { Int(exactly: $0) }
-        return ReplyRefusal.code(json).map { code in detail.map { "\(code)/\($0)" } ?? code }
-    }
-}
-
-extension AnswerEar {
-    /// Notes what was said about what the call carried.
+extension AnswerRecorder {
+    /// Records an answer that is no success.
     ///
     /// A success replaces nothing: another endpoint or client may have refused before it.
-    func hear(_ outcome: RemoteOutcome, to request: RemoteRequest) {
-        if case .reply(let reply) = outcome, reply.isSuccess { return }
-        let sent = request.sentValues
-        let isProbe = sent.isEmpty || sent.contains(RemoteRequest.madeUp)
-        guard hearsProbes || !isProbe else { return }
-        guard case .reply(let reply) = outcome else { return note(nil) }
-        note(VendorAnswer(reply, to: sent))
+    ///
+    /// - Returns: The outcome, with the JSON that was read of it.
+    func record(_ outcome: RemoteOutcome, to request: RemoteRequest) -> RemoteOutcome {
+        guard case .reply(var reply) = outcome else {
+            record(nil)
+            return outcome
+        }
+        reply.json = JSONValue(reply.body)
+        let body = ReplyBody(reply)
+        let isSuccess =
+            (200...299).contains(reply.status) && body.has(.noPage) && body.json?["error"] == nil
+        if !isSuccess { record(answer(reply, isPage: !body.has(.noPage), to: request)) }
+        return .reply(reply)
     }
-}
 
-extension RemoteReply {
-    fileprivate var isSuccess: Bool {
-        let body = ReplyBody(self)
-        return (200...299).contains(status) && body.has(.noPage) && body.json?["error"] == nil
+    private func answer(
+        _ reply: RemoteReply,
+        isPage: Bool,
+        to request: RemoteRequest
+    ) -> VendorAnswer {
+        let json = reply.json
+        let refusal = Refusal(status: reply.status, error: json?.errorCode)
+        guard purpose != .code, !isPage else { return VendorAnswer(refusal) }
+        let text: String? =
+            if let json { json.errorText } else { String(validating: reply.body, as: UTF8.self) }
+        let words = text.flatMap {
+            VendorText($0, sent: request.sentValues, code: refusal.error).redacted
+        }
+        return VendorAnswer(refusal, words: words)
     }
 }

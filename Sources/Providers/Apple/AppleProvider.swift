@@ -129,9 +129,9 @@ package final class AppleProvider: HostedProvider {
             let answer = await send($0, hint: credential.kind.rawValue)
             guard clientIDs.count > 1, answer == .failure(.misconfigured),
                 await probe($0.clientID) == nil
-            else { return ClientSearch.Heard(answer: answer) }
+            else { return ClientSearch.Outcome(answer: answer) }
             // A client that works is refused for a token that is another client's.
-            return ClientSearch.Heard(answer: .failure(.rejected), isOthers: true)
+            return ClientSearch.Outcome(answer: .failure(.rejected), isOthers: true)
         }
     }
 
@@ -222,7 +222,7 @@ package final class AppleProvider: HostedProvider {
         _ clientID: String
     ) async -> ReplyReading {
         let reading = table.read(await http.send(RemoteRequest(endpoint, .form(form))), now: now())
-        gate.hear(reading, of: clientID)
+        gate.note(reading, of: clientID)
         return reading
     }
 
@@ -234,7 +234,7 @@ package final class AppleProvider: HostedProvider {
     }
 
     private func probe(_ clientID: String) async -> EffectFailure? {
-        await askAboutNoCode(clientID).problemOfMadeUp
+        await AnswerRecorder.probing { await askAboutNoCode(clientID).problemOfMadeUp }
     }
 
     private func askAboutNoCode(_ clientID: String) async -> ReplyReading {

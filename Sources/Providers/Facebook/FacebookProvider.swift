@@ -78,7 +78,7 @@ package final class FacebookProvider: HostedProvider {
         request.query = query
         let reading = FacebookReplies.token.read(await http.send(request), now: now())
         if reading.refusal?.isForeign == true,
-            case .refusesAll(let answer)? = await diagnoseUnheard()
+            case .refusesAll(let answer)? = await diagnose()
         {
             return .failure(.refusesAll(answer))
         }
@@ -119,20 +119,15 @@ package final class FacebookProvider: HostedProvider {
 
     /// Has Facebook look at the app's own token.
     package func diagnose() async -> EffectFailure? {
-        let owner = await inspect(appToken)
+        let owner = await AnswerRecorder.probing { await inspect(appToken) }
         if let answer = owner.refusal { return .refusesAll(answer.refusal) }
         return owner.failure ?? (owner.isLive ? nil : .misconfigured)
-    }
-
-    /// What our own token is told takes no place of what the user's was.
-    private func diagnoseUnheard() async -> EffectFailure? {
-        await AnswerEar.$current.withValue(nil) { await diagnose() }
     }
 
     /// Our own token tells a wrong secret, an outage and a user that is refused apart.
     private func judge(_ failure: EffectFailure, _ refusal: ReplyRefusal?) async -> EffectFailure {
         guard failure == .rejected || failure == .unusable else { return failure }
-        switch await diagnoseUnheard() {
+        switch await diagnose() {
         case .misconfigured: return .misconfigured
         case .refusesAll(let answer): return .refusesAll(answer)
         case nil:

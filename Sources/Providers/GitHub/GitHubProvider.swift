@@ -175,7 +175,9 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
     }
 
     /// `nil` when GitHub took the client's credentials just now.
-    private func probe() async -> EffectFailure? { await askAboutNoCode().problemOfMadeUp }
+    private func probe() async -> EffectFailure? {
+        await AnswerRecorder.probing { await askAboutNoCode().problemOfMadeUp }
+    }
 
     private func askAboutNoCode() async -> ReplyReading {
         var form = clientForm()

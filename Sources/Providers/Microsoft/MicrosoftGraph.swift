@@ -200,7 +200,7 @@ struct MicrosoftGraph: Sendable {
             tokens.byTenant.withLock { _ = $0.removeValue(forKey: tenant) }
         }
         let reading = table.read(outcome, now: now())
-        gate.hear(reading, of: tenant)
+        gate.note(reading, of: tenant)
         switch reading.meaning {
         case .honoured: return reading
         case .refused: return nil
@@ -229,7 +229,7 @@ struct MicrosoftGraph: Sendable {
         form.add("scope", "https://graph.microsoft.com/.default")
         request.body = .form(form)
         let reading = MicrosoftReplies.application.read(await http.send(request), now: start)
-        gate.hear(reading, of: tenant)
+        gate.note(reading, of: tenant)
         switch reading.meaning {
         case .honoured:
             guard let grant = reading.grant else { throw Stop(failure: .unusable) }

@@ -31,7 +31,7 @@ final class ClientGate: Sendable {
     }
 
     /// Notes what a client was told.
-    func hear(_ reading: ReplyReading, of client: String) {
+    func note(_ reading: ReplyReading, of client: String) {
         let isRefused = reading.meaning == .failure(.misconfigured)
         let isAnswered = reading.refusal != nil || reading.meaning.isDocumented
         guard isRefused || isAnswered else { return }

@@ -69,7 +69,7 @@ final class ClientSearch: Sendable {
     }
 
     /// What one client got as the answer to a revocation.
-    struct Heard {
+    struct Outcome {
         let answer: RevokeAnswer
         /// The provider refused the client, which works: the token is another client's.
         var isOthers = false
@@ -98,7 +98,7 @@ final class ClientSearch: Sendable {
     func revoke(
         _ credential: OpenCredential,
         asking ask: ((OpenCredential) async -> CheckAnswer)? = nil,
-        _ send: (OpenCredential) async -> Heard
+        _ send: (OpenCredential) async -> Outcome
     ) async -> RevokeAnswer {
         guard clientIDs.count > 1 else { return await send(credential).answer }
         if let known = client(of: credential) {

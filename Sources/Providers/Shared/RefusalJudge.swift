@@ -9,7 +9,7 @@ import Synchronization
 /// stand for all. So whoever is refused asks the same thing about a token that cannot exist.
 final class RefusalJudge: Sendable {
     /// The token that cannot exist.
-    static let madeUp = Secret(RemoteRequest.madeUp)
+    static let madeUp = Secret("expunged-self-check")
     /// How long a proper answer shows that the provider is well.
     private static let lifetime = Duration.seconds(30)
     /// How long an honored token lets another one be refused by itself, where the one that cannot
@@ -46,7 +46,7 @@ final class RefusalJudge: Sendable {
         if isToken, isRecent(answeredAt.withLock { $0 }, Self.lifetime) {
             return .refused(refusal.refusal)
         }
-        let reading = await control()
+        let reading = await AnswerRecorder.probing(control)
         switch reading.meaning {
         case .honoured, .refused:
             answeredAt.withLock { $0 = now() }

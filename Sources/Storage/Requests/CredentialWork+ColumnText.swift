@@ -104,10 +104,14 @@ extension Refusal {
 }
 
 extension VendorAnswer {
-    var columnText: String { ColumnText.encode(refusal.values + [.text(words)]) }
+    var columnText: String { ColumnText.encode(refusal.values + [.text(words), .bool(isNamed)]) }
 
     init(columnText: String) throws {
         let text = try ColumnText(columnText, "answer")
-        self.init(try Refusal(text, at: 0), words: try text.optional(2, text.text))
+        self.init(
+            try Refusal(text, at: 0),
+            words: try text.optional(2, text.text),
+            isNamed: try text.bool(3)
+        )
     }
 }

@@ -58,7 +58,9 @@ struct FacebookTests {
     }
 
     /// What a user gets whom Facebook refuses while it honors the app.
-    static let refused = RevokeAnswer.failure(.refused(Refusal(status: 400, error: "190")))
+    static func refused(_ code: String) -> RevokeAnswer {
+        .failure(.refused(Refusal(status: 400, error: code)))
+    }
 
     static func error(_ code: Int, _ subcode: Int? = nil, status: Int = 400) -> RawServer.Reaction {
         let tail = subcode.map { #","error_subcode":\#($0)"# } ?? ""
@@ -155,8 +157,8 @@ struct FacebookTests {
             permissions: error(100, 33),
             answer: .failure(.rejected)
         ),
-        Removal(name: "checkpoint", delete: error(190, 459), answer: refused),
-        Removal(name: "dead token", delete: error(190, 463), answer: refused),
+        Removal(name: "checkpoint", delete: error(190, 459), answer: refused("190/459")),
+        Removal(name: "dead token", delete: error(190, 463), answer: refused("190/463")),
         Removal(
             name: "wrong secret",
             delete: error(190),

@@ -48,6 +48,7 @@ struct StateStoreTests {
     private static let answers = [
         VendorAnswer(Refusal(status: 502)), VendorAnswer(Refusal(status: nil, error: "odd")),
         VendorAnswer(Refusal(status: 400, error: "10/1363041"), words: "Not \"today\" é"),
+        VendorAnswer(Refusal(status: 400), isNamed: true),
     ]
 
     /// Any event, likely ones more often.
@@ -111,7 +112,7 @@ struct StateStoreTests {
             now = now + .seconds(Int.random(in: 0...40, using: &random))
             let was = request
             var context = StepContext(now: now, random: random)
-            context.heard = Self.answers.randomElement(using: &random)
+            context.lastAnswer = Self.answers.randomElement(using: &random)
             let event = Self.event(for: request, &random)
             do {
                 _ = try request.handle(event, &context, in: Self.environment)

@@ -1,4 +1,5 @@
 import Encoding
+import Engine
 import HTTP
 import NIOHTTP1
 
@@ -40,8 +41,10 @@ struct IssuerMetadata: Sendable {
     /// - Returns: The endpoints that may be used; `nil` without a document of this issuer.
     func fetch(_ client: RemoteClient) async -> [EndpointBook.Role: RemoteEndpoint]? {
         for document in documents {
-            guard case .reply(let reply) = await client.send(RemoteRequest(document)),
-                reply.status == 200, let json = ReplyBody(reply).json
+            let request = RemoteRequest(document)
+            let outcome = await AnswerRecorder.probing { await client.send(request) }
+            guard case .reply(let reply) = outcome, reply.status == 200,
+                let json = ReplyBody(reply).json
             else { continue }
             return endpoints(json)
         }

@@ -79,7 +79,8 @@ extension OAuth2Provider {
                 return ProviderProblem(
                     reading.problemOfMadeUp(of: client) ?? .misconfigured,
                     "\(place) refused the client id '\(clientID)'\(answer); check client_ids,"
-                        + " client_secret_credential and client_authentication"
+                        + " client_secret_credential and client_authentication",
+                    naming: reading.refusal?.refusal
                 )
             case .failure(.unreachable): return .noTLS(place)
             case .failure(let failure): return ProviderProblem(failure, place)

@@ -19,7 +19,7 @@ extension OAuth2Provider {
         }
         guard call.refreshesFirst, credential.kind == .refreshToken else { return .unfit }
         return await search.revoke(credential) {
-            ClientSearch.Heard(answer: await revokeAfterRefresh($0, call))
+            ClientSearch.Outcome(answer: await revokeAfterRefresh($0, call))
         }
     }
 
@@ -62,10 +62,10 @@ extension OAuth2Provider {
     private func revokeOnce(
         _ credential: OpenCredential,
         _ call: RevocationCall
-    ) async -> ClientSearch.Heard {
+    ) async -> ClientSearch.Outcome {
         let sent = await send(credential, call)
         if let refusal = sent.refusal { return await judge(refusal, sent.answer, credential, call) }
-        return ClientSearch.Heard(answer: await verify(sent, of: credential))
+        return ClientSearch.Outcome(answer: await verify(sent, of: credential))
     }
 
     private func verify(_ sent: Sent, of credential: OpenCredential) async -> RevokeAnswer {
@@ -94,15 +94,15 @@ extension OAuth2Provider {
         _ answer: RevokeAnswer,
         _ credential: OpenCredential,
         _ call: RevocationCall
-    ) async -> ClientSearch.Heard {
+    ) async -> ClientSearch.Outcome {
         guard case .failure(var failure) = answer else {
-            return ClientSearch.Heard(answer: .failure(.unusable))
+            return ClientSearch.Outcome(answer: .failure(.unusable))
         }
         // Servers say `invalid_client` of a token that is another client's, but no token is to
         // blame for it.
         if failure == .misconfigured {
             guard await !isRefused(credential.clientID) else {
-                return ClientSearch.Heard(answer: answer)
+                return ClientSearch.Outcome(answer: answer)
             }
             failure = .rejected
         } else {
@@ -110,7 +110,7 @@ extension OAuth2Provider {
                 await control(credential.kind, credential.clientID, call)
             }
         }
-        return ClientSearch.Heard(
+        return ClientSearch.Outcome(
             answer: .failure(failure),
             isOthers: await isOthers(refusal, credential, call)
         )
@@ -144,8 +144,7 @@ extension OAuth2Provider {
     ) async -> ReplyReading {
         let madeUp = OpenCredential(kind: kind, clientID: clientID, secret: RefusalJudge.madeUp)
         // The token of the client, which some vendors want before, is not the user's either.
-        let ear = AnswerEar.current.flatMap { $0.hearsProbes ? $0 : nil }
-        var reading = await AnswerEar.$current.withValue(ear) { await read(madeUp, call) }
+        var reading = await AnswerRecorder.probing { await read(madeUp, call) }
         // `unsupported_token_type` is documented, and so is 401 for a bearer who is nobody.
         let isDocumented =
             reading.meaning == .unclear
@@ -192,7 +191,7 @@ extension OAuth2Provider {
         }
         let reading = call.replies.read(await http.send(request), now: now())
         // 401 for a bearer is about the token.
-        if call.bearer != .token { gate.hear(reading, of: credential.clientID) }
+        if call.bearer != .token { gate.note(reading, of: credential.clientID) }
         return reading
     }
 

@@ -182,7 +182,7 @@ extension OAuth2Provider {
             else { return ReplyReading(meaning: .failure(.misconfigured)) }
             request.body = .form(form)
             let reading = table.read(await http.send(request), now: now())
-            gate.hear(reading, of: clientID)
+            gate.note(reading, of: clientID)
             return reading
         }
     }
@@ -264,9 +264,11 @@ extension OAuth2Provider {
     }
 
     func probe(_ clientID: String) async -> ReplyReading {
-        await grant(clientID) { form in
-            form.add("grant_type", "authorization_code")
-            form.add("code", RefusalJudge.madeUp)
+        await AnswerRecorder.probing {
+            await grant(clientID) { form in
+                form.add("grant_type", "authorization_code")
+                form.add("code", RefusalJudge.madeUp)
+            }
         }
     }
 

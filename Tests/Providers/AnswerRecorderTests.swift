@@ -5,21 +5,22 @@ import Testing
 @testable import HTTP
 @testable import Providers
 
-/// What a vendor answered is heard, redacted, and only for what was asked about the user's token.
+/// A vendor's answer is recorded, redacted, and only of what was asked about the user's token.
 @Suite("Answers for people")
-struct HeardAnswerTests {
-    private static func heard(
+struct AnswerRecorderTests {
+    private static func answer(
+        to purpose: AnswerRecorder.Purpose = .token,
         _ react: @escaping @Sendable (String) -> RawServer.Reaction,
         _ body: @escaping @Sendable (OAuth2Provider) async -> Void
     ) async throws -> VendorAnswer? {
-        let ear = AnswerEar()
+        let recorder = AnswerRecorder(purpose)
         try await RawServer.with(react: react) { server in
             let settings = OAuth2Harness.at(server, .standard, check: .refresh)
             try await OAuth2Harness.with(settings) { provider in
-                await AnswerEar.$current.withValue(ear) { await body(provider) }
+                await AnswerRecorder.$current.withValue(recorder) { await body(provider) }
             }
         }
-        return ear.answer
+        return recorder.lastAnswer
     }
 
     @Test(
@@ -55,24 +56,35 @@ struct HeardAnswerTests {
     )
     func forms(_ form: RawServer.Reaction, _ answer: VendorAnswer) async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { _ in form }
-        let heard = try await Self.heard(react) {
+        let recorded = try await Self.answer(react) {
             _ = await $0.revoke(OAuth2Harness.credential(.refreshToken))
         }
-        #expect(heard == answer)
+        #expect(recorded == answer)
     }
 
     @Test("a made-up token takes no place of the user's")
     func probes() async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
-            request.contains(RemoteRequest.madeUp)
+            request.contains(RefusalJudge.madeUp.exposeText())
                 ? .json(400, #"{"error":"invalid_grant","error_description":"Of the probe"}"#)
                 : .json(422, #"{"error":"odd","error_description":"Of the user"}"#)
         }
-        let heard = try await Self.heard(react) {
+        let recorded = try await Self.answer(react) {
             _ = await $0.revoke(OAuth2Harness.credential(.refreshToken))
             _ = await $0.diagnose()
         }
-        #expect(heard == VendorAnswer(Refusal(status: 422, error: "odd"), words: "Of the user"))
+        #expect(recorded == VendorAnswer(Refusal(status: 422, error: "odd"), words: "Of the user"))
+    }
+
+    @Test("the answer to a code is kept without words")
+    func code() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { _ in
+            .json(400, #"{"error":"odd","error_description":"Not today"}"#)
+        }
+        let recorded = try await Self.answer(to: .code, react) {
+            _ = await $0.exchange(OAuth2Harness.credential(.authorizationCode))
+        }
+        #expect(recorded == VendorAnswer(Refusal(status: 400, error: "odd")))
     }
 
     @Test("a check says what was answered")
