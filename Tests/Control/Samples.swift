@@ -28,12 +28,9 @@ enum Samples {
             isConfigured: true
         )
         identity.unheld = WireUnheld(lostCodes: 1, refusedCredentials: 2)
-        identity.failedCode = WireFailedCode(
-            createdAt: time,
-            outcome: .expired,
-            failures: 3,
-            answer: answer.refusal
-        )
+        identity.failedCode = WireFailedCode(createdAt: time, outcome: .expired, failures: 3)
+        identity.failedCode?.status = answer.refusal.status
+        identity.failedCode?.error = answer.refusal.error
         identity.updatedAt = time
         return identity
     }

@@ -11,15 +11,7 @@ extension Route {
         problems: [ControlProblem.Code] = [],
         _ handle: @escaping @Sendable (RouteCall) async throws(ControlProblem) -> Answer
     ) -> Route {
-        bare(
-            operation,
-            .get,
-            pattern,
-            summary,
-            .object(Answer.self),
-            role: role,
-            problems: problems
-        ) {
+        bare(operation, pattern, summary, .object(Answer.self), role: role, problems: problems) {
             call throws(ControlProblem) in try .object(try await handle(call))
         }
     }
@@ -35,7 +27,6 @@ extension Route {
     ) -> Route {
         bare(
             operation,
-            .get,
             pattern,
             summary,
             .object(Answer.self),
@@ -57,7 +48,7 @@ extension Route {
         _ handle:
             @escaping @Sendable (RouteCall) async throws(ControlProblem) -> AsyncStream<WireEvent>
     ) -> Route {
-        bare(operation, .get, pattern, summary, .events, problems: problems) {
+        bare(operation, pattern, summary, .events, problems: problems) {
             call throws(ControlProblem) in .events(try await handle(call))
         }
     }
@@ -113,10 +104,10 @@ extension Route {
     /// A row without an object to read, whose handler makes the whole reply.
     static func bare(
         _ operation: Operation,
-        _ method: Method,
         _ pattern: String,
         _ summary: String,
         _ answer: Answer,
+        method: Method = .get,
         role: ControlRole = .operator,
         isViewable: Bool = false,
         status: Int = 200,

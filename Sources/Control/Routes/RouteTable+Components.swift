@@ -36,10 +36,10 @@ extension RouteTable {
     static let notifications: [Route] = [
         .bare(
             .takeNotification,
-            .post,
             "/v1/notifications/{provider}",
             "Hand on what a provider sent to the web server; answered when it is durable.",
             .object(WireNotification.self),
+            method: .post,
             role: .submit,
             problems: [.bodyTooLarge, .notificationsOff, .unknownProvider]
         ) { call throws(ControlProblem) in

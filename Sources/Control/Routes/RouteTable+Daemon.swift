@@ -1,14 +1,8 @@
 /// The daemon as a whole: configuration, guard, intake, ledger and vault.
 extension RouteTable {
     static let daemon: [Route] = [
-        .bare(
-            .metrics,
-            .get,
-            "/metrics",
-            "Metrics as Prometheus text.",
-            .metrics,
-            isViewable: true
-        ) { call throws(ControlProblem) in
+        .bare(.metrics, "/metrics", "Metrics as Prometheus text.", .metrics, isViewable: true) {
+            call throws(ControlProblem) in
             .metrics(Array(try await call.backend.metrics(caller: call.caller).utf8))
         },
         .verb(
@@ -39,7 +33,6 @@ extension RouteTable {
     static let document: [Route] = [
         .bare(
             .showAPI,
-            .get,
             "/v1/openapi.json",
             "This document.",
             .openAPI,

@@ -122,7 +122,6 @@ extension RouteTable {
         },
         .bare(
             .showReceipt,
-            .get,
             "/v1/requests/{id}/receipt",
             "The proof for one request.",
             .document(ReceiptFields.self),

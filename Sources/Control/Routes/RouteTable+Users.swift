@@ -29,10 +29,10 @@ extension RouteTable {
         },
         .bare(
             .forgetIdentity,
-            .delete,
             "/v1/users/{user_id}/identities/{identity}",
             "Destroy the credentials of the identity with this id, without revoking them.",
             .nothing,
+            method: .delete,
             status: 204,
             problems: [.deletionInProgress, .identityNotFound, .malformedUserID]
         ) { call throws(ControlProblem) in

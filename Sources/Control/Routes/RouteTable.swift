@@ -26,7 +26,6 @@ extension RouteTable {
     static let page: [Route] = [
         .bare(
             .showPage,
-            .get,
             "/",
             "The status page, for a browser behind a reverse proxy.",
             .page,

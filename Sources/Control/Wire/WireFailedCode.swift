@@ -17,9 +17,8 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
     package var status: Int?
     package var error: String?
 
-    package init(createdAt: WallTime, outcome: CodeOutcome, failures: Int, answer: Refusal? = nil) {
-        (self.createdAt, self.outcome) = (createdAt, .known(outcome))
-        (self.failures, status, error) = (failures, answer?.status, answer?.error)
+    package init(createdAt: WallTime, outcome: CodeOutcome, failures: Int) {
+        (self.createdAt, self.outcome, self.failures) = (createdAt, .known(outcome), failures)
     }
 
     /// What the provider answered last, if no tokens.

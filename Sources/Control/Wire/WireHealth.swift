@@ -19,26 +19,21 @@ package struct WireHealth: WireObject, Codable, Hashable {
     package var kind: String
     package var state: WireValue<HealthState>
     package var detail: String?
-    package var inFlight: Int
-    package var concurrency: Int
-    package var waiting: Int
+    package var inFlight = 0
+    package var concurrency = 0
+    package var waiting = 0
     package var retryAt: WallTime?
     package var lastSuccessAt: WallTime?
     package var lastFailureAt: WallTime?
     package var lastError: String?
-    package var findings: [String]
+    package var findings: [String] = []
     package var summary: String?
     package var uncovered: [String]?
     package var sampled: [String]?
     package var advice: [String]?
 
     package init(name: String, kind: String, state: HealthState) {
-        (self.name, self.kind) = (name, kind)
-        self.state = .known(state)
-        inFlight = 0
-        concurrency = 0
-        waiting = 0
-        findings = []
+        (self.name, self.kind, self.state) = (name, kind, .known(state))
     }
 
     enum CodingKeys: String, CodingKey {

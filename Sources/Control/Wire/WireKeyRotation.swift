@@ -11,17 +11,13 @@ package enum KeyRotationState: String, Sendable, CaseIterable {
 /// A rotation of the vault key: every user's data key is wrapped anew.
 package struct WireKeyRotation: WireObject, Codable, Hashable {
     package var state: WireValue<KeyRotationState>
-    package var rewrapped: Int
-    package var unreadable: Int
+    package var rewrapped = 0
+    package var unreadable = 0
     package var startedAt: WallTime?
     package var endedAt: WallTime?
     package var error: String?
 
-    package init(state: KeyRotationState) {
-        self.state = .known(state)
-        rewrapped = 0
-        unreadable = 0
-    }
+    package init(state: KeyRotationState) { self.state = .known(state) }
 
     enum CodingKeys: String, CodingKey {
         case state, rewrapped, unreadable, error

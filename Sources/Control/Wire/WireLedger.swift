@@ -5,20 +5,17 @@ package struct WireLedger: WireObject, Codable, Hashable {
     package var key: String
     package var state: WireValue<LedgerState>
     package var entries: Int
-    package var covered: Int
+    package var covered = 0
     package var checkpoint: String?
     package var checkpointAt: WallTime?
     package var checkpoints: Int?
-    package var findings: [WireLedgerFinding]
-    package var findingCount: Int
+    package var findings: [WireLedgerFinding] = []
+    package var findingCount = 0
 
     package init(key: String, state: LedgerState, entries: Int) {
         self.key = key
         self.state = .known(state)
         self.entries = entries
-        covered = 0
-        findings = []
-        findingCount = 0
     }
 
     enum CodingKeys: String, CodingKey {

@@ -17,16 +17,12 @@ package struct WirePlan: WireObject, Codable, Hashable {
     package var approvedBy: Int?
     package var approvalsRequired: Int?
     package var firstApprovedBy: Int?
-    package var identities: [WirePlanIdentity]
-    package var targets: [WirePlanTarget]
-    package var changes: [WirePlanChange]
+    package var identities: [WirePlanIdentity] = []
+    package var targets: [WirePlanTarget] = []
+    package var changes: [WirePlanChange] = []
 
     package init(hash: String, state: PlanState) {
-        self.hash = hash
-        self.state = .known(state)
-        identities = []
-        targets = []
-        changes = []
+        (self.hash, self.state) = (hash, .known(state))
     }
 
     enum CodingKeys: String, CodingKey {

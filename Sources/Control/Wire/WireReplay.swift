@@ -12,19 +12,13 @@ package struct WireReplay: WireObject, Codable, Hashable {
     package var state: WireValue<ReplayState>
     /// What its caller named it; after a restart of the daemon there is none.
     package var id: String?
-    package var isDrill: Bool
+    package var isDrill = false
     package var since: WallTime?
-    package var tombstones: Int
-    package var reopened: Int
-    package var targets: [WireReplayTarget]
+    package var tombstones = 0
+    package var reopened = 0
+    package var targets: [WireReplayTarget] = []
 
-    package init(state: ReplayState) {
-        self.state = .known(state)
-        isDrill = false
-        tombstones = 0
-        reopened = 0
-        targets = []
-    }
+    package init(state: ReplayState) { self.state = .known(state) }
 
     enum CodingKeys: String, CodingKey {
         case state, id, since, tombstones, reopened, targets

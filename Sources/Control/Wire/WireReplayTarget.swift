@@ -1,20 +1,14 @@
 /// What a replay did at one target.
 package struct WireReplayTarget: WireObject, Codable, Hashable {
     package var name: String
-    package var found: Int
-    package var erased: Int
-    package var rows: Int
-    package var newer: Int
+    package var found = 0
+    package var erased = 0
+    package var rows = 0
+    package var newer = 0
     package var error: String?
     package var detail: String?
 
-    package init(name: String) {
-        self.name = name
-        found = 0
-        erased = 0
-        rows = 0
-        newer = 0
-    }
+    package init(name: String) { self.name = name }
 
     package static let fields: [WireField] = [
         .required("name", .text, "The target."),

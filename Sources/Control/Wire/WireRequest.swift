@@ -15,8 +15,8 @@ package struct WireRequest: WireObject, Codable, Hashable {
     package var acceptedAt: WallTime?
     package var deadlineAt: WallTime?
     package var nextAt: WallTime?
-    package var identities: [WireIdentity]
-    package var steps: [WireStep]
+    package var identities: [WireIdentity] = []
+    package var steps: [WireStep] = []
     package var forgotten: [WireForgotten]?
     package var addenda: [WireAddendum]?
 
@@ -33,8 +33,6 @@ package struct WireRequest: WireObject, Codable, Hashable {
         self.state = .known(state)
         self.createdAt = createdAt
         updatedAt = createdAt
-        identities = []
-        steps = []
     }
 
     enum CodingKeys: String, CodingKey {

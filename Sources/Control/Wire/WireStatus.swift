@@ -43,28 +43,22 @@ package struct WireStatus: WireObject, Codable, Hashable {
     package var version: String
     package var state: WireValue<DaemonState>
     package var startedAt: WallTime
-    package var isIntakePaused: Bool
-    package var isVaultSealed: Bool
+    package var isIntakePaused = false
+    package var isVaultSealed = false
     package var guardState: WireGuard
     /// Open and recently ended requests by state.
-    package var requests: [String: Int]
-    package var parked: [String: Int]
+    package var requests: [String: Int] = [:]
+    package var parked: [String: Int] = [:]
     package var oldestOpenAt: WallTime?
     package var oldestOpenID: RequestID?
     /// Codes of what an operator should look at, such as `spool_quarantined`.
-    package var alarms: [String]
+    package var alarms: [String] = []
     /// The last reload, if it was refused.
     package var refusedReload: WireRefusedReload?
 
     package init(version: String, state: DaemonState, startedAt: WallTime, guardState: WireGuard) {
-        self.version = version
-        self.state = .known(state)
+        (self.version, self.state) = (version, .known(state))
         (self.startedAt, self.guardState) = (startedAt, guardState)
-        isIntakePaused = false
-        isVaultSealed = false
-        requests = [:]
-        parked = [:]
-        alarms = []
     }
 
     enum CodingKeys: String, CodingKey {

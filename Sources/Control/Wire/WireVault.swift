@@ -2,16 +2,13 @@
 package struct WireVault: WireObject, Codable, Hashable {
     package var isSealed: Bool
     package var activeKeyID: String?
-    package var wraps: Int
-    package var wrapsMax: Int
-    package var keys: [WireVaultKey]
+    package var wraps = 0
+    package var wrapsMax = 0
+    package var keys: [WireVaultKey] = []
     package var rotation: WireKeyRotation
 
     package init(isSealed: Bool, activeKeyID: String?, rotation: WireKeyRotation) {
         (self.isSealed, self.activeKeyID, self.rotation) = (isSealed, activeKeyID, rotation)
-        wraps = 0
-        wrapsMax = 0
-        keys = []
     }
 
     enum CodingKeys: String, CodingKey {

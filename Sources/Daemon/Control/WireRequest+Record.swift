@@ -126,12 +126,8 @@ extension WireIdentity {
 extension WireFailedCode {
     init?(_ code: FailedCode) {
         guard let outcome = CodeOutcome(rawValue: code.phase.rawValue) else { return nil }
-        self.init(
-            createdAt: code.createdAt,
-            outcome: outcome,
-            failures: code.failures,
-            answer: code.answer
-        )
+        self.init(createdAt: code.createdAt, outcome: outcome, failures: code.failures)
+        (status, error) = (code.answer?.status, code.answer?.error)
     }
 }
 

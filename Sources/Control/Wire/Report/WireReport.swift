@@ -9,17 +9,17 @@ package struct WireReport: WireObject, Codable, Hashable {
     /// Before ``until`` while the month goes on.
     package var generatedAt: WallTime
     package var controller: WireController?
-    package var gaps: WireReportGaps
-    package var requests: [WireReportRequests]
-    package var days: [WireReportDay]
-    package var months: [WireReportMonth]
-    package var erasure: WireReportErasure
-    package var open: WireReportOpen
-    package var verdicts: [WireReportVerdicts]
-    package var kept: [WireReportKept]
-    package var copies: [WireReportCopies]
-    package var holds: WireReportHolds
-    package var recipients: [WireRecipient]
+    package var gaps = WireReportGaps()
+    package var requests: [WireReportRequests] = []
+    package var days: [WireReportDay] = []
+    package var months: [WireReportMonth] = []
+    package var erasure = WireReportErasure()
+    package var open = WireReportOpen()
+    package var verdicts: [WireReportVerdicts] = []
+    package var kept: [WireReportKept] = []
+    package var copies: [WireReportCopies] = []
+    package var holds = WireReportHolds()
+    package var recipients: [WireRecipient] = []
 
     package init(
         month: CalendarMonth,
@@ -30,17 +30,6 @@ package struct WireReport: WireObject, Codable, Hashable {
         (self.month, self.timeZone) = (month, timeZone)
         (from, until) = (span.lowerBound, span.upperBound)
         self.generatedAt = generatedAt
-        gaps = WireReportGaps()
-        requests = []
-        days = []
-        months = []
-        erasure = WireReportErasure()
-        open = WireReportOpen()
-        verdicts = []
-        kept = []
-        copies = []
-        holds = WireReportHolds()
-        recipients = []
     }
 
     package var isOver: Bool { generatedAt >= until }
