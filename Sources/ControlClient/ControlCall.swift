@@ -21,9 +21,7 @@ package struct ControlCall<Answer: Sendable>: Sendable {
         _ values: [String] = [],
         read: @escaping @Sendable ([UInt8]) throws -> Answer
     ) {
-        self.operation = operation
-        self.values = values
-        self.read = read
+        (self.operation, self.values, self.read) = (operation, values, read)
     }
 }
 

@@ -35,8 +35,7 @@ final class AnswerTurns: Sendable {
 
     /// `max` counts the turns of all uids but root.
     init(perUIDMax: Int, max: Int) {
-        self.perUIDMax = perUIDMax
-        self.max = max
+        (self.perUIDMax, self.max) = (perUIDMax, max)
     }
 
     /// Waits for a turn; `nil` once the task is cancelled.

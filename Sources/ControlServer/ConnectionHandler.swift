@@ -53,10 +53,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         refusal: ControlProblem?,
         now: @escaping @Sendable () -> WallTime
     ) {
-        self.now = now
-        self.check = check
-        self.limits = limits
-        self.refusal = refusal
+        (self.now, self.check, self.limits, self.refusal) = (now, check, limits, refusal)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -87,11 +87,9 @@ package struct ControlServer: Sendable {
                 }
             listeners.append(Listener(channel: channel, socket: socket, counter: counter))
         }
-        self.listeners = listeners
-        self.unserved = unserved
+        (self.listeners, self.unserved) = (listeners, unserved)
         dispatcher = Dispatcher(backend: backend)
-        self.limits = limits
-        self.logger = logger
+        (self.limits, self.logger) = (limits, logger)
     }
 
     package var connectionCount: Int {

@@ -19,9 +19,7 @@ package struct ControlServerError: Error, Sendable, CustomStringConvertible {
     package let errorNumber: Int32?
 
     init(_ kind: Kind, _ place: String, _ errorNumber: Int32? = nil) {
-        self.kind = kind
-        self.place = place
-        self.errorNumber = errorNumber
+        (self.kind, self.place, self.errorNumber) = (kind, place, errorNumber)
     }
 
     package var description: String {

@@ -18,8 +18,7 @@ package struct ListeningSocket: Sendable {
         else {
             throw ControlServerError(.notListening, "fd \(descriptor)")
         }
-        self.descriptor = descriptor
-        self.role = role
+        (self.descriptor, self.role) = (descriptor, role)
         ownedPath = nil
     }
 
@@ -54,8 +53,7 @@ package struct ListeningSocket: Sendable {
             close(descriptor)
             throw error
         }
-        self.descriptor = descriptor
-        self.role = role
+        (self.descriptor, self.role) = (descriptor, role)
         ownedPath = path
     }
 

@@ -15,9 +15,7 @@ struct ServerAnswer: Sendable {
     var turn: AnswerTurns.Turn?
 
     init(status: Int, _ contentType: String? = nil, _ body: [UInt8] = []) {
-        self.status = status
-        self.contentType = contentType
-        self.body = body
+        (self.status, self.contentType, self.body) = (status, contentType, body)
     }
 
     /// The problem as `application/problem+json` (RFC 9457).

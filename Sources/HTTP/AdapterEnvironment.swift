@@ -26,9 +26,7 @@ package struct AdapterEnvironment: Sendable {
         logger: Logger
     ) {
         readCredential = credential
-        self.signer = signer
-        self.eventLoopGroup = eventLoopGroup
-        self.now = now
+        (self.signer, self.eventLoopGroup, self.now) = (signer, eventLoopGroup, now)
         self.logger = logger
     }
 

@@ -8,7 +8,6 @@ package struct BodyStream: Sendable {
     package let take: @Sendable (ByteBufferView) -> Void
 
     package init(max: Int, take: @escaping @Sendable (ByteBufferView) -> Void) {
-        self.max = max
-        self.take = take
+        (self.max, self.take) = (max, take)
     }
 }

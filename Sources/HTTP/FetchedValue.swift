@@ -27,9 +27,7 @@ package actor FetchedValue<Value: Sendable> {
         now: @escaping @Sendable () -> WallTime,
         fetch: @escaping @Sendable () async -> Value?
     ) {
-        self.lifetime = lifetime
-        self.now = now
-        self.fetch = fetch
+        (self.lifetime, self.now, self.fetch) = (lifetime, now, fetch)
     }
 
     /// The newest value, fetched when there is none or `isEnough` wants a newer one; it may still

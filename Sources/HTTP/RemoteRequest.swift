@@ -29,8 +29,7 @@ package struct RemoteRequest: Sendable, Redacted {
     /// A call of an endpoint without placeholders.
     package init(_ endpoint: RemoteEndpoint, _ body: Body = .none) {
         precondition(endpoint.pieces.count == 1, "the endpoint has placeholders")
-        self.endpoint = endpoint
-        self.body = body
+        (self.endpoint, self.body) = (endpoint, body)
         values = []
     }
 
@@ -51,8 +50,7 @@ package struct RemoteRequest: Sendable, Redacted {
         precondition(endpoint.pieces.count == values.count + 1, "one value per placeholder")
         let dots: [[UInt8]] = [[], Array(".".utf8), Array("..".utf8)]
         guard values.allSatisfy({ $0.withBytes { !dots.contains($0) } }) else { return nil }
-        self.endpoint = endpoint
-        self.values = values
+        (self.endpoint, self.values) = (endpoint, values)
     }
 
     /// The request for the HTTP client; `nil` when it is none, which no encoded value brings about.

@@ -65,9 +65,8 @@ package struct RequestOverview: Sendable, Hashable {
         deadlines: [Deadline],
         report: WireReport
     ) {
-        (self.at, self.groups) = (at, groups)
-        (self.overdue, self.near, self.deadlines) = (overdue, near, deadlines)
-        self.report = report
+        (self.at, self.groups, self.overdue, self.near) = (at, groups, overdue, near)
+        (self.deadlines, self.report) = (deadlines, report)
     }
 
     private static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }

@@ -29,9 +29,8 @@ package struct WireEvent: WireObject, Codable, Hashable {
     package var attempt: Int?
 
     package init(sequence: Int64, kind: EventKind, at: WallTime, requestID: RequestID? = nil) {
-        self.sequence = sequence
-        self.kind = .known(kind)
-        (self.at, self.requestID) = (at, requestID)
+        (self.sequence, self.kind, self.at) = (sequence, .known(kind), at)
+        self.requestID = requestID
     }
 
     enum CodingKeys: String, CodingKey {

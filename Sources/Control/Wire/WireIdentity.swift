@@ -47,8 +47,7 @@ package struct WireIdentity: WireObject, Codable, Hashable {
     package var updatedAt: WallTime?
 
     package init(identityID: IdentityID, provider: String, state: CredentialState) {
-        (self.identityID, self.provider) = (identityID, provider)
-        self.state = .known(state)
+        (self.identityID, self.provider, self.state) = (identityID, provider, .known(state))
     }
 
     enum CodingKeys: String, CodingKey {

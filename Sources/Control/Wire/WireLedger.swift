@@ -13,9 +13,7 @@ package struct WireLedger: WireObject, Codable, Hashable {
     package var findingCount = 0
 
     package init(key: String, state: LedgerState, entries: Int) {
-        self.key = key
-        self.state = .known(state)
-        self.entries = entries
+        (self.key, self.state, self.entries) = (key, .known(state), entries)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -30,8 +30,7 @@ package struct WireMessage: WireObject, Codable, Hashable {
         attempts: Int
     ) {
         (self.id, self.subscriber, self.type, self.occurredAt) = (id, subscriber, type, occurredAt)
-        self.state = .known(state)
-        self.attempts = attempts
+        (self.state, self.attempts) = (.known(state), attempts)
     }
 
     enum CodingKeys: String, CodingKey {

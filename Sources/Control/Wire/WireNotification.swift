@@ -18,8 +18,7 @@ package struct WireNotification: WireObject, Codable, Hashable {
         requestID: RequestID? = nil
     ) {
         (self.status, self.contentType, self.body) = (status, contentType, body)
-        self.effect = .known(effect)
-        (self.reason, self.requestID) = (reason, requestID)
+        (self.effect, self.reason, self.requestID) = (.known(effect), reason, requestID)
     }
 
     enum CodingKeys: String, CodingKey {

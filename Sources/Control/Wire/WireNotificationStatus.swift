@@ -25,9 +25,8 @@ package struct WireNotificationStatus: WireObject, Codable, Hashable {
         receivedAt: WallTime,
         completedAt: WallTime? = nil
     ) {
-        self.confirmationCode = confirmationCode
-        self.state = .known(state)
-        (self.text, self.receivedAt, self.completedAt) = (text, receivedAt, completedAt)
+        (self.confirmationCode, self.state, self.text) = (confirmationCode, .known(state), text)
+        (self.receivedAt, self.completedAt) = (receivedAt, completedAt)
     }
 
     enum CodingKeys: String, CodingKey {

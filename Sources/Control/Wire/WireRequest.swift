@@ -27,10 +27,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
         state: RequestState,
         createdAt: WallTime
     ) {
-        self.id = id
-        self.kind = .known(kind)
-        self.userID = userID
-        self.state = .known(state)
+        (self.id, self.kind, self.userID, self.state) = (id, .known(kind), userID, .known(state))
         self.createdAt = createdAt
         updatedAt = createdAt
     }

@@ -48,9 +48,7 @@ package struct WireStep: WireObject, Codable, Hashable {
     package var retryAt: WallTime?
 
     package init(name: String, kind: StepKind, state: StepState, attempts: Int = 0) {
-        self.name = name
-        self.kind = .known(kind)
-        self.state = .known(state)
+        (self.name, self.kind, self.state) = (name, .known(kind), .known(state))
         self.attempts = attempts
     }
 

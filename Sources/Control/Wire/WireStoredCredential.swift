@@ -6,8 +6,7 @@ package struct WireStoredCredential: WireObject, Codable, Hashable {
     package var state: WireValue<CredentialState>
 
     package init(identityID: IdentityID, state: CredentialState) {
-        self.identityID = identityID
-        self.state = .known(state)
+        (self.identityID, self.state) = (identityID, .known(state))
     }
 
     enum CodingKeys: String, CodingKey {

@@ -16,9 +16,7 @@ package struct WireVaultKey: WireObject, Codable, Hashable {
     package var users: Int
 
     package init(id: String, state: VaultKeyState, users: Int) {
-        self.id = id
-        self.state = .known(state)
-        self.users = users
+        (self.id, self.state, self.users) = (id, .known(state), users)
     }
 
     package static let fields: [WireField] = [

@@ -11,8 +11,7 @@ package struct GoogleClient: Sendable {
         tokens: ServiceAccountTokenSource,
         now: @escaping @Sendable () -> WallTime
     ) {
-        (self.client, self.tokens) = (client, tokens)
-        self.now = now
+        (self.client, self.tokens, self.now) = (client, tokens, now)
     }
 
     /// Authorizes and makes one call, and reads its answer by a table that ``table(_:)`` made.

@@ -48,8 +48,7 @@ package final class ServiceAccountTokenSource: Sendable {
             now: now
         )
         let notes = FetchNotes()
-        self.notes = notes
-        self.now = now
+        (self.notes, self.now) = (notes, now)
         book = FetchedValue(lifetime: AssertionExchange.lifetime, now: now) {
             switch await exchange.fetch() {
             case .fetched(let token): return token

@@ -49,8 +49,7 @@ package final class AppleProvider: HostedProvider {
         tokenEndpoint = try RemoteEndpoint(base, path: "/auth/token", method: .POST)
         revokeEndpoint = try RemoteEndpoint(base, path: "/auth/revoke", method: .POST)
         let keysEndpoint = try RemoteEndpoint(base, path: "/auth/keys", method: .GET)
-        self.keysEndpoint = keysEndpoint
-        self.now = now
+        (self.keysEndpoint, self.now) = (keysEndpoint, now)
         gate = ClientGate(isAlone: settings.clientIDs.count < 2, now: now)
         judge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)

@@ -31,8 +31,7 @@ package final class CommandProvider: TokenOnlyProvider {
         guard let runner, !settings.clientIDs.isEmpty else {
             throw SetupError(kind: .malformedClient, provider: settings.name.rawValue)
         }
-        self.settings = settings
-        self.runner = runner
+        (self.settings, self.runner) = (settings, runner)
         traits = Self.traits(settings)
     }
 

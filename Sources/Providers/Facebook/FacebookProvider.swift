@@ -59,8 +59,7 @@ package final class FacebookProvider: HostedProvider {
             try RemoteBaseURL(settings.limitedBaseURL, settings.http)
         )
         let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
-        self.http = http
-        self.now = now
+        (self.http, self.now) = (http, now)
         limited = LimitedLogin(http, published, now: now)
     }
 

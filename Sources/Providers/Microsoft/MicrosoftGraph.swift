@@ -41,9 +41,8 @@ struct MicrosoftGraph: Sendable {
         revokesSessions: Bool,
         now: @escaping @Sendable () -> WallTime
     ) {
-        (self.http, self.endpoints) = (http, endpoints)
-        (self.client, self.revokesSessions) = (client, revokesSessions)
-        self.now = now
+        (self.http, self.endpoints, self.client) = (http, endpoints, client)
+        (self.revokesSessions, self.now) = (revokesSessions, now)
         gate = ClientGate(now: now)
     }
 

@@ -25,8 +25,7 @@ struct MicrosoftID: Hashable, Sendable {
         guard let object = token.text("oid")?.lowercased(), Self.isGUID(object),
             let tenant = token.text("tid")?.lowercased(), Self.isGUID(tenant)
         else { return nil }
-        self.object = object
-        self.tenant = tenant
+        (self.object, self.tenant) = (object, tenant)
     }
 
     var subject: Secret { Secret("\(object).\(tenant)") }

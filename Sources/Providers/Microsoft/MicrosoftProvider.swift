@@ -51,8 +51,7 @@ package final class MicrosoftProvider: HostedProvider {
             tenants.allSatisfy({ MicrosoftID.isGUID($0) && $0 != MicrosoftTenant.personal })
         else { throw SetupError(kind: .malformedClient, provider: provider) }
         try MicrosoftClient.check(settings.proof, of: provider)
-        self.tenant = tenant
-        self.now = now
+        (self.tenant, self.now) = (tenant, now)
         codeJudge = RefusalJudge(now: now)
         graphTenants = Set(tenants)
         traits = Self.traits(for: tenant, hasGraph: !tenants.isEmpty)

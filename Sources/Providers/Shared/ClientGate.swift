@@ -26,8 +26,7 @@ final class ClientGate: Sendable {
     ///     that is paused.
     ///   - now: The time.
     init(isAlone: Bool = false, now: @escaping @Sendable () -> WallTime) {
-        self.isAlone = isAlone
-        self.now = now
+        (self.isAlone, self.now) = (isAlone, now)
     }
 
     /// Notes what a client was told.

@@ -40,9 +40,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     ) throws(SetupError) {
         name = settings.http.name
         traits = Self.traits(settings.authorization)
-        self.settings = settings
-        self.makeNonce = makeNonce
-        self.now = now
+        (self.settings, self.makeNonce, self.now) = (settings, makeNonce, now)
         judge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
         let base = try RemoteBaseURL(settings.baseURL, settings.http)

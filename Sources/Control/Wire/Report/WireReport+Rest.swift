@@ -33,9 +33,7 @@ package struct WireReportWaiting: WireObject, Codable, Hashable {
     package var since: WallTime
 
     package init(requestID: RequestID, kind: RequestKind, state: RequestState, since: WallTime) {
-        self.requestID = requestID
-        self.kind = .known(kind)
-        self.state = .known(state)
+        (self.requestID, self.kind, self.state) = (requestID, .known(kind), .known(state))
         self.since = since
         (createdAt, deadlineAt) = (since, since)
     }

@@ -30,9 +30,7 @@ struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
             let header = JSONValue(headerBytes), let algorithm = header["alg"]?.string,
             header["crit"] == nil, let claims = JSONValue(claimBytes), case .object = claims
         else { return nil }
-        self.algorithm = algorithm
-        self.claims = claims
-        self.signature = signature
+        (self.algorithm, self.claims, self.signature) = (algorithm, claims, signature)
         keyID = header["kid"]?.string
         type = header["typ"]?.string
         signedPart = Array(text[..<parts[1].endIndex])

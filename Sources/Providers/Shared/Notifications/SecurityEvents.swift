@@ -58,8 +58,7 @@ package struct SecurityEventPolling: Sendable {
     /// Reads the keys of ``SecurityEvents/polling``; `nil` when events are pushed.
     init?(_ section: SettingsSection, _ events: SecurityEvents) {
         guard let url = section.text("notification_poll_url") else { return nil }
-        self.events = events
-        self.url = url
+        (self.events, self.url) = (events, url)
         tokenCredential = section.text("notification_poll_token_credential")
         interval = section.duration("notification_poll_interval")
     }

@@ -67,8 +67,7 @@ package final class OAuth2Provider: ConnectedProvider {
         }
         let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
         let endpoints = try EndpointBook(settings, http: http, now: now)
-        self.http = http
-        self.endpoints = endpoints
+        (self.http, self.endpoints) = (http, endpoints)
         keys = SigningKeyCache(now: now) {
             guard case .found(let endpoint) = await endpoints.find(.keys) else { return nil }
             return await http.keySet(at: endpoint)
