@@ -41,6 +41,7 @@ struct IssuerMetadata: Sendable {
     /// - Returns: The endpoints that may be used; `nil` without a document of this issuer.
     func fetch(_ client: RemoteClient) async -> [EndpointBook.Role: RemoteEndpoint]? {
         for document in documents {
+            // What comes is about no token.
             let request = RemoteRequest(document)
             let outcome = await AnswerRecorder.probing { await client.send(request) }
             guard case .reply(let reply) = outcome, reply.status == 200,
