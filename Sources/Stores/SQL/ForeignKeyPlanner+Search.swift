@@ -255,3 +255,70 @@ extension ForeignKeyPlanner {
         return masks.contains { mask in columns.contains { Dialect.isSame($0, mask.column) } }
     }
 }
+
+/// What says with whom a row goes by one rule.
+struct RowOwner: Sendable {
+    /// The columns that the rule sets, in lower case; `nil` where the row goes, or is kept.
+    var columns: Set<String>?
+    /// The column of the row that says it; `nil` where other tables or conditions do.
+    var column: String?
+    /// The rule finds users inside values.
+    let isInside: Bool
+    /// A value of the user.
+    let sql: String
+
+    /// Whom a value of it names.
+    func users(_ match: TableSample.Match) -> Set<Int> {
+        if case .inside = match, !isInside { return [] }
+        return match.users
+    }
+
+    /// The same, as another table or a condition says it.
+    fileprivate func over(_ sql: String) -> RowOwner { RowOwner(isInside: isInside, sql: sql) }
+}
+
+extension ForeignKeyPlanner {
+    /// With whom the rows of a table go.
+    func owners(of table: TableShape, _ user: SuggestionUser) -> [RowOwner] {
+        rules(of: table.name).flatMap { rule -> [RowOwner] in
+            var columns: Set<String>?
+            if case .anonymize(let masks) = rule.action {
+                columns = Set(masks.map { $0.column.lowercased() })
+            }
+            var found = owners(rule, in: table, user, path: [])
+            for index in found.indices { found[index].columns = columns }
+            return found
+        }
+    }
+
+    /// Nothing where no index leads from a row to its parent: the statement would take too long.
+    private func owners(
+        _ rule: TableRule,
+        in table: TableShape,
+        _ user: SuggestionUser,
+        path: [String]
+    ) -> [RowOwner] {
+        guard let column = Dialect.shape(rule.column, in: table) else { return [] }
+        let own = SampleRun<Dialect>.value(column, in: table)
+        var found = [RowOwner(column: column.name, isInside: rule.inside != nil, sql: own)]
+        let isKnown = { (name: String) in user.columns.contains { Dialect.isSame($0, name) } }
+        if let via = rule.via, via.table != user.table || !isKnown(via.column) {
+            let (above, names) = (shape(via.table), joined(rule).map(\.parent))
+            found = []
+            guard path.count < Self.depthMax, !path.contains(via.table), rule.inside == nil,
+                above.isUnique(names) || names.contains(where: { above.isIndexed($0) })
+            else { return [] }
+            let parent = above.named("own\(path.count)")
+            let rows = "FROM \(above.reference) AS \(parent.reference)"
+            let isEqual = join(rule, table, parent).isEqual
+            for next in followed(via.table) where found.count < SuggestLimits.owners {
+                found += owners(next, in: parent, user, path: path + [via.table])
+                    .map { $0.over("(SELECT \($0.sql) \(rows) WHERE \(isEqual) LIMIT 1)") }
+            }
+        }
+        guard !rule.conditions.isEmpty else { return found }
+        let conditions = rule.conditions.map { $0.sql(in: table, Dialect.self) }
+        let test = conditions.joined(separator: " AND ")
+        return found.map { $0.over("CASE WHEN \(test) THEN \($0.sql) END") }
+    }
+}

@@ -166,7 +166,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     func isBranch(_ rule: TableRule) -> Bool { rule.via?.table == rule.table }
 
     /// Adds rules that count what goes by cascades.
-    private mutating func count(cascadesFrom parents: [TableRule]) {
+    mutating func count(cascadesFrom parents: [TableRule]) {
         var open = Set(parents.map(\.table)).sorted()
         var visited = Set(open)
         while let table = open.popLast() {

@@ -122,12 +122,9 @@ struct SchemaCoverage {
     ) -> CoverageFinding? {
         let own = holders[table.name.lowercased()] ?? []
         guard let holder = own.first(where: { $0.column == column }) else { return nil }
-        let removing = rules.filter { $0.action == .delete || $0.action == .keep }
-        // Of rows that are found over others nobody can say here whose they are.
-        let isFoundByOthers = removing.contains { $0.via != nil || $0.idTemplate != nil }
-        let isCovered =
-            isNamed(column, in: table, rules) || isFoundByOthers || isCascaded(table)
-            || holder.goes(with: removing.map(\.column))
+        // A mask of a column is only in the rows of its rule.
+        let isOfRule = rules.contains { $0.column.lowercased() == column.lowercased() }
+        let isCovered = isOfRule || isKey(column, of: table) || !holder.isLeft
         return CoverageFinding(
             name: "\(table.name).\(column)",
             reason: holder.reason,
@@ -137,7 +134,11 @@ struct SchemaCoverage {
 
     private func isNamed(_ column: String, in table: Table, _ rules: [TableRule]) -> Bool {
         rules.contains { $0.column.lowercased() == column.lowercased() || masks($0, column) }
-            || keyColumns.contains("\(table.name).\(column)".lowercased())
+            || isKey(column, of: table)
+    }
+
+    private func isKey(_ column: String, of table: Table) -> Bool {
+        keyColumns.contains("\(table.name).\(column)".lowercased())
     }
 
     /// What is found when the column looks like a user id, or refers to one.
@@ -196,11 +197,7 @@ struct SchemaCoverage {
         guard keys.isEmpty, PersonalNames.isPersonal(PersonalNames.canonical(column)),
             let holder = holders[table.name.lowercased()]?.first(where: { $0.column == column })
         else { return false }
-        let removing = rules.filter {
-            ($0.action == .delete || $0.action == .keep) && $0.conditions.isEmpty
-                && $0.inside == nil
-        }
-        return holder.goes(with: removing.map(\.column))
+        return !holder.isLeft
     }
 
     /// The column tells of the user whose row it is in, and another rule deals with that row.

@@ -7,13 +7,10 @@ extension SQLiteTarget {
         let claims = configuration.claims
         return await answering(CoverageAnswer.failure) {
             let schema = try await schema()
-            let choice = SuggestionUser.find(
-                in: schema,
-                rules: schema.resolved(claims).rules,
-                named: nil
-            )
+            let rules = schema.resolved(claims).rules
+            let choice = SuggestionUser.find(in: schema, rules: rules, named: nil)
             guard case .found(let user) = choice else { return .findings(schema.findings(claims)) }
-            let sample = try await sample(schema, user)
+            let sample = try await sample(schema, user, rules)
             let holders = RuleSuggester.holders(schema, user, sample)
             return .findings(schema.findings(claims, holders, sample.tables))
         }
@@ -28,7 +25,7 @@ extension SQLiteTarget {
             switch SuggestionUser.find(in: schema, rules: rules, named: userTable) {
             case .refused(let reason): return .refused(reason)
             case .found(let user):
-                let sample = try await sample(schema, user)
+                let sample = try await sample(schema, user, nil)
                 return .rules(RuleSuggestion.text(schema, user, sample, SQLiteDialect.self))
             }
         }
@@ -44,11 +41,14 @@ extension SQLiteTarget {
 
     /// Reads sampled rows, each table in a read transaction of its own: the application may commit
     /// in between.
-    private func sample(_ schema: SQLSchema, _ user: SuggestionUser) async throws -> SchemaSample {
-        var run = SampleRun<SQLiteDialect>(schema, user)
+    private func sample(
+        _ schema: SQLSchema,
+        _ user: SuggestionUser,
+        _ rules: [TableRule]?
+    ) async throws -> SchemaSample {
+        var run = SampleRun<SQLiteDialect>(schema, user, rules)
         let start = clock.uptime()
-        while let sql = run.next {
-            guard clock.uptime() - start < SuggestLimits.total else { break }
+        while let sql = run.next(after: clock.uptime() - start) {
             do {
                 run.take(
                     try await read { reader in

@@ -28,7 +28,7 @@ extension SuggestedShape {
 
     static let all = [
         chain, bareChain, tree, polymorphic, composite, authorAndEditor, messages, members,
-        byEmail, address, cascade, numbers, inside, unrelated,
+        byEmail, address, cascade, belowOthers, amongUsers, numbers, inside, unrelated,
     ]
 
     static let chain = SuggestedShape(
@@ -205,6 +205,42 @@ extension SuggestedShape {
         rules: ["posts.user_id: delete", "users.id: delete"],
         left: ["posts": ["2|user-bert"], "views": ["2|2"]],
         words: ["- views: its rows go with those of 'posts' by ON DELETE CASCADE"]
+    )
+
+    static let belowOthers = SuggestedShape(
+        name: "a user's address in rows below those of others",
+        sql: users + """
+            CREATE TABLE envelopes(id INTEGER PRIMARY KEY,
+                sender_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE);
+            CREATE TABLE recipients(id INTEGER PRIMARY KEY,
+                envelope_id INTEGER NOT NULL REFERENCES envelopes ON DELETE CASCADE,
+                address TEXT);
+            INSERT INTO envelopes VALUES (1, 'user-anna'), (2, 'user-bert');
+            INSERT INTO recipients VALUES (1, 1, 'bert@example.org'), (2, 2, 'anna@example.org'),
+                (3, 2, NULL);
+            """,
+        rules: [
+            "envelopes.sender_id: delete", "recipients.address via users.email: anonymize",
+            "recipients.envelope_id via envelopes.id: delete", "users.id: delete",
+        ],
+        left: ["envelopes": ["2|user-bert"], "recipients": ["2|2|", "3|2|"]],
+        words: ["'address' holds 'users.email' in 2 of 2 sampled rows."]
+    )
+
+    static let amongUsers = SuggestedShape(
+        name: "values of one user in the row of another",
+        sql: """
+            CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT, invited_by TEXT,
+                referrer_email TEXT);
+            INSERT INTO users VALUES ('user-anna', 'anna@example.org', NULL, NULL),
+                ('user-bert', 'bert@example.org', 'user-anna', 'anna@example.org'),
+                ('user-carl', 'carl@example.org', 'user-anna', NULL);
+            """,
+        rules: [
+            "users.id: delete", "users.invited_by: anonymize",
+            "users.referrer_email via users.email: anonymize",
+        ],
+        left: ["users": ["user-bert|bert@example.org||", "user-carl|carl@example.org||"]]
     )
 
     /// Small numbers are everywhere: only names and keys tell ids.

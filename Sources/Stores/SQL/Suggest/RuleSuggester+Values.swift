@@ -41,20 +41,17 @@ extension RuleSuggester {
     mutating func addValues(of shape: TableShape) {
         guard let sampled = sample.tables[shape.name] else { return }
         let direct = (rules[shape.name] ?? []).filter { $0.rule.via == nil }
-        let isGone = deleted.contains(shape.name) && direct.isEmpty
-        guard !isGone else { return }
-        let owners = direct.filter { $0.rule.action == .delete }.map(\.rule.column)
         let keyed = Set(shape.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
         for column in shape.columns where !keyed.contains(column.name.lowercased()) {
             let count = sampled.count(column.name)
             guard let (value, whole) = value(of: count, column.name),
-                !sampled.goes(column.name, with: owners)
+                left(sampled, column.name).contains(value)
             else { continue }
-            let isOfOthers = direct.contains { rule in
-                rule.rule.action != .delete
-                    || sampled.isOfOthers(column.name, by: rule.rule.column)
-            }
+            let isOfOthers =
+                sampled.isOfOthers(column.name) || direct.contains { $0.rule.action != .delete }
             let clears = isOfOthers && isNullable([column.name], in: shape)
+            // Another user's row does not go, and ``noteLeft()`` asks what to do.
+            guard clears || shape.name != user.table else { continue }
             let parent = user.columns[value]
             add(
                 SuggestedRule(
@@ -94,7 +91,25 @@ extension RuleSuggester {
             || PersonalNames.isReference(column, to: user, bare: names.bare(user.table))
     }
 
+    /// Whether a value will be cleared in rows of others, which a cascade does not spare.
+    func clearsValues(of shape: TableShape) -> Bool {
+        guard let sampled = sample.tables[shape.name] else { return false }
+        let keyed = Set(shape.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
+        return shape.columns.contains { column in
+            let count = sampled.count(column.name)
+            return !keyed.contains(column.name.lowercased())
+                && (value(of: count, column.name) != nil
+                    || count.inside.keys.contains(where: isSearched))
+                && isNullable([column.name], in: shape) && sampled.isOfOthers(column.name)
+        }
+    }
+
     // MARK: Coverage
+
+    /// The columns of the user table of which values are left in a column when their users go.
+    private func left(_ sampled: TableSample, _ column: String) -> Set<Int> {
+        Set(sampled.left(in: column).joined().map(\.column))
+    }
 
     /// Columns of the application's tables in which values of users were found.
     static func holders(
@@ -103,45 +118,65 @@ extension RuleSuggester {
         _ sample: SchemaSample
     ) -> [ValueHolder] {
         let suggester = RuleSuggester(schema, user, sample)
-        let tables = schema.tables.filter {
-            $0.isOwn && $0.holdsRows && $0.canSelect && $0.name != user.table
-        }
+        let tables = schema.tables.filter { $0.isOwn && $0.holdsRows && $0.canSelect }
         return tables.flatMap { shape -> [ValueHolder] in
             guard let rows = sample.tables[shape.name] else { return [] }
             let ids = suggester.references(of: shape)
                 .filter { $0.key == nil && !$0.isByName }.map(\.column)
-            return shape.columns.compactMap { column in
-                let count = rows.count(column.name)
-                guard
-                    let (reason, found) = suggester.holds(
-                        count,
-                        column.name,
-                        isID: ids.contains(column.name)
-                    )
-                else { return nil }
+            return shape.columns.compactMap { column -> ValueHolder? in
+                let found = suggester.holds(
+                    rows.count(column.name),
+                    column.name,
+                    isID: ids.contains(column.name)
+                )
+                let left = suggester.left(rows, column.name).intersection(found.map { $0.value })
+                guard shape.name == user.table ? !left.isEmpty : !found.isEmpty else { return nil }
+                let reasons = found.filter { left.isEmpty || left.contains($0.value) }
                 return ValueHolder(
                     table: shape.name,
                     column: column.name,
-                    reason: "\(reason) \(share(found, of: count.sampled))",
-                    rows: rows
+                    reason: reasons.map { $0.text }.joined(separator: "; "),
+                    isLeft: !left.isEmpty
                 )
             }
         }
     }
 
+    /// Each column of the user table of which a column holds values, with the words for it.
     private func holds(
         _ count: TableSample.Count,
         _ column: String,
         isID: Bool
-    ) -> (reason: String, found: Int)? {
-        let name = { (value: Int) in "'\(user.table).\(user.columns[value])'" }
-        if isID { return ("holds \(name(0))", count.whole[0] ?? 0) }
-        if let (value, found) = value(of: count, column) {
-            return ("holds \(name(value))", found)
+    ) -> [(value: Int, text: String)] {
+        let text = { (value: Int, place: String, rows: Int) in
+            "holds '\(user.table).\(user.columns[value])'\(place)"
+                + " \(Self.share(rows, of: count.sampled))"
         }
-        let inside = count.inside.filter { value, _ in isSearched(inside: value) }
-        return inside.max { $0.value < $1.value }.map { value, found in
-            ("holds \(name(value)) inside longer values", found)
+        var found: [(value: Int, text: String)] = []
+        if isID {
+            found.append((0, text(0, "", count.whole[0] ?? 0)))
+        } else if let (value, rows) = value(of: count, column) {
+            found.append((value, text(value, "", rows)))
+        }
+        for (value, rows) in count.inside.sorted(by: { $0.key < $1.key })
+        where isSearched(inside: value) {
+            found.append((value, text(value, " inside longer values,", rows)))
+        }
+        return found
+    }
+
+    /// Notes what no rule is about, as the check will report it.
+    mutating func noteLeft() {
+        for holder in Self.holders(schema, user, sample) where holder.isLeft {
+            let place = "'\(holder.table).\(holder.column)'"
+            let isRuled = (rules[holder.table] ?? []).contains { $0.rule.column == holder.column }
+            guard !isRuled, !gaps.contains(where: { $0.hasPrefix(place + " holds ") }) else {
+                continue
+            }
+            note(
+                gap: "\(place) \(holder.reason). Mask the column, delete the rows by another rule,"
+                    + " or keep them with a reason."
+            )
         }
     }
 
@@ -150,31 +185,17 @@ extension RuleSuggester {
     /// Notes ids and addresses in documents and texts of rows that stay.
     mutating func noteInside(_ shape: TableShape) {
         guard let sampled = sample.tables[shape.name] else { return }
-        let own = rules[shape.name] ?? []
-        let owners = own.filter { $0.rule.via == nil && $0.rule.action == .delete }
-            .map(\.rule.column)
-        guard !deleted.contains(shape.name) || !owners.isEmpty else { return }
         for column in shape.columns {
-            noteMentions(sampled, column, shape, owners)
-            let count = sampled.count(column.name)
-            let inside = count.inside.filter { value, _ in isSearched(inside: value) }
-            guard let (value, rows) = inside.max(by: { $0.value < $1.value }),
-                !sampled.goes(column.name, with: owners)
+            noteMentions(sampled, column, shape)
+            let left = left(sampled, column.name).filter(isSearched)
+            let inside = sampled.count(column.name).inside.keys
+            guard inside.contains(where: { left.contains($0) }), addPlaces(sampled, column, shape),
+                hasOtherPlaces(sampled, column.name)
             else { continue }
-            let place = "'\(shape.name).\(column.name)'"
-            if addPlaces(sampled, column, shape) {
-                guard hasOtherPlaces(sampled, column.name) else { continue }
-                note(
-                    gap: "\(place) holds values of users at further places, too. They are not"
-                        + " printed, since their names may be personal. Look at the values, and"
-                        + " write a rule for each such place."
-                )
-                continue
-            }
             note(
-                gap: "\(place) holds '\(user.table).\(user.columns[value])' inside longer values,"
-                    + " \(Self.share(rows, of: count.sampled)). Mask the column, delete the rows by"
-                    + " another rule, or keep them with a reason."
+                gap: "'\(shape.name).\(column.name)' holds values of users at further places, too."
+                    + " They are not printed, since their names may be personal. Look at the"
+                    + " values, and write a rule for each such place."
             )
         }
     }
@@ -183,10 +204,9 @@ extension RuleSuggester {
     private mutating func noteMentions(
         _ sampled: TableSample,
         _ column: ColumnShape,
-        _ shape: TableShape,
-        _ owners: [String]
+        _ shape: TableShape
     ) {
-        let found = sampled.mentions(in: column.name, besides: owners)
+        let found = sampled.leftMentions(in: column.name)
         for (value, rows) in found.sorted(by: { $0.key < $1.key })
         where value < user.columns.count {
             let name = value == 0 ? "user" : "\(user.table).\(user.columns[value])"
@@ -278,8 +298,6 @@ struct ValueHolder: Sendable {
     let column: String
     /// Such as `holds 'users.id' in 12 of 300 sampled rows`.
     let reason: String
-    let rows: TableSample
-
-    /// Whether each of the users found goes by the columns of rules.
-    func goes(with columns: [String]) -> Bool { rows.goes(column, with: columns) }
+    /// Values of users stay there when these go.
+    let isLeft: Bool
 }

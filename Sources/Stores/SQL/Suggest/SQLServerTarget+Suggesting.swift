@@ -8,15 +8,12 @@ extension SQLServerTarget {
         let claims = configuration.claims
         return await answering(CoverageAnswer.failure) { signal throws(SQLError) in
             let schema = try connected(signal).schema()
-            let choice = SuggestionUser.find(
-                in: schema,
-                rules: schema.resolved(claims).rules,
-                named: nil
-            )
+            let rules = schema.resolved(claims).rules
+            let choice = SuggestionUser.find(in: schema, rules: rules, named: nil)
             guard case .found(let user) = choice else {
                 return .findings(schema.findings(claims) + schema.unread)
             }
-            let sample = try sample(schema, user, signal)
+            let sample = try sample(schema, user, rules, signal)
             let holders = RuleSuggester.holders(schema, user, sample)
             return .findings(schema.findings(claims, holders, sample.tables) + schema.unread)
         }
@@ -30,7 +27,7 @@ extension SQLServerTarget {
             switch SuggestionUser.find(in: schema, rules: rules, named: userTable) {
             case .refused(let reason): return .refused(reason)
             case .found(let user):
-                let sample = try sample(schema, user, signal)
+                let sample = try sample(schema, user, nil, signal)
                 return .rules(
                     RuleSuggestion.text(schema, user, sample, Session.Dialect.self)
                 )
@@ -42,12 +39,12 @@ extension SQLServerTarget {
     private func sample(
         _ schema: SQLSchema,
         _ user: SuggestionUser,
+        _ rules: [TableRule]?,
         _ signal: CancelSignal
     ) throws(SQLError) -> SchemaSample {
-        var run = SampleRun<Session.Dialect>(schema, user)
+        var run = SampleRun<Session.Dialect>(schema, user, rules)
         let start = clock.uptime()
-        while let sql = run.next {
-            guard clock.uptime() - start < SuggestLimits.total else { break }
+        while let sql = run.next(after: clock.uptime() - start) {
             do throws(SQLError) {
                 run.take(try connected(signal).rows(sql, SQLParameters()))
             } catch {

@@ -14,15 +14,19 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
 
     let user: SuggestionUser
     let schema: SQLSchema
+    /// What says with whom rows go; `nil` for the rules that are suggested first.
+    private let rules: [TableRule]?
     private let names: TableNames
     private var steps: [Step]
     private var matcher = ValueMatcher([])
     /// Tables by the number of a content type.
     private var contentTypes: [String: String] = [:]
+    /// What says with whom rows go, by table.
+    private var owners: [String: [RowOwner]]?
     private(set) var samples = SchemaSample()
 
-    init(_ schema: SQLSchema, _ user: SuggestionUser) {
-        (self.schema, self.user) = (schema, user)
+    init(_ schema: SQLSchema, _ user: SuggestionUser, _ rules: [TableRule]?) {
+        (self.schema, self.user, self.rules) = (schema, user, rules)
         names = TableNames(schema)
         let tables = schema.tables.filter { $0.isOwn && $0.holdsRows && $0.canSelect }
         let types = tables.first { Self.isContentTypes($0) }
@@ -32,23 +36,32 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         steps.insert(.users, at: 0)
     }
 
-    /// The next statement; `nil` at the end.
-    var next: String? {
+    /// The next statement; `nil` at the end, or when there is no more time.
+    mutating func next(after time: Duration) -> String? {
+        if time >= SuggestLimits.total {
+            steps = []
+            findOwners()
+            return nil
+        }
+        return next
+    }
+
+    private var next: String? {
         switch steps.first {
         case nil: nil
         case .users:
             schema.table(user.table).map { shape in
                 let columns = user.columns.compactMap { shape.column($0, ignoringCase: true) }
-                return Self.sql(columns, shape, rows: SuggestLimits.users)
+                return sql(columns, shape, rows: SuggestLimits.users)
             }
         case .contentTypes(let table):
-            Self.sql(
+            sql(
                 table.columns.filter { ["id", "app_label", "model"].contains($0.name) },
                 table,
                 rows: SuggestLimits.rows
             )
         case .table(let table):
-            Self.sql(Self.columns(of: table), table, rows: SuggestLimits.rows)
+            sql(Self.columns(of: table), table, rows: SuggestLimits.rows)
         }
     }
 
@@ -61,18 +74,41 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         case .contentTypes(let table): note(contentTypes: rows, of: table)
         case .table(let table): samples.tables[table.name] = sample(rows, of: table)
         }
+        findOwners()
     }
 
     /// Leaves the table out, whose statement failed.
-    mutating func skip() { steps.removeFirst() }
+    mutating func skip() {
+        steps.removeFirst()
+        findOwners()
+    }
 
-    /// Leaves all further tables out.
-    mutating func stop() { steps = [] }
+    /// Goes on with the tables of which other tables say with whom rows go, once all are read.
+    private mutating func findOwners() {
+        guard steps.isEmpty, owners == nil else { return }
+        let rules = self.rules ?? RuleSuggester.owning(schema, user, samples)
+        var planner = ForeignKeyPlanner<Dialect>(schema, rules: rules, holds: [])
+        planner.count(cascadesFrom: rules.filter { $0.action == .delete })
+        var all: [String: [RowOwner]] = [:]
+        for (name, sample) in samples.tables.sorted(by: { $0.key < $1.key }) {
+            guard let table = schema.table(name) else { continue }
+            let found = planner.owners(of: table, user)
+            all[name] = found
+            for owner in found {
+                guard let column = owner.column else { continue }
+                samples.tables[name]?.add(owner, sample.values(of: column).map(owner.users))
+            }
+            let isDone = sample.columns.allSatisfy { samples.tables[name]?.goes($0) ?? true }
+            if !isDone, found.contains(where: { $0.column == nil }) { steps.append(.table(table)) }
+        }
+        owners = all
+    }
 
     // MARK: Statements
 
-    private static func sql(_ columns: [ColumnShape], _ table: TableShape, rows: Int) -> String {
-        let values = columns.map { value($0, in: table) }
+    private func sql(_ columns: [ColumnShape], _ table: TableShape, rows: Int) -> String {
+        let others = (owners?[table.name] ?? []).filter { $0.column == nil }
+        let values = columns.map { Self.value($0, in: table) } + others.map(\.sql)
         return """
             SELECT \(values.isEmpty ? "1" : values.joined(separator: ", ")) \
             FROM \(table.reference)\(Dialect.newestFirst(table)) LIMIT \(rows)
@@ -80,7 +116,7 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     }
 
     /// The beginning of a value, as a type that both sides know.
-    private static func value(_ column: ColumnShape, in table: TableShape) -> String {
+    static func value(_ column: ColumnShape, in table: TableShape) -> String {
         let name = Dialect.column(column.name, of: table.reference)
         if column.idTypes == [.integer] { return name }
         if column.idTypes.contains(.mixed) {
@@ -100,7 +136,20 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     private func sample(_ rows: [[BoundValue?]], of table: TableShape) -> TableSample {
         let columns = Self.columns(of: table)
         var sample = TableSample(columns: columns.map(\.name))
-        sample.rows = rows.filter { $0.count == columns.count }.map { $0.map(matcher.match) }
+        let owners = self.owners?[table.name] ?? []
+        let width = columns.count + owners.count { $0.column == nil }
+        let rows = rows.filter { $0.count == width }
+        sample.rows = rows.map { $0.prefix(columns.count).map(matcher.match) }
+        var place = columns.count
+        for owner in owners {
+            if let column = owner.column {
+                sample.add(owner, sample.values(of: column).map(owner.users))
+            } else {
+                sample.add(owner, rows.map { owner.users(matcher.match($0[place])) })
+                place += 1
+            }
+        }
+        if table.name == user.table { sample.forget(ownValues: user.values) }
         for (index, column) in columns.enumerated() {
             let values = rows.map { index < $0.count ? $0[index] : nil }
             if let unit = TimeGuess.unit(of: values, column) { sample.units[column.name] = unit }
@@ -121,20 +170,22 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         at place: (row: Int, column: Int),
         _ sample: inout TableSample
     ) {
-        for (number, user) in matcher.mentions(in: value) {
-            sample.mentions[column.name, default: []].append(
-                TableSample.Mention(row: place.row, value: number, user: user)
-            )
+        sample.mentions[column.name, default: []] += matcher.mentions(in: value).map {
+            (row: place.row, value: $0)
         }
-        guard case .inside(let first, _) = sample.rows[place.row][place.column] else { return }
+        guard case .inside(let values) = sample.rows[place.row][place.column] else { return }
         let found = matcher.places(of: value, in: column)
-        if found.isEmpty { sample.unnamed[column.name, default: []].insert(first) }
+        let others = values.map(\.column).filter { other in
+            !found.contains { $0.value.column == other }
+        }
+        sample.unnamed[column.name, default: []].formUnion(others)
         for one in found {
-            let place = one.inside.map { TableSample.Place(value: one.value, inside: $0) }
+            let place = one.inside.map { TableSample.Place(value: one.value.column, inside: $0) }
             if let place, Dialect.problem(of: place.inside, column, idType(of: place)) == nil {
-                sample.places[column.name, default: [:]][place, default: []].insert(one.user)
+                sample.places[column.name, default: [:]][place, default: []]
+                    .formUnion(one.value.users)
             } else {
-                sample.unnamed[column.name, default: []].insert(one.value)
+                sample.unnamed[column.name, default: []].insert(one.value.column)
             }
         }
     }

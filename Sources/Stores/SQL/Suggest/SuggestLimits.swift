@@ -26,9 +26,8 @@ enum SuggestLimits {
     /// Columns of the user table that identify a user besides the id.
     static let values = 8
 
-    /// Different users in a column of small numbers that names nothing, before it is suspected:
-    /// fewer occur by chance.
-    static let chance = 20
+    /// Chains of one rule that are followed to the user with whom a row goes.
+    static let owners = 8
 
     /// A value this long is a user's and nothing else: shorter ones occur by chance.
     static let distinctLength = 6

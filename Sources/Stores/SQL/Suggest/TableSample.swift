@@ -1,14 +1,20 @@
 /// What sampled rows of one table hold of sampled users; no value of any of them.
 struct TableSample: Sendable {
+    /// A value of a user, or of several who have the same.
+    struct UserValue: Hashable, Sendable {
+        /// The number of the user's column.
+        let column: Int
+        var users: Set<Int>
+    }
+
     /// What one value of a row is.
-    enum Match: Hashable, Sendable {
+    enum Match: Equatable, Sendable {
         case null
         /// No sampled user's.
         case other
-        /// A value of a user: the number of its column, and that of the user.
-        case whole(Int, user: Int)
-        /// The same inside a longer value.
-        case inside(Int, user: Int)
+        case whole(UserValue)
+        /// All that stand inside a longer value.
+        case inside([UserValue])
     }
 
     /// Where a value of a user stands inside a longer one.
@@ -16,15 +22,6 @@ struct TableSample: Sendable {
         /// The number of the user's column.
         let value: Int
         let inside: InsideValue
-    }
-
-    /// A user whom a row names behind an `@`.
-    struct Mention: Sendable {
-        /// The number of the row.
-        let row: Int
-        /// The number of the user's column.
-        let value: Int
-        let user: Int
     }
 
     /// A value that names a table, such as `User` in a column of types.
@@ -36,16 +33,35 @@ struct TableSample: Sendable {
     let columns: [String]
     /// Row by row, in the order of ``columns``.
     var rows: [[Match]] = []
+    /// With whom rows go by each rule, row by row; only some columns where a rule sets these.
+    private var owners: [(columns: Set<String>?, users: [Set<Int>])] = []
     /// Of columns that name types, row by row.
     var types: [String: [TypeName?]] = [:]
     /// Where users' values stand inside longer ones, by column, with the users who do.
     var places: [String: [Place: Set<Int>]] = [:]
     /// Numbers of users' columns of which values stand at places that are not printed, by column.
     var unnamed: [String: Set<Int>] = [:]
-    /// Who is named behind an `@`, by column.
-    var mentions: [String: [Mention]] = [:]
+    /// Who is named behind an `@`, by column, each with the number of the row.
+    var mentions: [String: [(row: Int, value: UserValue)]] = [:]
     /// What columns of times hold.
     var units: [String: CreationColumn.Unit] = [:]
+
+    init(columns: [String]) { self.columns = columns }
+
+    /// Notes with whom the rows go by one rule.
+    mutating func add(_ owner: RowOwner, _ users: [Set<Int>]) {
+        if users.count == rows.count { owners.append((owner.columns, users)) }
+    }
+
+    /// Takes out what each user's row has as its own: nobody else's values are told by it.
+    mutating func forget(ownValues names: [String]) {
+        for (place, name) in names.enumerated() {
+            guard let index = columns.firstIndex(of: name) else { continue }
+            for row in rows.indices where rows[row][index].values.map(\.column) == [place + 1] {
+                rows[row][index] = .other
+            }
+        }
+    }
 
     /// What the rows have in one column; empty for an unknown one.
     func values(of column: String) -> [Match] {
@@ -60,35 +76,37 @@ struct TableSample: Sendable {
         return count
     }
 
-    /// Whether each row in which `column` has a value of a user has that user in one of `owners`.
-    func goes(_ column: String, with owners: [String]) -> Bool {
-        guard let index = columns.firstIndex(of: column) else { return false }
-        let places = owners.compactMap { columns.firstIndex(of: $0) }
-        return rows.allSatisfy { row in
-            guard let user = row[index].user else { return true }
-            return places.contains { row[$0].user == user }
+    /// What each row has of users in `column` that neither goes with one of them nor is set then.
+    func left(in column: String) -> [[UserValue]] {
+        guard let index = columns.firstIndex(of: column) else { return [] }
+        return rows.indices.map { row in
+            left(of: rows[row][index].values, in: column, at: row)
         }
     }
 
-    /// Whether a row has a value of a user in `column` and another user in `owner`.
-    func isOfOthers(_ column: String, by owner: String) -> Bool {
-        guard let index = columns.firstIndex(of: column),
-            let place = columns.firstIndex(of: owner)
-        else { return false }
-        return rows.contains { row in
-            guard let user = row[index].user, let other = row[place].user else { return false }
-            return user != other
+    private func left(of values: [UserValue], in column: String, at row: Int) -> [UserValue] {
+        let reaching = owners.filter { $0.columns?.contains(column.lowercased()) ?? true }
+        return values.filter { value in
+            reaching.allSatisfy { $0.users[row].isDisjoint(with: value.users) }
         }
     }
 
-    /// How many rows mention users who are in none of `owners`, by the number of the user's column.
-    func mentions(in column: String, besides owners: [String]) -> [Int: Int] {
-        let places = owners.compactMap { columns.firstIndex(of: $0) }
+    /// Whether nothing is left in `column`.
+    func goes(_ column: String) -> Bool { left(in: column).allSatisfy(\.isEmpty) }
+
+    /// Whether a row that goes with one user has a value of another in `column`.
+    func isOfOthers(_ column: String) -> Bool {
+        zip(rows.indices, left(in: column)).contains { row, left in
+            !left.isEmpty && owners.contains { $0.columns == nil && !$0.users[row].isEmpty }
+        }
+    }
+
+    /// How many rows mention users with whom they do not go, by the number of the user's column.
+    func leftMentions(in column: String) -> [Int: Int] {
         var found: [Int: Set<Int>] = [:]
         for mention in mentions[column] ?? [] {
-            let row = rows[mention.row]
-            guard !places.contains(where: { row[$0].user == mention.user }) else { continue }
-            found[mention.value, default: []].insert(mention.row)
+            guard !left(of: [mention.value], in: column, at: mention.row).isEmpty else { continue }
+            found[mention.value.column, default: []].insert(mention.row)
         }
         return found.mapValues(\.count)
     }
@@ -100,17 +118,14 @@ struct TableSample: Sendable {
         /// By the number of the user's column.
         var whole: [Int: Int] = [:]
         var inside: [Int: Int] = [:]
-        /// Different users whose id is a whole value.
-        var users: Set<Int> = []
 
         fileprivate mutating func note(_ match: Match) {
             switch match {
             case .null: return
             case .other: break
-            case .whole(let value, let user):
-                whole[value, default: 0] += 1
-                if value == 0 { users.insert(user) }
-            case .inside(let value, _): inside[value, default: 0] += 1
+            case .whole(let value): whole[value.column, default: 0] += 1
+            case .inside(let values):
+                for column in Set(values.map(\.column)) { inside[column, default: 0] += 1 }
             }
             sampled += 1
         }
@@ -118,14 +133,13 @@ struct TableSample: Sendable {
 }
 
 extension TableSample.Match {
-    var isInside: Bool {
-        if case .inside = self { true } else { false }
-    }
-
-    var user: Int? {
+    var values: [TableSample.UserValue] {
         switch self {
-        case .null, .other: nil
-        case .whole(_, let user), .inside(_, let user): user
+        case .null, .other: []
+        case .whole(let value): [value]
+        case .inside(let values): values
         }
     }
+
+    var users: Set<Int> { values.reduce(into: []) { $0.formUnion($1.users) } }
 }

@@ -7,9 +7,7 @@ import Settings
 extension ValueMatcher {
     /// A value of a user inside a longer one.
     struct Found {
-        /// The number of the user's column.
-        let value: Int
-        let user: Int
+        let value: TableSample.UserValue
         /// `nil` for a place that cannot be printed.
         let inside: InsideValue?
     }
@@ -48,8 +46,8 @@ extension ValueMatcher {
     }
 
     private func find(_ text: String, _ inside: InsideValue?) -> Found? {
-        guard Self.isDistinct(text), let (column, user) = known(text) else { return nil }
-        return Found(value: column, user: user, inside: inside)
+        guard Self.isDistinct(text), let value = known(text) else { return nil }
+        return Found(value: value, inside: inside)
     }
 
     private static func json(_ text: String) -> JSONValue? {
@@ -96,16 +94,19 @@ extension ValueMatcher {
         guard text.utf8.count <= 200 else { return [] }
         let parts = text.split { !($0.isLetter || $0.isNumber || "@._-".contains($0)) }
         let words = text.split { !($0.isLetter || $0.isNumber || "@._:+-/".contains($0)) }
-        let found = (parts + words).first {
+        let found = (parts + words).filter {
             Self.isDistinct(String($0)) && known(String($0)) != nil
         }
-        guard let found, let (column, user) = known(String(found)) else { return [] }
-        let before = String(text[..<found.startIndex])
-        let after = String(text[found.endIndex...])
+        // Of two values, each would stand in the pattern for the other.
+        guard let first = found.first, Set(found.map(\.startIndex)).count == 1,
+            let value = known(String(first))
+        else { return [] }
+        let before = String(text[..<first.startIndex])
+        let after = String(text[first.endIndex...])
         let around = before + after
         guard around.utf8.count <= 64, !around.contains(where: { "{}".contains($0) }),
             TextRule.isPrintable(around)
         else { return [] }
-        return [Found(value: column, user: user, inside: .text(before: before, after: after))]
+        return [Found(value: value, inside: .text(before: before, after: after))]
     }
 }

@@ -5,12 +5,7 @@ import Lifecycle
 ///
 /// It holds the users' values for the time of one call; what it answers has none of them.
 struct ValueMatcher: Sendable {
-    private struct Known {
-        let column: Int
-        let user: Int
-    }
-
-    private var known: [String: Known] = [:]
+    private var known: [String: TableSample.UserValue] = [:]
     /// The type of the ids, as the first user has it.
     private(set) var idType: IDType?
     private(set) var userCount = 0
@@ -26,8 +21,11 @@ struct ValueMatcher: Sendable {
                 guard let text = value.flatMap(Self.text), !text.isEmpty else { continue }
                 if column == 0 { idType = idType ?? value.map(Self.type) }
                 guard column == 0 || text.utf8.count >= 3 else { continue }
-                if let known = known[text], known.column <= column { continue }
-                known[text] = Known(column: column, user: user)
+                if let known = known[text], known.column <= column {
+                    if known.column == column { self.known[text]?.users.insert(user) }
+                    continue
+                }
+                known[text] = TableSample.UserValue(column: column, users: [user])
                 counts[column, default: (0, 0)].all += 1
                 if Self.isDistinct(text) { counts[column, default: (0, 0)].distinct += 1 }
             }
@@ -38,17 +36,15 @@ struct ValueMatcher: Sendable {
     func match(_ value: BoundValue?) -> TableSample.Match {
         guard let value else { return .null }
         guard let text = Self.text(value) else { return .other }
-        if let found = known[text] { return .whole(found.column, user: found.user) }
-        for token in Self.tokens(of: text) {
-            if let found = known[token], Self.isDistinct(token) {
-                return .inside(found.column, user: found.user)
-            }
-        }
-        return .other
+        if let found = known[text] { return .whole(found) }
+        // A part and the word that it is of may be one value.
+        let tokens = Set(Self.tokens(of: text).filter(Self.isDistinct))
+        let found = tokens.compactMap { known[$0] }
+        return found.isEmpty ? .other : .inside(found)
     }
 
     /// Values of users behind an `@`, such as sign-in names, also those that are short.
-    func mentions(in value: BoundValue?) -> [(value: Int, user: Int)] {
+    func mentions(in value: BoundValue?) -> [TableSample.UserValue] {
         guard let text = value.flatMap(Self.text), text.contains("@") else { return [] }
         return Self.tokens(of: text).compactMap { token in
             guard token.hasPrefix("@"), known[token] == nil else { return nil }
@@ -56,14 +52,12 @@ struct ValueMatcher: Sendable {
             guard let found = known[name], found.column > 0 || Self.isDistinct(name) else {
                 return nil
             }
-            return (found.column, found.user)
+            return found
         }
     }
 
-    /// The column and the user of a whole value.
-    func known(_ text: String) -> (column: Int, user: Int)? {
-        known[text].map { ($0.column, $0.user) }
-    }
+    /// Whose a whole value is.
+    func known(_ text: String) -> TableSample.UserValue? { known[text] }
 
     private static func type(_ value: BoundValue) -> IDType {
         switch value {

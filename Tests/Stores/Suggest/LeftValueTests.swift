@@ -1,0 +1,191 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+/// Rules of an operator, and the columns in which they leave values of a user.
+struct LeftValue: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Below the table of users.
+    let sql: String
+    var rules: [TableRule] = []
+    /// Columns, each with what it holds.
+    var left: [String] = []
+
+    var testDescription: String { name }
+}
+
+@Suite("The check reports each row that rules leave", .serialized) struct LeftValueTests {
+    static let users = """
+        CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT, username TEXT UNIQUE);
+        INSERT INTO users VALUES ('user-anna', 'anna@example.org', 'anna_smith'),
+            ('user-bert', 'bert@example.org', 'bert_smith'),
+            ('user-carl', 'carl@example.org', 'carl_smith');
+
+        """
+
+    @Test(
+        "columns are left where a user's value stands in rows of others",
+        arguments: LeftValue.all,
+        ShapeKind.allCases
+    )
+    func left(value: LeftValue, kind: ShapeKind) async throws {
+        let app = try kind.open(Self.users + value.sql)
+        let rules = [TableRule(table: "users", column: "id", action: .delete)] + value.rules
+        let answer = await app.target(rules).coverage()
+        guard case .findings(let findings) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        let left = findings.filter { !$0.isCovered && $0.reason.contains("holds 'users.") }
+        let short = left.map { finding in
+            let values = ["id", "email", "username"].filter {
+                finding.reason.contains("holds 'users.\($0)'")
+            }
+            return "\(finding.name): \(values.joined(separator: ", "))"
+        }
+        #expect(short == value.left, "\(findings)")
+    }
+
+    @Test("what the suggested rules leave is both a question and a line of the check")
+    func questions() async throws {
+        var asked = 0
+        for value in LeftValue.all where !value.left.isEmpty {
+            let app = try AppDatabase(Self.users + value.sql)
+            let made = try await SuggestedRules(app.target([]), userTable: "users.id")
+            let text = made.text.replacing("\n#   ", with: " ").replacing("\n#", with: "")
+            let answer = await app.target(made.rules).coverage()
+            guard case .findings(let findings) = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+            for finding in findings where !finding.isCovered && finding.reason.hasPrefix("holds") {
+                asked += 1
+                #expect(text.contains("DECIDE: '\(finding.name)' holds"), "\(text)")
+            }
+        }
+        #expect(asked > 0)
+    }
+}
+
+extension LeftValue {
+    static let all = cascades + chains + [masks, condition, texts]
+
+    private static func rule(
+        _ table: String,
+        _ column: String,
+        via: String? = nil,
+        _ action: TableAction = .delete
+    ) -> TableRule {
+        var rule = TableRule(table: table, column: column, action: action)
+        rule.via = via.flatMap { ParentColumn($0) }
+        return rule
+    }
+
+    private static let envelopes = """
+        CREATE TABLE envelopes(id INTEGER PRIMARY KEY,
+            sender_id TEXT NOT NULL REFERENCES users ON DELETE CASCADE);
+        CREATE TABLE recipients(id INTEGER PRIMARY KEY,
+            envelope_id INTEGER NOT NULL REFERENCES envelopes ON DELETE CASCADE, address TEXT);
+        CREATE TABLE fields(id INTEGER PRIMARY KEY,
+            recipient_id INTEGER NOT NULL REFERENCES recipients ON DELETE CASCADE, content TEXT);
+        INSERT INTO envelopes VALUES (1, 'user-anna'), (2, 'user-bert');
+
+        """
+
+    private static let cascades = [
+        LeftValue(
+            name: "a cascade from rows of the same user",
+            sql: envelopes + """
+                INSERT INTO recipients VALUES (1, 1, 'anna@example.org'), (2, 2, NULL);
+                INSERT INTO fields VALUES (1, 1, 'signed by anna@example.org');
+                """
+        ),
+        LeftValue(
+            name: "a cascade from rows of another user",
+            sql: envelopes + """
+                INSERT INTO recipients VALUES (1, 1, 'anna@example.org'),
+                    (2, 1, 'bert@example.org');
+                INSERT INTO fields VALUES (1, 2, 'signed by bert@example.org');
+                """,
+            left: ["fields.content: email", "recipients.address: email"]
+        ),
+    ]
+
+    private static let boards = """
+        CREATE TABLE projects(id INTEGER PRIMARY KEY, made_for TEXT);
+        CREATE TABLE boards(id INTEGER PRIMARY KEY, project INTEGER);
+        CREATE TABLE invitations(id INTEGER PRIMARY KEY, board INTEGER, guest TEXT, host TEXT);
+        INSERT INTO projects VALUES (1, 'user-anna'), (2, 'user-bert');
+        INSERT INTO boards VALUES (1, 1), (2, 2);
+        INSERT INTO invitations VALUES (1, 1, 'carl@example.org', 'user-anna'),
+            (2, 2, 'carl@example.org', 'user-bert');
+        """
+
+    private static let chains = [
+        LeftValue(
+            name: "a chain from rows of other users",
+            sql: boards,
+            rules: [
+                rule("projects", "made_for"), rule("boards", "project", via: "projects.id"),
+                rule("invitations", "board", via: "boards.id"),
+            ],
+            left: ["invitations.guest: email"]
+        ),
+        LeftValue(
+            name: "a chain beside a rule for the other users",
+            sql: boards,
+            rules: [
+                rule("projects", "made_for"), rule("boards", "project", via: "projects.id"),
+                rule("invitations", "board", via: "boards.id"),
+                rule("invitations", "guest", via: "users.email"),
+            ]
+        ),
+    ]
+
+    private static let masks = LeftValue(
+        name: "a mask in rows of the user, and the same column in rows of others",
+        sql: """
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, writer TEXT, copy_to TEXT, reply_to TEXT);
+            INSERT INTO posts VALUES (1, 'user-anna', 'anna@example.org', 'anna@example.org'),
+                (2, 'user-bert', 'bert@example.org', 'anna@example.org');
+            """,
+        rules: [
+            rule(
+                "posts",
+                "writer",
+                .anonymize(
+                    ["copy_to", "reply_to"].map { ColumnMask(column: $0, strategy: .null) }
+                )
+            )
+        ],
+        left: ["posts.reply_to: email"]
+    )
+
+    private static let condition: LeftValue = {
+        var some = rule("posts", "writer")
+        some.conditions = [ColumnCondition(column: "state", test: .equals(.text("draft")))]
+        return LeftValue(
+            name: "a rule about some of the rows",
+            sql: """
+                CREATE TABLE posts(id INTEGER PRIMARY KEY, writer TEXT, state TEXT, copy_to TEXT,
+                    reply_to TEXT);
+                INSERT INTO posts VALUES (1, 'user-anna', 'draft', 'anna@example.org', NULL),
+                    (2, 'user-bert', 'sent', NULL, 'bert@example.org');
+                """,
+            rules: [some],
+            left: ["posts.reply_to: email"]
+        )
+    }()
+
+    private static let texts = LeftValue(
+        name: "all kinds of values in one text",
+        sql: """
+            CREATE TABLE memos(id INTEGER PRIMARY KEY, body TEXT);
+            INSERT INTO memos VALUES (1, 'anna_smith (user-anna, anna@example.org) called'),
+                (2, 'bert_smith called user-carl');
+            """,
+        left: ["memos.body: id, email"]
+    )
+}
