@@ -7,6 +7,7 @@ import Testing
 /// Rules of an operator, and the columns in which they leave values of a user.
 struct LeftValue: Sendable, CustomTestStringConvertible {
     let name: String
+    var users = LeftValueTests.users
     /// Below the table of users.
     let sql: String
     var rules: [TableRule] = []
@@ -31,7 +32,7 @@ struct LeftValue: Sendable, CustomTestStringConvertible {
         ShapeKind.allCases
     )
     func left(value: LeftValue, kind: ShapeKind) async throws {
-        let app = try kind.open(Self.users + value.sql)
+        let app = try kind.open(value.users + value.sql)
         let rules = [TableRule(table: "users", column: "id", action: .delete)] + value.rules
         let answer = await app.target(rules).coverage()
         guard case .findings(let findings) = answer else {
@@ -40,7 +41,7 @@ struct LeftValue: Sendable, CustomTestStringConvertible {
         }
         let left = findings.filter { !$0.isCovered && $0.reason.contains("holds 'users.") }
         let short = left.map { finding in
-            let values = ["id", "email", "username"].filter {
+            let values = ["id", "email", "username", "link", "mark"].filter {
                 finding.reason.contains("holds 'users.\($0)'")
             }
             return "\(finding.name): \(values.joined(separator: ", "))"
@@ -52,7 +53,7 @@ struct LeftValue: Sendable, CustomTestStringConvertible {
     func questions() async throws {
         var asked = 0
         for value in LeftValue.all where !value.left.isEmpty {
-            let app = try AppDatabase(Self.users + value.sql)
+            let app = try AppDatabase(value.users + value.sql)
             let made = try await SuggestedRules(app.target([]), userTable: "users.id")
             let text = made.text.replacing("\n#   ", with: " ").replacing("\n#", with: "")
             let answer = await app.target(made.rules).coverage()
@@ -70,7 +71,7 @@ struct LeftValue: Sendable, CustomTestStringConvertible {
 }
 
 extension LeftValue {
-    static let all = cascades + chains + [masks, condition, texts]
+    static let all = cascades + chains + [masks, condition, texts] + evident
 
     private static func rule(
         _ table: String,
@@ -188,4 +189,36 @@ extension LeftValue {
             """,
         left: ["memos.body: id, email"]
     )
+
+    private static let links = """
+        CREATE TABLE users(id INTEGER PRIMARY KEY, link TEXT UNIQUE, username TEXT,
+            mark TEXT UNIQUE);
+        INSERT INTO users VALUES
+            (1, 'https://example.org/u/anna', 'anna@example.org', '5f1c9be2-0001-4000-8000-00'),
+            (2, 'https://example.org/u/bert', 'bert@example.org', '5f1c9be2-0002-4000-8000-00');
+
+        """
+
+    private static let evident = [
+        LeftValue(
+            name: "values that are a user's whatever the column is called",
+            users: links,
+            sql: """
+                CREATE TABLE visits(id INTEGER PRIMARY KEY, source TEXT, contact TEXT,
+                    subject TEXT);
+                INSERT INTO visits VALUES (1, 'https://example.org/u/anna', 'anna@example.org',
+                    '5f1c9be2-0001-4000-8000-00');
+                """,
+            left: ["visits.source: link", "visits.contact: username", "visits.subject: mark"]
+        ),
+        LeftValue(
+            name: "words that are names of users, once and more often",
+            sql: """
+                CREATE TABLE labels(id INTEGER PRIMARY KEY, shown TEXT, rare TEXT);
+                INSERT INTO labels VALUES (1, 'anna_smith', 'anna_smith'), (2, 'bert_smith', 'x'),
+                    (3, 'blue', 'y'), (4, 'green', 'z'), (5, 'red', NULL);
+                """,
+            left: ["labels.shown: username"]
+        ),
+    ]
 }

@@ -74,20 +74,25 @@ extension RuleSuggester {
     /// The column of the user table that a column repeats, and how often.
     private func value(of count: TableSample.Count, _ column: String) -> (Int, Int)? {
         let found = count.whole.filter { value, _ in
-            guard value > 0, value < user.columns.count else { return false }
-            return isEvident(value, in: column)
+            values.contains(value) && isEvident(value, in: column, of: count)
         }
         return found.max { ($0.value, $1.key) < ($1.value, $0.key) }.map { ($0.key, $0.value) }
     }
 
-    /// Whether an equal value cannot be by chance: an e-mail address is a user's, and a word may
-    /// be anything.
-    private func isEvident(_ value: Int, in column: String) -> Bool {
+    /// The numbers of the user's columns without that of the id.
+    private var values: Range<Int> { 1..<user.columns.count }
+
+    /// Whether equal values cannot be by chance: a URI or an e-mail address is a user's, and a word
+    /// may be anything unless most rows have one.
+    private func isEvident(_ value: Int, in column: String, of count: TableSample.Count) -> Bool {
         let own = PersonalNames.canonical(user.columns[value])
         let name = PersonalNames.canonical(column)
         if PersonalNames.names(email: own) || own == name { return true }
         guard sample.distinct.contains(value) else { return false }
-        return name.contains(own) || SuggestionUser.isLogin(name)
+        let rows = count.whole[value] ?? 0
+        return sample.sure.contains(value)
+            || rows >= SuggestLimits.sureRows && rows * 2 >= count.sampled
+            || name.contains(own) || SuggestionUser.isLogin(name)
             || PersonalNames.isReference(column, to: user, bare: names.bare(user.table))
     }
 
@@ -157,6 +162,14 @@ extension RuleSuggester {
             found.append((0, text(0, "", count.whole[0] ?? 0)))
         } else if let (value, rows) = value(of: count, column) {
             found.append((value, text(value, "", rows)))
+        } else {
+            // What may be chance is a question: no rule follows from it.
+            for (value, rows) in count.whole.sorted(by: { $0.key < $1.key })
+            where rows >= SuggestLimits.placeRows && values.contains(value)
+                && sample.distinct.contains(value)
+            {
+                found.append((value, text(value, ", maybe by chance,", rows)))
+            }
         }
         for (value, rows) in count.inside.sorted(by: { $0.key < $1.key })
         where isSearched(inside: value) {
@@ -284,11 +297,11 @@ extension RuleSuggester {
         return type == .integer || type == .uuid && place.inside == .array ? type : .text
     }
 
-    /// Whether a user's value inside a text means the user: ids and e-mail addresses do.
+    /// Whether a user's value inside a text means the user: ids, e-mail addresses and the like do.
     private func isSearched(inside value: Int) -> Bool {
         guard sample.distinct.contains(value), value < user.columns.count else { return false }
         let name = PersonalNames.canonical(user.columns[value])
-        return value == 0 || PersonalNames.names(email: name)
+        return value == 0 || PersonalNames.names(email: name) || sample.sure.contains(value)
     }
 }
 

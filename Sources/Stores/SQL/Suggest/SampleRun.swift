@@ -70,7 +70,7 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         case .users:
             matcher = ValueMatcher(rows)
             (samples.userCount, samples.idType) = (matcher.userCount, matcher.idType)
-            samples.distinct = matcher.distinct
+            (samples.distinct, samples.sure) = (matcher.distinct, matcher.sure)
         case .contentTypes(let table): note(contentTypes: rows, of: table)
         case .table(let table): samples.tables[table.name] = sample(rows, of: table)
         }
@@ -234,6 +234,8 @@ struct SchemaSample: Sendable {
     var idType: IDType?
     /// The user's columns of which a value is a user's and nothing else.
     var distinct: Set<Int> = []
+    /// Those of which most values cannot be another's by chance.
+    var sure: Set<Int> = []
 
     /// The rows of the user table are more than those that are known.
     var hasMoreUsers: Bool { userCount >= SuggestLimits.users }

@@ -34,4 +34,10 @@ enum SuggestLimits {
 
     /// The same of digits alone.
     static let distinctDigits = 7
+
+    /// A text this long with a digit or a mark is of no vocabulary.
+    static let sureLength = 16
+
+    /// Rows with values of users, at least half of all, that words do not have by chance.
+    static let sureRows = 10
 }

@@ -152,8 +152,8 @@ struct SuggestionUser: Sendable {
         }
         let keys = others.filter { referred.contains($0.name.lowercased()) }
         let texts = others.filter { column in
-            !keys.contains { $0.name == column.name } && column.holdsText
-                && isIdentifying(column)
+            !keys.contains { $0.name == column.name } && isIdentifying(column)
+                && (column.holdsText || !column.idTypes.isDisjoint(with: [.uuid, .blob]))
         }
         user.values = Array((keys + texts).map(\.name).prefix(SuggestLimits.values))
         return user

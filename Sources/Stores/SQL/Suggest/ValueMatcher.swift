@@ -11,11 +11,13 @@ struct ValueMatcher: Sendable {
     private(set) var userCount = 0
     /// The columns of which a value is a user's and nothing else.
     private(set) var distinct: Set<Int> = []
+    /// The columns of which most values cannot be another's by chance.
+    private(set) var sure: Set<Int> = []
 
     /// - Parameter users: The columns of ``SuggestionUser/columns`` of each user.
     init(_ users: [[BoundValue?]]) {
         userCount = users.count
-        var counts: [Int: (all: Int, distinct: Int)] = [:]
+        var counts: [Int: (all: Int, distinct: Int, sure: Int)] = [:]
         for (user, row) in users.enumerated() {
             for (column, value) in row.enumerated() {
                 guard let text = value.flatMap(Self.text), !text.isEmpty else { continue }
@@ -26,11 +28,15 @@ struct ValueMatcher: Sendable {
                     continue
                 }
                 known[text] = TableSample.UserValue(column: column, users: [user])
-                counts[column, default: (0, 0)].all += 1
-                if Self.isDistinct(text) { counts[column, default: (0, 0)].distinct += 1 }
+                var count = counts[column] ?? (0, 0, 0)
+                count.all += 1
+                if Self.isDistinct(text) { count.distinct += 1 }
+                if Self.isSure(text) { count.sure += 1 }
+                counts[column] = count
             }
         }
         distinct = Set(counts.filter { $0.value.distinct * 10 >= $0.value.all * 9 }.keys)
+        sure = Set(counts.filter { $0.value.sure * 2 > $0.value.all }.keys)
     }
 
     func match(_ value: BoundValue?) -> TableSample.Match {
@@ -85,6 +91,15 @@ struct ValueMatcher: Sendable {
             return text.utf8.count >= SuggestLimits.distinctDigits
         }
         return text.utf8.count >= SuggestLimits.distinctLength
+    }
+
+    /// A text that no vocabulary has: an e-mail address, or a long one with digits or marks.
+    private static func isSure(_ text: String) -> Bool {
+        guard text.utf8.count < SuggestLimits.sureLength else {
+            return text.contains { !$0.isLetter && $0 != " " }
+        }
+        let parts = text.split(separator: "@")
+        return parts.count == 2 && parts[1].contains(".") && !text.contains(" ")
     }
 
     /// The parts of a document, a list or a path that may be ids.
