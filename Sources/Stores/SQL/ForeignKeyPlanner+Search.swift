@@ -259,9 +259,9 @@ extension ForeignKeyPlanner {
 /// What says with whom a row goes by one rule.
 struct RowOwner: Sendable {
     /// The columns that the rule sets, in lower case; `nil` where the row goes, or is kept.
-    var columns: Set<String>?
+    let columns: Set<String>?
     /// The column of the row that says it; `nil` where other tables or conditions do.
-    var column: String?
+    let column: String?
     /// The rule finds users inside values.
     let isInside: Bool
     /// A value of the user.
@@ -272,53 +272,51 @@ struct RowOwner: Sendable {
         if case .inside = match, !isInside { return [] }
         return match.users
     }
-
-    /// The same, as another table or a condition says it.
-    fileprivate func over(_ sql: String) -> RowOwner { RowOwner(isInside: isInside, sql: sql) }
 }
 
 extension ForeignKeyPlanner {
-    /// With whom the rows of a table go.
-    func owners(of table: TableShape, _ user: SuggestionUser) -> [RowOwner] {
-        rules(of: table.name).flatMap { rule -> [RowOwner] in
-            var columns: Set<String>?
-            if case .anonymize(let masks) = rule.action {
-                columns = Set(masks.map { $0.column.lowercased() })
-            }
-            var found = owners(rule, in: table, user, path: [])
-            for index in found.indices { found[index].columns = columns }
-            return found
-        }
-    }
-
+    /// With whom the rows of a rule go.
+    ///
     /// Nothing where no index leads from a row to its parent: the statement would take too long.
-    private func owners(
+    func owners(
         _ rule: TableRule,
         in table: TableShape,
         _ user: SuggestionUser,
-        path: [String]
+        path: [String] = []
     ) -> [RowOwner] {
         guard let column = Dialect.shape(rule.column, in: table) else { return [] }
-        let own = SampleRun<Dialect>.value(column, in: table)
-        var found = [RowOwner(column: column.name, isInside: rule.inside != nil, sql: own)]
-        let isKnown = { (name: String) in user.columns.contains { Dialect.isSame($0, name) } }
-        if let via = rule.via, via.table != user.table || !isKnown(via.column) {
-            let (above, names) = (shape(via.table), joined(rule).map(\.parent))
-            found = []
-            guard path.count < Self.depthMax, !path.contains(via.table), rule.inside == nil,
-                above.isUnique(names) || names.contains(where: { above.isIndexed($0) })
-            else { return [] }
-            let parent = above.named("own\(path.count)")
-            let rows = "FROM \(above.reference) AS \(parent.reference)"
-            let isEqual = join(rule, table, parent).isEqual
-            for next in followed(via.table) where found.count < SuggestLimits.owners {
-                found += owners(next, in: parent, user, path: path + [via.table])
-                    .map { $0.over("(SELECT \($0.sql) \(rows) WHERE \(isEqual) LIMIT 1)") }
-            }
+        var columns: Set<String>?
+        if path.isEmpty, case .anonymize(let masks) = rule.action {
+            columns = Set(masks.map { $0.column.lowercased() })
         }
-        guard !rule.conditions.isEmpty else { return found }
         let conditions = rule.conditions.map { $0.sql(in: table, Dialect.self) }
-        let test = conditions.joined(separator: " AND ")
-        return found.map { $0.over("CASE WHEN \(test) THEN \($0.sql) END") }
+        let test = conditions.isEmpty ? "1 = 1" : conditions.joined(separator: " AND ")
+        let over = { [columns] (owner: RowOwner, sql: String) -> RowOwner in
+            let value = "CASE WHEN \(test) THEN \(sql) END"
+            return RowOwner(columns: columns, column: nil, isInside: owner.isInside, sql: value)
+        }
+        let isKnown = { (name: String) in user.columns.contains { Dialect.isSame($0, name) } }
+        guard let via = rule.via, via.table != user.table || !isKnown(via.column) else {
+            let own = RowOwner(
+                columns: columns,
+                column: column.name,
+                isInside: rule.inside != nil,
+                sql: SampleRun<Dialect>.value(column, in: table)
+            )
+            return conditions.isEmpty ? [own] : [over(own, own.sql)]
+        }
+        let (above, names) = (shape(via.table), joined(rule).map(\.parent))
+        guard path.count < Self.depthMax, !path.contains(via.table), rule.inside == nil,
+            above.isUnique(names) || names.contains(where: { above.isIndexed($0) })
+        else { return [] }
+        let parent = above.named("own\(path.count)")
+        let rows = "FROM \(above.reference) AS \(parent.reference)"
+        let isEqual = join(rule, table, parent).isEqual
+        var found: [RowOwner] = []
+        for next in followed(via.table) where found.count < SuggestLimits.owners {
+            found += owners(next, in: parent, user, path: path + [via.table])
+                .map { over($0, "(SELECT \($0.sql) \(rows) WHERE \(isEqual) LIMIT 1)") }
+        }
+        return found
     }
 }

@@ -48,7 +48,7 @@ extension SQLiteTarget {
     ) async throws -> SchemaSample {
         var run = SampleRun<SQLiteDialect>(schema, user, rules)
         let start = clock.uptime()
-        while let sql = run.next(after: clock.uptime() - start) {
+        while let sql = run.next, clock.uptime() - start < SuggestLimits.total {
             do {
                 run.take(
                     try await read { reader in
@@ -64,6 +64,6 @@ extension SQLiteTarget {
             try await clock.rest(SQLiteLimits.rest)
         }
         closeIfUnused()
-        return run.samples
+        return run.end()
     }
 }

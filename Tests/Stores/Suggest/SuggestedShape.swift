@@ -237,7 +237,7 @@ extension SuggestedShape {
                 ('user-carl', 'carl@example.org', 'user-anna', NULL);
             """,
         rules: [
-            "users.id: delete", "users.invited_by: anonymize",
+            "users.id: delete", "users.invited_by via users.id: anonymize",
             "users.referrer_email via users.email: anonymize",
         ],
         left: ["users": ["user-bert|bert@example.org||", "user-carl|carl@example.org||"]]

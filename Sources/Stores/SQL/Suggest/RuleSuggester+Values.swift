@@ -42,14 +42,18 @@ extension RuleSuggester {
         guard let sampled = sample.tables[shape.name] else { return }
         let direct = (rules[shape.name] ?? []).filter { $0.rule.via == nil }
         let keyed = Set(shape.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
+        // In the table of users an id is another user's, such as who invited them.
+        let isIDs = shape.name == user.table && user.parts.isEmpty
+        let ids = isIDs ? references(of: shape).map(\.column) : []
         for column in shape.columns where !keyed.contains(column.name.lowercased()) {
             let count = sampled.count(column.name)
-            guard let (value, whole) = value(of: count, column.name),
+            let id: (Int, Int)? = ids.contains(column.name) ? (0, count.whole[0] ?? 0) : nil
+            guard let (value, whole) = id ?? value(of: count, column.name),
                 left(sampled, column.name).contains(value)
             else { continue }
-            let isOfOthers =
-                sampled.isOfOthers(column.name) || direct.contains { $0.rule.action != .delete }
-            let clears = isOfOthers && isNullable([column.name], in: shape)
+            let clears =
+                (sampled.isOfOthers(column.name) || direct.contains { $0.rule.action != .delete })
+                && isNullable([column.name], in: shape)
             // Another user's row does not go, and ``noteLeft()`` asks what to do.
             guard clears || shape.name != user.table else { continue }
             let parent = user.columns[value]
@@ -96,16 +100,13 @@ extension RuleSuggester {
             || PersonalNames.isReference(column, to: user, bare: names.bare(user.table))
     }
 
-    /// Whether a value will be cleared in rows of others, which a cascade does not spare.
+    /// Whether a value may be cleared in rows of others, which a cascade does not spare.
     func clearsValues(of shape: TableShape) -> Bool {
         guard let sampled = sample.tables[shape.name] else { return false }
-        let keyed = Set(shape.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
-        return shape.columns.contains { column in
-            let count = sampled.count(column.name)
-            return !keyed.contains(column.name.lowercased())
-                && (value(of: count, column.name) != nil
-                    || count.inside.keys.contains(where: isSearched))
-                && isNullable([column.name], in: shape) && sampled.isOfOthers(column.name)
+        return shape.columns.map(\.name).contains { column in
+            let isKeyed = shape.foreignKeys.contains { $0.childColumns.contains(column) }
+            return !isKeyed && isNullable([column], in: shape) && sampled.isOfOthers(column)
+                && !holds(sampled.count(column), column, isID: false).isEmpty
         }
     }
 
@@ -129,11 +130,8 @@ extension RuleSuggester {
             let ids = suggester.references(of: shape)
                 .filter { $0.key == nil && !$0.isByName }.map(\.column)
             return shape.columns.compactMap { column -> ValueHolder? in
-                let found = suggester.holds(
-                    rows.count(column.name),
-                    column.name,
-                    isID: ids.contains(column.name)
-                )
+                let count = rows.count(column.name)
+                let found = suggester.holds(count, column.name, isID: ids.contains(column.name))
                 let left = suggester.left(rows, column.name).intersection(found.map { $0.value })
                 guard shape.name == user.table ? !left.isEmpty : !found.isEmpty else { return nil }
                 let reasons = found.filter { left.isEmpty || left.contains($0.value) }

@@ -35,42 +35,28 @@ struct RuleSuggester {
         hasKeys = schema.tables.contains { !$0.foreignKeys.isEmpty }
     }
 
+    /// With the rules that say with whom rows go, by references and what hangs on them.
+    init(referring schema: SQLSchema, _ user: SuggestionUser, _ sample: SchemaSample) {
+        self.init(schema, user, sample)
+        addUser()
+        for table in tables { addReferences(of: table) }
+        follow()
+        for table in deleted { addOwned(by: table) }
+    }
+
     /// The rules, and what they leave open.
     static func suggestion(
         _ schema: SQLSchema,
         _ user: SuggestionUser,
         _ sample: SchemaSample
     ) -> RuleSuggestion {
-        var suggester = referring(schema, user, sample)
-        suggester.addOthersOfUsers()
+        var suggester = RuleSuggester(referring: schema, user, sample)
         let tables = suggester.tables + [schema.table(user.table)].compactMap(\.self)
         for table in tables { suggester.addValues(of: table) }
         suggester.follow()
         for table in tables { suggester.noteInside(table) }
         suggester.noteLeft()
         return suggester.suggestion
-    }
-
-    /// The rules that say with whom rows go, by references and what hangs on them.
-    static func owning(
-        _ schema: SQLSchema,
-        _ user: SuggestionUser,
-        _ sample: SchemaSample
-    ) -> [TableRule] {
-        referring(schema, user, sample).rules.values.joined().map(\.rule)
-    }
-
-    private static func referring(
-        _ schema: SQLSchema,
-        _ user: SuggestionUser,
-        _ sample: SchemaSample
-    ) -> RuleSuggester {
-        var suggester = RuleSuggester(schema, user, sample)
-        suggester.addUser()
-        for table in suggester.tables { suggester.addReferences(of: table) }
-        suggester.follow()
-        for table in suggester.deleted { suggester.addOwned(by: table) }
-        return suggester
     }
 
     /// The application's tables that can be read, without that of the users.
@@ -340,30 +326,6 @@ struct RuleSuggester {
                 decision: nil
             )
         )
-    }
-
-    /// Columns of the table of users that hold the id of another user and are no foreign keys.
-    private mutating func addOthersOfUsers() {
-        guard let shape = schema.table(user.table), let sampled = sample.tables[user.table] else {
-            return
-        }
-        for reference in references(of: shape)
-        where reference.key == nil && !sampled.goes(reference.column)
-            && isNullable([reference.column], in: shape)
-        {
-            add(
-                SuggestedRule(
-                    rule: rule(
-                        shape,
-                        reference.column,
-                        template: reference.template,
-                        clears: true
-                    ),
-                    facts: [reference.fact],
-                    decision: reference.isByName ? "is it a user id at all?" : nil
-                )
-            )
-        }
     }
 
     // MARK: Tables without a rule

@@ -44,7 +44,7 @@ extension SQLServerTarget {
     ) throws(SQLError) -> SchemaSample {
         var run = SampleRun<Session.Dialect>(schema, user, rules)
         let start = clock.uptime()
-        while let sql = run.next(after: clock.uptime() - start) {
+        while let sql = run.next, clock.uptime() - start < SuggestLimits.total {
             do throws(SQLError) {
                 run.take(try connected(signal).rows(sql, SQLParameters()))
             } catch {
@@ -54,7 +54,7 @@ extension SQLServerTarget {
                 if error.kind == .timeout { dropSession() }
             }
         }
-        return run.samples
+        return run.end()
     }
 }
 

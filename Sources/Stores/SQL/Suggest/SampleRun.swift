@@ -23,7 +23,7 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     private var contentTypes: [String: String] = [:]
     /// What says with whom rows go, by table.
     private var owners: [String: [RowOwner]]?
-    private(set) var samples = SchemaSample()
+    private var samples = SchemaSample()
 
     init(_ schema: SQLSchema, _ user: SuggestionUser, _ rules: [TableRule]?) {
         (self.schema, self.user, self.rules) = (schema, user, rules)
@@ -36,17 +36,8 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         steps.insert(.users, at: 0)
     }
 
-    /// The next statement; `nil` at the end, or when there is no more time.
-    mutating func next(after time: Duration) -> String? {
-        if time >= SuggestLimits.total {
-            steps = []
-            findOwners()
-            return nil
-        }
-        return next
-    }
-
-    private var next: String? {
+    /// The next statement; `nil` at the end.
+    var next: String? {
         switch steps.first {
         case nil: nil
         case .users:
@@ -86,22 +77,32 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     /// Goes on with the tables of which other tables say with whom rows go, once all are read.
     private mutating func findOwners() {
         guard steps.isEmpty, owners == nil else { return }
-        let rules = self.rules ?? RuleSuggester.owning(schema, user, samples)
+        let rules = self.rules ?? suggested
         var planner = ForeignKeyPlanner<Dialect>(schema, rules: rules, holds: [])
         planner.count(cascadesFrom: rules.filter { $0.action == .delete })
         var all: [String: [RowOwner]] = [:]
         for (name, sample) in samples.tables.sorted(by: { $0.key < $1.key }) {
             guard let table = schema.table(name) else { continue }
-            let found = planner.owners(of: table, user)
+            let found = planner.rules(of: name).flatMap { planner.owners($0, in: table, user) }
             all[name] = found
-            for owner in found {
-                guard let column = owner.column else { continue }
-                samples.tables[name]?.add(owner, sample.values(of: column).map(owner.users))
+            for owner in found where owner.column != nil {
+                samples.tables[name]?.add(owner, sample.values(of: owner.column ?? ""))
             }
             let isDone = sample.columns.allSatisfy { samples.tables[name]?.goes($0) ?? true }
             if !isDone, found.contains(where: { $0.column == nil }) { steps.append(.table(table)) }
         }
         owners = all
+    }
+
+    private var suggested: [TableRule] {
+        RuleSuggester(referring: schema, user, samples).rules.values.joined().map(\.rule)
+    }
+
+    /// What was read: at the end, or when there is no more time.
+    mutating func end() -> SchemaSample {
+        steps = []
+        findOwners()
+        return samples
     }
 
     // MARK: Statements
@@ -142,14 +143,11 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         sample.rows = rows.map { $0.prefix(columns.count).map(matcher.match) }
         var place = columns.count
         for owner in owners {
-            if let column = owner.column {
-                sample.add(owner, sample.values(of: column).map(owner.users))
-            } else {
-                sample.add(owner, rows.map { owner.users(matcher.match($0[place])) })
-                place += 1
-            }
+            let index = place
+            if owner.column == nil { place += 1 }
+            let own = owner.column.map { sample.values(of: $0) }
+            sample.add(owner, own ?? rows.map { matcher.match($0[index]) })
         }
-        if table.name == user.table { sample.forget(ownValues: user.values) }
         for (index, column) in columns.enumerated() {
             let values = rows.map { index < $0.count ? $0[index] : nil }
             if let unit = TimeGuess.unit(of: values, column) { sample.units[column.name] = unit }

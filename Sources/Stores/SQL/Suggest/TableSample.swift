@@ -48,19 +48,9 @@ struct TableSample: Sendable {
 
     init(columns: [String]) { self.columns = columns }
 
-    /// Notes with whom the rows go by one rule.
-    mutating func add(_ owner: RowOwner, _ users: [Set<Int>]) {
-        if users.count == rows.count { owners.append((owner.columns, users)) }
-    }
-
-    /// Takes out what each user's row has as its own: nobody else's values are told by it.
-    mutating func forget(ownValues names: [String]) {
-        for (place, name) in names.enumerated() {
-            guard let index = columns.firstIndex(of: name) else { continue }
-            for row in rows.indices where rows[row][index].values.map(\.column) == [place + 1] {
-                rows[row][index] = .other
-            }
-        }
+    /// Notes with whom the rows go by one rule, of which each row has a value.
+    mutating func add(_ owner: RowOwner, _ values: [Match]) {
+        if values.count == rows.count { owners.append((owner.columns, values.map(owner.users))) }
     }
 
     /// What the rows have in one column; empty for an unknown one.
@@ -79,9 +69,7 @@ struct TableSample: Sendable {
     /// What each row has of users in `column` that neither goes with one of them nor is set then.
     func left(in column: String) -> [[UserValue]] {
         guard let index = columns.firstIndex(of: column) else { return [] }
-        return rows.indices.map { row in
-            left(of: rows[row][index].values, in: column, at: row)
-        }
+        return rows.indices.map { left(of: rows[$0][index].values, in: column, at: $0) }
     }
 
     private func left(of values: [UserValue], in column: String, at row: Int) -> [UserValue] {
