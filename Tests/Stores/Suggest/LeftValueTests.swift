@@ -71,7 +71,7 @@ struct LeftValue: Sendable, CustomTestStringConvertible {
 }
 
 extension LeftValue {
-    static let all = cascades + chains + [masks, condition, texts] + evident
+    static let all = cascades + chains + [masks, condition, texts, others] + evident
 
     private static func rule(
         _ table: String,
@@ -188,6 +188,18 @@ extension LeftValue {
                 (2, 'bert_smith called user-carl');
             """,
         left: ["memos.body: id, email"]
+    )
+
+    private static let others = LeftValue(
+        name: "values of other users in the table of users",
+        users: """
+            CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT, invited_by TEXT,
+                referrer_email TEXT NOT NULL);
+            INSERT INTO users VALUES ('user-anna', 'anna@example.org', NULL, ''),
+                ('user-bert', 'bert@example.org', 'user-anna', 'anna@example.org');
+            """,
+        sql: "",
+        left: ["users.invited_by: id", "users.referrer_email: email"]
     )
 
     private static let links = """

@@ -69,7 +69,8 @@ extension RuleSuggester {
                         "'\(column.name)' holds '\(user.table).\(parent)'"
                             + " \(Self.share(whole, of: count.sampled))."
                     ],
-                    decision: "is a row with such a value the user's?"
+                    decision: shape.name == user.table
+                        ? nil : "is a row with such a value the user's?"
                 )
             )
         }
@@ -200,8 +201,8 @@ extension RuleSuggester {
             noteMentions(sampled, column, shape)
             let left = left(sampled, column.name).filter(isSearched)
             let inside = sampled.count(column.name).inside.keys
-            guard inside.contains(where: { left.contains($0) }), addPlaces(sampled, column, shape),
-                hasOtherPlaces(sampled, column.name)
+            guard inside.contains(where: { left.contains($0) }), shape.name != user.table,
+                addPlaces(sampled, column, shape), hasOtherPlaces(sampled, column.name)
             else { continue }
             note(
                 gap: "'\(shape.name).\(column.name)' holds values of users at further places, too."
