@@ -33,9 +33,10 @@ extension ControlSuite {
             identity.failedCode = WireFailedCode(
                 createdAt: Samples.time,
                 outcome: outcome,
-                failures: 2,
-                answer: answer
+                failures: 2
             )
+            identity.failedCode?.status = answer?.status
+            identity.failedCode?.error = answer?.error
             var request = Samples.request(.parked)
             request.identities = [identity]
             let lines = RequestAdvice(request).lines

@@ -22,7 +22,7 @@ import Testing
         let answers = await target.purge([first, order("b")])
         try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         #expect(answers == Array(repeating: .failure(.throttled(retryAfter: nil)), count: 2))
-        #expect(gate.said?.hasPrefix("another process holds the database, SQLite") == true)
+        #expect(gate.reason?.hasPrefix("another process holds the database, SQLite") == true)
         #expect(await target.purge([order("a")]).map(\.text) == ["p delete, cutoff: none 1"])
     }
 

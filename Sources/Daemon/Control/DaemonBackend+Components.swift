@@ -291,6 +291,7 @@ extension DaemonBackend {
         return [
             (count == 1 ? "1 request is" : "\(count) requests are") + " blocked: "
                 + reasons.prefix(3).joined(separator: "; ")
+                + (reasons.count > 3 ? "; and \(reasons.count - 3) more reasons" : "")
         ]
     }
 }

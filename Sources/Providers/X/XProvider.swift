@@ -11,7 +11,10 @@ import NIOHTTP1
 /// each is revoked by itself.
 package final class XProvider: TokenOnlyProvider, HostedProvider {
     /// The token that cannot exist, with its secret.
-    private static let madeUpPair = Secret("\(RemoteRequest.madeUp):\(RemoteRequest.madeUp)")
+    private static let madeUpPair = {
+        let text = RefusalJudge.madeUp.exposeText()
+        return Secret("\(text):\(text)")
+    }()
 
     package let name: ProviderName
     package let traits: ProviderTraits

@@ -8,6 +8,9 @@ import Lifecycle
 struct ChainStart: Sendable {
     /// Count the rows of a user at which the chain starts, one statement for each table.
     let rowSQL: [String]
+    /// Count the rows of the user's account, all of which stand while the application has not begun
+    /// to erase it: rows that lead to nobody are older then, and of others. Empty without any.
+    let accountSQL: [String]
     /// True for a row of the rule's table that may be of a user without such rows.
     let isLoose: String
     /// Finds one.
@@ -28,7 +31,10 @@ struct ChainStart: Sendable {
         // What was masked for others is not the user's.
         isLoose = condition + planner.uncounted(by: rule, in: table) + unmasked
         looseSQL = Dialect.count(in: table, where: isLoose, limit: "1")
-        rowSQL = planner.startSQL(of: rule)
+        let roots = planner.roots(of: rule)
+        rowSQL = planner.countSQL(of: roots)
+        let accounts = planner.accounts(like: planner.root(of: rule))
+        accountSQL = roots.contains(where: accounts.contains) ? [] : planner.countSQL(of: accounts)
         entry = PurgeCounts.Entry(
             name: rule.table,
             action: PurgeCounts.unreachedAction("\(rule.column) via \(via.table).\(via.column)"),
@@ -37,34 +43,32 @@ struct ChainStart: Sendable {
     }
 
     /// To be tried at the check.
-    var statements: [String] { rowSQL + [looseSQL] }
+    var statements: [String] { rowSQL + accountSQL + [looseSQL] }
 }
 
 extension ForeignKeyPlanner {
-    /// Counts a user's rows at which the chain of a rule starts, then those of the account.
+    /// Counts a user's rows of rules without ``TableRule/via``.
     ///
-    /// While the account stands, the application has not begun to erase it: rows that lead to
-    /// nobody are older, and of others. A newer row is of a later account, and says nothing of the
-    /// one that is deleted.
-    fileprivate func startSQL(of rule: TableRule) -> [String] {
+    /// A newer row is of a later account, and says nothing of the one that is deleted.
+    fileprivate func countSQL(of roots: [TableRule]) -> [String] {
         var seen: Set<TableRule> = []
-        return (roots(of: rule) + accounts(like: root(of: rule))).filter {
-            seen.insert($0).inserted
-        }
-        .map { root in
+        return roots.filter { seen.insert($0).inserted }.map { root in
             let table = shape(root.table)
             let old = newer(root, in: table).map { " AND NOT \($0)" }.joined()
             return Dialect.count(in: table, where: match(root, in: table) + old, limit: "1")
         }
     }
 
-    /// The rules of which a user has one row at most, found by the same parameters as a root's.
-    private func accounts(like root: TableRule) -> [TableRule] {
-        rules.filter { rule in
-            rule.via == nil && rule.inside == nil && rule.idType == root.idType
-                && rule.idTemplate == nil && root.idTemplate == nil
+    /// The rules that delete the one row of a user, found by the same parameters as a root's: those
+    /// of tables of users, or else all.
+    fileprivate func accounts(like root: TableRule) -> [TableRule] {
+        let found = rules.filter { rule in
+            rule.via == nil && rule.inside == nil && rule.action.deletes
+                && rule.idType == root.idType && rule.idTemplate == nil && root.idTemplate == nil
                 && shape(rule.table).isUnique([rule.column])
         }
+        let named = found.filter { PersonalNames.isTableOfUsers($0.table) }
+        return named.isEmpty ? found : named
     }
 
     /// True for a row whose parent is missing or loose itself; `nil` where none can be.
@@ -87,9 +91,8 @@ extension ForeignKeyPlanner {
             let isLed = join(rule, table, parent).isEqual
             let firm = above.map { " AND NOT coalesce(\($0), 1 = 0)" }.joined()
             let columns = joined(rule).map(\.child)
-            let refers = [isSet(columns, table)] + columns.map { isNoSentinel($0, table) }
             kinds.append(
-                refers.joined(separator: " AND ") + " AND NOT "
+                isSet(columns, table) + isNoSentinel(columns, table) + " AND NOT "
                     + exists(parent, where: isLed + firm)
             )
         }
@@ -116,11 +119,17 @@ extension ForeignKeyPlanner {
         return terms.joined(separator: " AND ")
     }
 
-    /// Applications write these where they mean that there is no parent.
-    private func isNoSentinel(_ column: String, _ table: TableShape) -> String {
-        let values = ["", "0", "-1", "00000000-0000-0000-0000-000000000000"]
+    /// Applications write these where they mean that there is no parent; begins with AND.
+    ///
+    /// Empty for a key of several columns, of which one may well be zero, and for bytes.
+    private func isNoSentinel(_ columns: [String], _ table: TableShape) -> String {
+        guard columns.count == 1, let shape = Dialect.shape(columns[0], in: table),
+            !shape.idTypes.contains(.blob)
+        else { return "" }
+        let values = ["", "0", "00000000-0000-0000-0000-000000000000"]
         let list = values.map { Dialect.literal($0) }.joined(separator: ", ")
-        return Dialect.text(Dialect.column(column, of: table.reference)) + " NOT IN (\(list))"
+        let text = Dialect.text(Dialect.column(columns[0], of: table.reference))
+        return " AND \(text) NOT IN (\(list))"
     }
 
     /// The foreign key by which the rows of a rule refer to their parents.
@@ -143,6 +152,29 @@ extension SQLConnection {
             if try count(sql, parameters) > 0 { return true }
         }
         return false
+    }
+
+    /// The rules that count as reached before the work begins, since the user's account stands.
+    func ledByAccount(
+        _ order: PurgeOrder,
+        _ plan: SQLPlan<Dialect>
+    ) throws(SQLError) -> Set<TableRule> {
+        var found: Set<TableRule> = []
+        var known: [[String]: Bool] = [:]
+        for table in plan.tables {
+            guard let start = table.start, !start.accountSQL.isEmpty,
+                let user = table.root.key(for: order.user)
+            else { continue }
+            var stands = known[start.accountSQL] ?? true
+            if known[start.accountSQL] == nil {
+                for sql in start.accountSQL where stands {
+                    stands = try count(sql, .of(user, time: order.cutoff)) > 0
+                }
+                known[start.accountSQL] = stands
+            }
+            if stands { found.insert(table.rule) }
+        }
+        return found
     }
 }
 

@@ -120,6 +120,7 @@ struct SQLServerPurge<Session: SQLSession> {
     /// Rows that go behind those that lead to them are asked for before these go.
     private mutating func begin() throws(SQLError) {
         guard !isBegun else { return }
+        reached.formUnion(try session.ledByAccount(order, plan))
         for table in plan.tables where table.isReleased { try noteStart(table) }
         isBegun = true
     }

@@ -232,18 +232,11 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
             let plan = try ready(signal).plan
             let session = try open(signal)
             try session.run(Session.beginVerification)
-            var answers: [VerifyAnswer] = []
-            for order in fit {
-                answers.append(try session.verify(order, plan, at: clock.wall()))
+            var answers = try fit.map { order throws(SQLError) in
+                try session.verify(order, plan, at: clock.wall())
             }
             try session.end(.commit)
-            // In a recheck no purge came before, and rows that are there are there.
-            for (index, order) in fit.enumerated() where order.erasedAt == nil {
-                guard case .remaining = answers[index],
-                    let found = try session.locked(order, plan)
-                else { continue }
-                answers[index] = .failure(.blocked(found))
-            }
+            session.explain(&answers, of: fit, plan)
             return answers
         }
         return nonCanonical.merged(answers, orders) { .failure($0) }

@@ -137,8 +137,35 @@ struct ServerMasks {
 }
 
 extension SQLSession {
+    /// Says of the rows that are left which are locked by others, as far as that can be found out.
+    ///
+    /// In a recheck no purge came before, and rows that are there are there.
+    func explain(
+        _ answers: inout [VerifyAnswer],
+        of orders: [PurgeOrder],
+        _ plan: SQLPlan<Dialect>
+    ) {
+        let left = orders.indices.filter { index in
+            if case .remaining = answers[index] { orders[index].erasedAt == nil } else { false }
+        }
+        guard !left.isEmpty else { return }
+        do throws(SQLError) {
+            try run(Self.beginPurge)
+            for index in left {
+                guard let found = try locked(orders[index], plan) else { continue }
+                answers[index] = .failure(.blocked(found))
+            }
+            try end(.rollback)
+        } catch {
+            // The rows are there, whoever holds them.
+        }
+    }
+
     /// What a purge of the order passes over.
-    func locked(_ order: PurgeOrder, _ plan: SQLPlan<Dialect>) throws(SQLError) -> Obstacle? {
+    private func locked(
+        _ order: PurgeOrder,
+        _ plan: SQLPlan<Dialect>
+    ) throws(SQLError) -> Obstacle? {
         for table in plan.tables {
             guard let user = table.root.key(for: order.user) else { continue }
             let count = try lockedCount(table, .of(user, time: order.cutoff))

@@ -161,6 +161,7 @@ struct SQLitePurgeTransaction {
         if let resume = progress.resume { return resume }
         var resume = SQLitePurgeProgress.Resume()
         resume.reached = progress.reachedBefore[progress.next]
+            .union(try reader.ledByAccount(order, plan))
         for table in plan.tables where table.isReleased {
             try noteStart(table, order, &resume)
         }

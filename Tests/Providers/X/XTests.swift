@@ -186,7 +186,7 @@ struct XTests {
     )
     func comparison(_ odd: RawServer.Reaction, _ refusal: Refusal) async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
-            request.contains(#"oauth_token="\#(RemoteRequest.madeUp)""#)
+            request.contains(#"oauth_token="\#(RefusalJudge.madeUp.exposeText())""#)
                 ? .json(401, #"{"errors":[{"code":89,"message":"Invalid or expired token."}]}"#)
                 : odd
         }

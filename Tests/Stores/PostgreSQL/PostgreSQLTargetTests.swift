@@ -494,7 +494,7 @@ import Testing
         let gate = PurgeGate()
         hindered.gate = gate
         #expect(await hasty.purge([hindered]) == [.failure(.throttled(retryAfter: nil))])
-        #expect(gate.said == "another transaction holds a lock, SQLSTATE 55P03")
+        #expect(gate.reason == "another transaction holds a lock, SQLSTATE 55P03")
         _ = try holder.query("ROLLBACK", within: .seconds(120))
         let target = app.target(likes)
         #expect(await target.purge([erase("u7")]).map(\.text) == ["likes delete, cutoff: none 5"])

@@ -77,7 +77,8 @@ struct GoneStart: Sendable, CustomTestStringConvertible {
     ]
 
     private static let account = [
-        SchemaShape.rule("users", "id"), SchemaShape.rule("orders", "u"),
+        SchemaShape.rule("users", "id", type: .integer),
+        SchemaShape.rule("orders", "u", type: .integer),
         SchemaShape.rule("items", "o", via: "orders.id"),
     ]
 
@@ -100,11 +101,20 @@ struct GoneStart: Sendable, CustomTestStringConvertible {
             user: "1"
         ),
         GoneStart(
+            name: "an item of no order, and no account but a profile",
+            sql: bareChain
+                + "CREATE TABLE profiles(u INTEGER PRIMARY KEY); INSERT INTO profiles VALUES (1);",
+            rules: account + [SchemaShape.rule("profiles", "u", type: .integer)],
+            deletes: "DELETE FROM orders WHERE u = 1; DELETE FROM users WHERE id = 1",
+            unreached: ["items: o via orders.id"],
+            user: "1"
+        ),
+        GoneStart(
             name: "items whose order is zero, which is none",
             sql: bareChain,
             rules: account,
             deletes: "DELETE FROM orders WHERE u = 1; DELETE FROM users WHERE id = 1;"
-                + " UPDATE items SET o = 0 WHERE id = 1; INSERT INTO items VALUES (9, -1)",
+                + " UPDATE items SET o = 0 WHERE id = 1; INSERT INTO items VALUES (9, 0)",
             unreached: [],
             user: "1"
         ),
