@@ -306,7 +306,12 @@ extension ForeignKeyPlanner {
             return conditions.isEmpty ? [own] : [over(own, own.sql)]
         }
         let (above, names) = (shape(via.table), joined(rule).map(\.parent))
-        guard path.count < Self.depthMax, !path.contains(via.table), rule.inside == nil,
+        // A number as text is found by no index.
+        let isCompared = joined(rule).allSatisfy { pair in
+            Dialect.shape(pair.child, in: table)?.idTypes != [.text]
+                || Dialect.shape(pair.parent, in: above)?.idTypes.contains(.text) == true
+        }
+        guard path.count < Self.depthMax, !path.contains(via.table), rule.inside == nil, isCompared,
             above.isUnique(names) || names.contains(where: { above.isIndexed($0) })
         else { return [] }
         let parent = above.named("own\(path.count)")

@@ -136,7 +136,7 @@ extension RuleSuggester {
     private func needsRule(_ child: TableShape, _ seen: inout Set<String>) -> Bool {
         guard seen.insert(child.name).inserted else { return false }
         if (rules[child.name] ?? []).contains(where: { $0.rule.action != .delete }) { return true }
-        if clearsValues(of: child) { return true }
+        if clearing.contains(child.name) { return true }
         if !typed(to: child.name).isEmpty || !namedChildren(of: child.name).isEmpty { return true }
         for (next, key) in children(of: child.name) where key.restricts || key.cascades {
             if key.restricts { return true }

@@ -18,6 +18,8 @@ struct RuleSuggester {
     /// Tables whose rows go with those of another by the database.
     private(set) var cascaded: [String: String] = [:]
     private(set) var gaps: [String] = []
+    /// Tables in which a value may be cleared in rows of others.
+    private(set) var clearing: Set<String> = []
     /// Polymorphic references, by the table that holds them.
     private let typed: [String: [TypedReference]]
     /// Columns such as `post_id` that are no foreign keys, by the table that they name.
@@ -40,6 +42,7 @@ struct RuleSuggester {
         self.init(schema, user, sample)
         addUser()
         for table in tables { addReferences(of: table) }
+        clearing = Set(tables.filter { clearsValues(of: $0) }.map(\.name))
         follow()
         for table in deleted { addOwned(by: table) }
     }

@@ -73,6 +73,7 @@ struct TableSample: Sendable {
     }
 
     private func left(of values: [UserValue], in column: String, at row: Int) -> [UserValue] {
+        guard !values.isEmpty else { return [] }
         let reaching = owners.filter { $0.columns?.contains(column.lowercased()) ?? true }
         return values.filter { value in
             reaching.allSatisfy { $0.users[row].isDisjoint(with: value.users) }
@@ -129,5 +130,10 @@ extension TableSample.Match {
         }
     }
 
-    var users: Set<Int> { values.reduce(into: []) { $0.formUnion($1.users) } }
+    var users: Set<Int> {
+        let all = values
+        // Thousands may have one value, and all rows with it share the set.
+        if all.count == 1 { return all[0].users }
+        return all.reduce(into: []) { $0.formUnion($1.users) }
+    }
 }

@@ -23,8 +23,8 @@ struct ValueMatcher: Sendable {
                 guard let text = value.flatMap(Self.text), !text.isEmpty else { continue }
                 if column == 0 { idType = idType ?? value.map(Self.type) }
                 guard column == 0 || text.utf8.count >= 3 else { continue }
-                if let known = known[text], known.column <= column {
-                    if known.column == column { self.known[text]?.users.insert(user) }
+                if let first = known[text]?.column, first <= column {
+                    if first == column { known[text]?.users.insert(user) }
                     continue
                 }
                 known[text] = TableSample.UserValue(column: column, users: [user])
