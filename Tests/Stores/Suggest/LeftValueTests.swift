@@ -211,6 +211,11 @@ extension LeftValue {
 
         """
 
+    private static let jobs: String = {
+        let rows = (3...40).map { number in "(\(number), 'anna_smith', 'word \(number)')" }
+        return rows.joined(separator: ", ")
+    }()
+
     private static let evident = [
         LeftValue(
             name: "values that are a user's whatever the column is called",
@@ -231,6 +236,14 @@ extension LeftValue {
                     (3, 'blue', 'y'), (4, 'green', 'z'), (5, 'red', NULL);
                 """,
             left: ["labels.shown: username"]
+        ),
+        LeftValue(
+            name: "a state that is the name of one user, and words of which few are names",
+            sql: """
+                CREATE TABLE jobs(id INTEGER PRIMARY KEY, state TEXT, title TEXT);
+                INSERT INTO jobs VALUES (1, 'anna_smith', 'anna_smith'),
+                    (2, 'anna_smith', 'bert_smith'), \(jobs);
+                """
         ),
     ]
 }

@@ -88,15 +88,15 @@ extension RuleSuggester {
     private var values: Range<Int> { 1..<user.columns.count }
 
     /// Whether equal values cannot be by chance: a URI or an e-mail address is a user's, and a word
-    /// may be anything unless most rows have one.
+    /// may be anything unless most rows have one of many users' words.
     private func isEvident(_ value: Int, in column: String, of count: TableSample.Count) -> Bool {
         let own = PersonalNames.canonical(user.columns[value])
         let name = PersonalNames.canonical(column)
         if PersonalNames.names(email: own) || own == name { return true }
         guard sample.distinct.contains(value) else { return false }
-        let rows = count.whole[value] ?? 0
         return sample.sure.contains(value)
-            || rows >= SuggestLimits.sureRows && rows * 2 >= count.sampled
+            || count.different(value) >= SuggestLimits.sureUsers
+                && (count.whole[value] ?? 0) * 2 >= count.sampled
             || name.contains(own) || SuggestionUser.isLogin(name)
             || PersonalNames.isReference(column, to: user, bare: names.bare(user.table))
     }
@@ -164,8 +164,9 @@ extension RuleSuggester {
         } else {
             // What may be chance is a question: no rule follows from it.
             for (value, rows) in count.whole.sorted(by: { $0.key < $1.key })
-            where rows >= SuggestLimits.placeRows && values.contains(value)
-                && sample.distinct.contains(value)
+            where values.contains(value) && sample.distinct.contains(value)
+                && count.different(value) >= SuggestLimits.placeRows
+                && rows * SuggestLimits.chance >= count.sampled
             {
                 found.append((value, text(value, ", maybe by chance,", rows)))
             }

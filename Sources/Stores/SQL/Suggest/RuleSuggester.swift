@@ -42,7 +42,7 @@ struct RuleSuggester {
         self.init(schema, user, sample)
         addUser()
         for table in tables { addReferences(of: table) }
-        clearing = Set(tables.filter { clearsValues(of: $0) }.map(\.name))
+        clearing = Set(schema.tables.filter { clearsValues(of: $0) }.map(\.name))
         follow()
         for table in deleted { addOwned(by: table) }
     }

@@ -38,6 +38,11 @@ enum SuggestLimits {
     /// A text this long with a digit or a mark is of no vocabulary.
     static let sureLength = 16
 
-    /// Rows with values of users, at least half of all, that words do not have by chance.
-    static let sureRows = 10
+    /// Different users' words, in half of all rows or more, that are not there by chance: a status
+    /// such as `active` may be one user's name, in every row.
+    static let sureUsers = 10
+
+    /// One of so many rows must have a user's word before anybody is asked: among 10,000 names are
+    /// many words.
+    static let chance = 10
 }

@@ -107,12 +107,19 @@ struct TableSample: Sendable {
         /// By the number of the user's column.
         var whole: [Int: Int] = [:]
         var inside: [Int: Int] = [:]
+        /// One user for each different whole value.
+        private var users: [Int: Set<Int>] = [:]
+
+        /// How many different values of a user's column stand in a column.
+        func different(_ value: Int) -> Int { users[value]?.count ?? 0 }
 
         fileprivate mutating func note(_ match: Match) {
             switch match {
             case .null: return
             case .other: break
-            case .whole(let value): whole[value.column, default: 0] += 1
+            case .whole(let value):
+                whole[value.column, default: 0] += 1
+                if let user = value.users.first { users[value.column, default: []].insert(user) }
             case .inside(let values):
                 for column in Set(values.map(\.column)) { inside[column, default: 0] += 1 }
             }
