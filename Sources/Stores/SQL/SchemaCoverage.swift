@@ -122,8 +122,10 @@ struct SchemaCoverage {
     ) -> CoverageFinding? {
         let own = holders[table.name.lowercased()] ?? []
         guard let holder = own.first(where: { $0.column == column }) else { return nil }
-        // A mask of a column is only in the rows of its rule.
-        let isOfRule = rules.contains { $0.column.lowercased() == column.lowercased() }
+        // A mask of a column is only in the rows of its rule, as what conditions of it name.
+        let isOfRule = rules.contains {
+            $0.column.lowercased() == column.lowercased() && $0.conditions.isEmpty
+        }
         let isCovered = isOfRule || isKey(column, of: table) || !holder.isLeft
         return CoverageFinding(
             name: "\(table.name).\(column)",

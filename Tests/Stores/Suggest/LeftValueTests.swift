@@ -176,7 +176,7 @@ extension LeftValue {
                     (2, 'user-bert', 'sent', NULL, 'bert@example.org');
                 """,
             rules: [some],
-            left: ["posts.reply_to: email"]
+            left: ["posts.writer: id", "posts.reply_to: email"]
         )
     }()
 

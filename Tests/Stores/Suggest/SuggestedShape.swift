@@ -28,7 +28,8 @@ extension SuggestedShape {
 
     static let all = [
         chain, bareChain, tree, polymorphic, composite, authorAndEditor, messages, members,
-        byEmail, address, cascade, belowOthers, amongUsers, numbers, inside, unrelated,
+        byEmail, address, cascade, belowOthers, neededBelowOthers, amongUsers, numbers,
+        inside, unrelated,
     ]
 
     static let chain = SuggestedShape(
@@ -225,6 +226,16 @@ extension SuggestedShape {
         ],
         left: ["envelopes": ["2|user-bert"], "recipients": ["2|2|", "3|2|"]],
         words: ["'address' holds 'users.email' in 2 of 2 sampled rows."]
+    )
+
+    /// The row is another's, and cannot be without the address.
+    static let neededBelowOthers = SuggestedShape(
+        name: "the same in a column that cannot be NULL",
+        sql: belowOthers.sql.replacing("(3, 2, NULL)", with: "(3, 1, 'carl@example.org')")
+            .replacing("address TEXT", with: "address TEXT NOT NULL"),
+        rules: ["envelopes.sender_id: delete", "users.id: delete"],
+        left: ["envelopes": ["2|user-bert"], "recipients": ["2|2|anna@example.org"]],
+        words: ["DECIDE: 'recipients.address' holds 'users.email' in 3 of 3 sampled rows."]
     )
 
     static let amongUsers = SuggestedShape(

@@ -42,20 +42,27 @@ extension RuleSuggester {
         guard let sampled = sample.tables[shape.name] else { return }
         let direct = (rules[shape.name] ?? []).filter { $0.rule.via == nil }
         let keyed = Set(shape.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
+        let isBelow = deleted.contains(shape.name) && isUnowned(shape)
         // In the table of users an id is another user's, such as who invited them.
         let isIDs = shape.name == user.table && user.parts.isEmpty
-        let ids = isIDs ? references(of: shape).map(\.column) : []
+        let references = isIDs ? references(of: shape) : []
         for column in shape.columns where !keyed.contains(column.name.lowercased()) {
             let count = sampled.count(column.name)
-            let id: (Int, Int)? = ids.contains(column.name) ? (0, count.whole[0] ?? 0) : nil
+            let reference = references.first { $0.column == column.name }
+            let id: (Int, Int)? = reference == nil ? nil : (0, count.whole[0] ?? 0)
             guard let (value, whole) = id ?? value(of: count, column.name),
                 left(sampled, column.name).contains(value)
             else { continue }
-            let clears =
-                (sampled.isOfOthers(column.name) || direct.contains { $0.rule.action != .delete })
-                && isNullable([column.name], in: shape)
+            let isOfOthers =
+                isBelow || shape.name == user.table || sampled.isOfOthers(column.name)
+                || direct.contains { $0.rule.action != .delete }
+            let clears = isOfOthers && isNullable([column.name], in: shape)
             // Another user's row does not go, and ``noteLeft()`` asks what to do.
-            guard clears || shape.name != user.table else { continue }
+            guard clears || !isOfOthers else { continue }
+            let question: String? =
+                shape.name != user.table
+                ? "is a row with such a value the user's?"
+                : reference?.isByName == true ? "is it a user id at all?" : nil
             let parent = user.columns[value]
             add(
                 SuggestedRule(
@@ -69,8 +76,7 @@ extension RuleSuggester {
                         "'\(column.name)' holds '\(user.table).\(parent)'"
                             + " \(Self.share(whole, of: count.sampled))."
                     ],
-                    decision: shape.name == user.table
-                        ? nil : "is a row with such a value the user's?"
+                    decision: question
                 )
             )
         }
@@ -106,8 +112,17 @@ extension RuleSuggester {
         guard let sampled = sample.tables[shape.name] else { return false }
         return shape.columns.map(\.name).contains { column in
             let isKeyed = shape.foreignKeys.contains { $0.childColumns.contains(column) }
-            return !isKeyed && isNullable([column], in: shape) && sampled.isOfOthers(column)
-                && !holds(sampled.count(column), column, isID: false).isEmpty
+            guard !isKeyed, isNullable([column], in: shape),
+                sampled.isOfOthers(column) || isUnowned(shape) && !sampled.goes(column)
+            else { return false }
+            return !holds(sampled.count(column), column, isID: false).isEmpty
+        }
+    }
+
+    /// Whether nothing in a row says whose it is: it goes with rows of another table, or not.
+    private func isUnowned(_ shape: TableShape) -> Bool {
+        !(rules[shape.name] ?? []).contains { other in
+            other.rule.via == nil || other.rule.via?.table == user.table
         }
     }
 
