@@ -56,7 +56,7 @@ struct SuggestedText: Sendable, CustomTestStringConvertible {
 extension SuggestedText {
     static let all =
         cascades + shared + documents + types
-        + [mentions, list, sentences, names, shortIDs, single]
+        + [mentions, list, sentences, nameBeside, names, shortIDs, single]
 
     private static let cascades = [
         SuggestedText(
@@ -283,6 +283,19 @@ extension SuggestedText {
             "DECIDE: 'notes.body' holds 'users.id' inside longer values, in 2 of 2 sampled rows.",
             "- notes: see the questions above",
         ]
+    )
+
+    private static let nameBeside = SuggestedText(
+        name: "a short name of one user beside the ids of others",
+        sql: """
+            CREATE TABLE users(id TEXT PRIMARY KEY, username TEXT UNIQUE);
+            CREATE TABLE notes(id INTEGER PRIMARY KEY, body TEXT);
+            INSERT INTO users VALUES ('user-anna', 'anna'), ('user-bert', 'bert'),
+                ('user-carl', 'carl');
+            INSERT INTO notes VALUES (1, 'bert met user-anna'), (2, 'bert met user-carl');
+            """,
+        rules: ["users.id: delete"],
+        words: ["DECIDE: 'notes.body' holds 'users.id' inside longer values, in 2 of 2"]
     )
 
     private static let names = SuggestedText(

@@ -97,10 +97,12 @@ extension ValueMatcher {
         let found = (parts + words).filter {
             Self.isDistinct(String($0)) && known(String($0)) != nil
         }
-        // Of two values, each would stand in the pattern for the other.
-        guard let first = found.first, Set(found.map(\.startIndex)).count == 1,
-            let value = known(String(first))
-        else { return [] }
+        guard let first = found.first, let value = known(String(first)) else { return [] }
+        // The pattern is printed: it has no other value, nor a short name of another user.
+        let isOfUser = { (word: Substring) in
+            word.startIndex != first.startIndex && known(String(word.drop { $0 == "@" })) != nil
+        }
+        guard !(parts + words).contains(where: isOfUser) else { return [] }
         let before = String(text[..<first.startIndex])
         let after = String(text[first.endIndex...])
         let around = before + after
