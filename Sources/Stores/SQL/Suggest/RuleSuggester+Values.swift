@@ -143,19 +143,22 @@ extension RuleSuggester {
         let tables = schema.tables.filter { $0.isOwn && $0.holdsRows && $0.canSelect }
         return tables.flatMap { shape -> [ValueHolder] in
             guard let rows = sample.tables[shape.name] else { return [] }
-            let ids = suggester.references(of: shape)
-                .filter { $0.key == nil && !$0.isByName }.map(\.column)
+            let references = suggester.references(of: shape)
+            let ids = references.filter { $0.key == nil && !$0.isByName }.map(\.column)
             return shape.columns.compactMap { column -> ValueHolder? in
                 let count = rows.count(column.name)
                 let found = suggester.holds(count, column.name, isID: ids.contains(column.name))
                 let left = suggester.left(rows, column.name).intersection(found.map { $0.value })
-                guard shape.name == user.table ? !left.isEmpty : !found.isEmpty else { return nil }
-                let reasons = found.filter { left.isEmpty || left.contains($0.value) }
+                let isReference = references.contains { $0.column == column.name }
+                let unsure = isReference ? [] : suggester.mayHold(rows, column.name, in: shape)
+                let isLeft = !left.isEmpty || !unsure.isEmpty
+                guard isLeft || shape.name != user.table && !found.isEmpty else { return nil }
+                let reasons = found.filter { !isLeft || left.contains($0.value) }
                 return ValueHolder(
                     table: shape.name,
                     column: column.name,
-                    reason: reasons.map { $0.text }.joined(separator: "; "),
-                    isLeft: !left.isEmpty
+                    reason: (reasons.map { $0.text } + unsure).joined(separator: "; "),
+                    isLeft: isLeft
                 )
             }
         }
@@ -191,6 +194,22 @@ extension RuleSuggester {
             found.append((value, text(value, " inside longer values,", rows)))
         }
         return found
+    }
+
+    /// Words for small numbers that may be ids of users: no rule follows from them.
+    private func mayHold(
+        _ sampled: TableSample,
+        _ column: String,
+        in shape: TableShape
+    ) -> [String] {
+        let isKeyed = shape.foreignKeys.contains { $0.childColumns.contains(column) }
+        guard !isKeyed, shape.typeColumn(of: column) == nil else { return [] }
+        let found = sampled.leftNumbers(in: column).filter { mayRefer($0, column, in: shape) }
+        return found.map { numbers in
+            let place = numbers.path.isEmpty ? "" : " at \(numbers.path)"
+            let rows = Set(numbers.ids.map { $0.row }).count
+            return "may hold ids of users\(place) \(Self.share(rows, of: numbers.rows))"
+        }
     }
 
     /// Notes what no rule is about, as the check will report it.

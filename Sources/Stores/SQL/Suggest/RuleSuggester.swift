@@ -24,6 +24,8 @@ struct RuleSuggester {
     private let typed: [String: [TypedReference]]
     /// Columns such as `post_id` that are no foreign keys, by the table that they name.
     private let named: [String: [(child: TableShape, column: String)]]
+    /// Columns of foreign keys to the id of users, in lower case.
+    private let keyed: Set<String>
     /// The schema declares foreign keys.
     let hasKeys: Bool
     /// How far ``follow()`` has come.
@@ -34,7 +36,12 @@ struct RuleSuggester {
         names = TableNames(schema)
         typed = TypedReference.all(schema, sample)
         named = Self.named(schema, names)
-        hasKeys = schema.tables.contains { !$0.foreignKeys.isEmpty }
+        let keys = schema.tables.flatMap(\.foreignKeys)
+        hasKeys = !keys.isEmpty
+        keyed = Set(
+            keys.filter { $0.parent == user.table && $0.parentColumns == [user.column] }
+                .flatMap(\.childColumns).map { $0.lowercased() }
+        )
     }
 
     /// With the rules that say with whom rows go, by references and what hangs on them.
@@ -147,6 +154,25 @@ struct RuleSuggester {
     /// Columns that are named like a reference to a table.
     func named(after table: String) -> [(child: TableShape, column: String)] {
         named[table] ?? []
+    }
+
+    /// Whether small numbers may be users' ids, by the name of their column or member, or since
+    /// chance gives fewer.
+    func mayRefer(_ numbers: TableSample.Numbers, _ column: String, in shape: TableShape) -> Bool {
+        let member = numbers.path.replacing("[*]", with: "").split(separator: ".").dropFirst().last
+        let name = member.map(String.init) ?? (numbers.path.isEmpty ? column : "")
+        var words = PersonalNames.words(name)
+        let isReference = words.count > 1 && (words.last == "id" || words.last == "ids")
+        if isReference { words[words.count - 1] = "id" }
+        let isElsewhere = words.indices.contains { start in
+            let rest = words[start...].joined(separator: "_")
+            return names.table(of: rest, in: shape.name).map { $0 != user.table } ?? false
+        }
+        let stem = words.dropLast(isReference ? 1 : 0).joined()
+        guard !isElsewhere, !PersonalNames.plain.contains(stem), !PersonalNames.isMeasure(stem)
+        else { return false }
+        return isReference || keyed.contains(name.lowercased())
+            || numbers.chance <= SuggestLimits.density
     }
 
     private static func named(

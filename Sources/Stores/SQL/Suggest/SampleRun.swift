@@ -154,6 +154,7 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
             for (number, value) in values.enumerated() where number < sample.rows.count {
                 note(value, of: column, at: (number, index), &sample)
             }
+            note(numbers: values, of: column, &sample)
             guard table.columns.contains(where: { table.typeColumn(of: $0.name) == column.name })
             else { continue }
             sample.types[column.name] = values.map(typeName)
@@ -186,6 +187,25 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
                 sample.unnamed[column.name, default: []].insert(one.value.column)
             }
         }
+    }
+
+    /// Notes where small numbers may be ids of users.
+    private func note(
+        numbers values: [BoundValue?],
+        of column: ColumnShape,
+        _ sample: inout TableSample
+    ) {
+        guard samples.idType == .integer, !samples.distinct.contains(0), user.parts.isEmpty,
+            !column.isPrimaryKey
+        else { return }
+        var places: [String: [(row: Int, number: Int64)]] = [:]
+        for (row, value) in values.enumerated() {
+            for (path, number) in matcher.numbers(in: value, of: column) {
+                places[path, default: []].append((row: row, number: number))
+            }
+        }
+        sample.numbers[column.name] = places.sorted { $0.key < $1.key }
+            .compactMap { matcher.numbers($0.value, at: $0.key) }
     }
 
     /// How a rule about the place compares.

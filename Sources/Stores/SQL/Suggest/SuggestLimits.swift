@@ -45,4 +45,7 @@ enum SuggestLimits {
     /// One of so many rows must have a user's word before anybody is asked: among 10,000 names are
     /// many words.
     static let chance = 10
+
+    /// Where no more of the numbers in a range are users' ids, ten of eleven are none by chance.
+    static let density = 0.25
 }

@@ -144,6 +144,22 @@ extension PersonalNames {
         return name.hasSuffix("message") || name.hasSuffix("messages")
     }
 
+    private static let measures = [
+        "count", "number", "level", "status", "type", "age", "score", "order", "position", "rank",
+        "state", "kind", "category", "group", "role", "parent", "root", "version", "sequence",
+        "priority", "quantity", "amount", "size", "index", "code", "year", "external", "legacy",
+        "object", "item",
+    ]
+
+    /// Whether a ``canonical(_:)`` name is one of a number that means no row, or a row of anything.
+    static func isMeasure(_ name: String) -> Bool { measures.contains { name.hasSuffix($0) } }
+
+    /// The words of a name in lower case: `assigned`, `agent` and `id` of `assignedAgentId`.
+    static func words(_ name: String) -> [String] {
+        let spaced = name.replacing(#/([a-z])([A-Z])/#) { "\($0.1)_\($0.2)" }
+        return spaced.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    }
+
     /// Whether a column of that name may well hold a user id, by its own words or those of the user
     /// table.
     static func isReference(_ column: String, to user: SuggestionUser, bare: String) -> Bool {
@@ -152,8 +168,7 @@ extension PersonalNames {
         let singular = table.hasSuffix("s") ? String(table.dropLast()) : table
         if isUserID(name) || isAudit(column) { return true }
         if name == singular || name == singular + canonical(user.column) { return true }
-        let measures = ["count", "number", "level", "status", "type", "age", "score", "order"]
-        guard !measures.contains(where: { name.hasSuffix($0) }) else { return false }
+        guard !isMeasure(name) else { return false }
         let words = ["user", "owner", "author", "creator", "sender", "recipient", "member"]
         return words.contains { name.contains($0) }
     }

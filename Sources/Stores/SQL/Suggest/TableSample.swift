@@ -30,6 +30,17 @@ struct TableSample: Sendable {
         let table: String
     }
 
+    /// Small numbers at one place, of which nearly all different ones are users' ids.
+    struct Numbers: Sendable {
+        /// In JSON; empty for the column itself.
+        let path: String
+        /// How many rows have one.
+        let rows: Int
+        let ids: [(row: Int, value: UserValue)]
+        /// The share of users' ids among all numbers from the least to the greatest.
+        let chance: Double
+    }
+
     let columns: [String]
     /// Row by row, in the order of ``columns``.
     var rows: [[Match]] = []
@@ -43,6 +54,8 @@ struct TableSample: Sendable {
     var unnamed: [String: Set<Int>] = [:]
     /// Who is named behind an `@`, by column, each with the number of the row.
     var mentions: [String: [(row: Int, value: UserValue)]] = [:]
+    /// Small numbers that may be users' ids, by column.
+    var numbers: [String: [Numbers]] = [:]
     /// What columns of times hold.
     var units: [String: CreationColumn.Unit] = [:]
 
@@ -77,6 +90,13 @@ struct TableSample: Sendable {
         let reaching = owners.filter { $0.columns?.contains(column.lowercased()) ?? true }
         return values.filter { value in
             reaching.allSatisfy { $0.users[row].isDisjoint(with: value.users) }
+        }
+    }
+
+    /// The numbers of which one is a user's with whom its row does not go.
+    func leftNumbers(in column: String) -> [Numbers] {
+        (numbers[column] ?? []).filter { found in
+            found.ids.contains { !left(of: [$0.value], in: column, at: $0.row).isEmpty }
         }
     }
 

@@ -77,6 +77,36 @@ extension ValueMatcher {
         }
     }
 
+    /// Each whole number of a value: its own, or one in JSON with the path of plain names.
+    func numbers(
+        in value: BoundValue?,
+        of column: ColumnShape
+    ) -> [(path: String, number: Int64)] {
+        guard let text = value.flatMap(Self.text) else { return [] }
+        if column.idTypes.contains(.integer) {
+            return Int64(text).map { [(path: "", number: $0)] } ?? []
+        }
+        return Self.json(text).map { numbers(in: $0, "$", depth: 0) } ?? []
+    }
+
+    private func numbers(
+        in value: JSONValue,
+        _ path: String,
+        depth: Int
+    ) -> [(path: String, number: Int64)] {
+        guard depth < 8 else { return [] }
+        switch value {
+        case .integer(let number): return [(path: path, number: number)]
+        case .array(let items):
+            return items.flatMap { numbers(in: $0, path + "[*]", depth: depth + 1) }
+        case .object(let members):
+            return members.filter { isName($0.name) }.flatMap { member in
+                numbers(in: member.value, "\(path).\(member.name)", depth: depth + 1)
+            }
+        case .null, .bool, .number, .string: return []
+        }
+    }
+
     private func at(_ path: String?, _ text: String) -> [Found] {
         find(text, path.flatMap { JSONPath($0) }.map { .json($0) }).map { [$0] } ?? []
     }

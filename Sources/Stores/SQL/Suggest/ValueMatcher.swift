@@ -6,6 +6,8 @@ import Lifecycle
 /// It holds the users' values for the time of one call; what it answers has none of them.
 struct ValueMatcher: Sendable {
     private var known: [String: TableSample.UserValue] = [:]
+    /// The ids that are numbers.
+    private var numbers: [Int64] = []
     /// The type of the ids, as the first user has it.
     private(set) var idType: IDType?
     private(set) var userCount = 0
@@ -35,6 +37,7 @@ struct ValueMatcher: Sendable {
                 counts[column] = count
             }
         }
+        numbers = known.compactMap { text, value in value.column == 0 ? Int64(text) : nil }
         distinct = Set(counts.filter { $0.value.distinct * 10 >= $0.value.all * 9 }.keys)
         sure = Set(counts.filter { $0.value.sure * 2 > $0.value.all }.keys)
     }
@@ -64,6 +67,27 @@ struct ValueMatcher: Sendable {
 
     /// Whose a whole value is.
     func known(_ text: String) -> TableSample.UserValue? { known[text] }
+
+    /// What numbers at one place are; `nil` unless nearly all different ones are ids of users.
+    func numbers(_ found: [(row: Int, number: Int64)], at path: String) -> TableSample.Numbers? {
+        let all = Set(found.map { $0.number })
+        let different = all.count { known["\($0)"]?.column == 0 }
+        guard let low = all.min(), let high = all.max(), different >= SuggestLimits.sureUsers,
+            different * 10 >= all.count * 9
+        else { return nil }
+        var ids: [(row: Int, value: TableSample.UserValue)] = []
+        for (row, number) in found {
+            guard let value = known["\(number)"], value.column == 0 else { continue }
+            ids.append((row: row, value: value))
+        }
+        let between = numbers.count { low <= $0 && $0 <= high }
+        return TableSample.Numbers(
+            path: path,
+            rows: Set(found.map { $0.row }).count,
+            ids: ids,
+            chance: Double(between) / (Double(high) - Double(low) + 1)
+        )
+    }
 
     private static func type(_ value: BoundValue) -> IDType {
         switch value {
