@@ -14,7 +14,7 @@ import Testing
             (#"{"error":{"code":10}}"#, "10"),
             (#"{"error":{"code":10,"error_subcode":1363041}}"#, "10/1363041"),
             (#"{"error":{"error_subcode":1363041}}"#, nil),
-            (#"{"errors":[{"code":89}]}"#, nil),
+            (#"{"errors":[{"code":89}]}"#, "89"),
         ] as [(String, String?)]
     )
     func codes(_ text: String, _ code: String?) throws {

@@ -112,7 +112,7 @@ def columns_of(ddl):
 
 
 def fill(server, app):
-    """Creates the tables; answers the rows of each by their keys, with their owners and what tells of users."""
+    """Creates the tables; answers the rows of each by their keys, with their owners and the users whom cells name."""
     tables = {name: (names, key, {}) for name, (names, key) in columns_of(app.ddl).items()}
     made = {name: [] for name in tables}
     server.sql(app.ddl)
@@ -131,8 +131,8 @@ def fill(server, app):
             server.sql(f"INSERT INTO {table} VALUES {', '.join(values[index:index + 500])};")
     # Each column by which rows are found has an index, as the applications have them.
     for table, (names, key, rows) in tables.items():
-        told = {name for _, users in rows.values() for name in users}
-        for name in told - set(key[:1]):
+        naming = {name for _, users in rows.values() for name in users}
+        for name in naming - set(key[:1]):
             kind = re.search(rf'CREATE TABLE {table} \(.*?\b{name}"? (\w+)', app.ddl, re.S).group(1)
             if kind not in ("text", "longtext"):
                 quoted = name if app.kind == "mysql" else f'"{name}"'
