@@ -267,7 +267,9 @@ struct FamilyRefusal: Error, Sendable {
         _ description: String? = nil,
         status: Int = 400
     ) -> FamilyRefusal {
-        let body: JSONValue = ["error": .string(error), "error_description": JSONValue(description)]
+        let body: JSONValue = [
+            "error": .string(error), "error_description": JSONValue(description),
+        ]
         return FamilyRefusal(error, .json(body, status: status))
     }
 

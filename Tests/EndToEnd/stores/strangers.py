@@ -51,14 +51,15 @@ def erase(checks, stage, server, app, rows):
     section = f'[[target]]\nname = "app"\n{server.access(stage)}'
     if app.kind == "postgresql":
         section += 'schemas = ["public"]\n'
-    write(stage, base + section)
+    table, column = app.users.split(".")
+    write(stage, f'{base}{section}[[target.table]]\ntable = "{table}"\ncolumn = "{column}"\naction = "delete"\n')
     stage.starts()
     asked = stage.run("expungectl", "targets", "suggest", "app", "--user-table", app.users)
     stage.stop()
     checks.equal(f"{app.name}: rules are suggested", (asked.returncode, asked.stderr), (0, ""))
     text, edits = edited(checks, app, asked.stdout)
     checks.check(f"{app.name}: at most {EDITS_MAX} lines are edited", edits <= EDITS_MAX, edits)
-    write(stage, base + text)
+    write(stage, base[:base.index("[[target]]")] + text)
     stage.starts()
     checked = stage.run("expungectl", "targets", "check", "app")
     keep(stage, app, asked.stdout, checked.stdout)
@@ -159,6 +160,8 @@ def compare(tables, before, after):
                 if owner not in ERASED:
                     lost[table] = lost.get(table, 0) + 1
                 continue
+            if owner in ERASED and not users and row == before[table][place]:
+                left[table] = left.get(table, 0) + 1
             for name, old, new in zip(names, before[table][place], row):
                 is_erased = users.get(name) in ERASED
                 if is_erased and new == old:
