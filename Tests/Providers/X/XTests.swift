@@ -179,8 +179,8 @@ struct XTests {
         "OAuth 1.0a: a refusal is the token's where a made-up token gets the documented one",
         arguments: [
             (
-                .json(401, #"{"errors":[{"code":32,"message":"x"}]}"#),
-                Refusal(status: 401, error: "32")
+                .json(403, #"{"errors":[{"code":64,"message":"x"}]}"#),
+                Refusal(status: 403, error: "64")
             ), (.json(403, #"{"message":"Forbidden"}"#), Refusal(status: 403)),
         ] as [(RawServer.Reaction, Refusal)]
     )
@@ -194,6 +194,28 @@ struct XTests {
             let answer = await provider.revoke(Self.credential(.accessToken, "1-a:secret"))
             #expect(answer == .failure(.refused(refusal)))
             #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test("OAuth 1.0a: a wrong signature is the token's own only once X honored another one")
+    func signature() async throws {
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            if request.contains(#"oauth_token="1-good""#) {
+                return .json(200, #"{"access_token":"1-good"}"#)
+            }
+            // As a consumer secret that is wrong for everybody has it, too.
+            let code = request.contains(#"oauth_token="1-a""#) ? 32 : 89
+            return .json(401, #"{"errors":[{"code":\#(code),"message":"x"}]}"#)
+        }
+        try await Self.with(Self.oauth1, react: react) { provider, _ in
+            let refusal = Refusal(status: 401, error: "32")
+            let wrong = Self.credential(.accessToken, "1-a:secret")
+            for _ in 1...2 {
+                #expect(await provider.revoke(wrong) == .failure(.refusesAll(refusal)))
+            }
+            let good = Self.credential(.accessToken, "1-good:secret")
+            #expect(await provider.revoke(good) == .success)
+            #expect(await provider.revoke(wrong) == .failure(.refused(refusal)))
         }
     }
 
