@@ -76,6 +76,19 @@ struct AnswerRecorderTests {
         #expect(recorded == VendorAnswer(Refusal(status: 422, error: "odd"), words: "Of the user"))
     }
 
+    @Test("a key set that is missing is no answer about a token")
+    func keys() async throws {
+        let missing = RawServer.Reaction.json(404, #"{"error":"odd"}"#)
+        let recorded = try await Self.answer({ _ in missing }) { provider in
+            guard case .found(let endpoint) = await provider.endpoints.find(.revocation) else {
+                Issue.record("there is no endpoint")
+                return
+            }
+            _ = await provider.http.keySet(at: endpoint)
+        }
+        #expect(recorded == nil)
+    }
+
     @Test("the answer to a code is kept without words")
     func code() async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { _ in

@@ -76,8 +76,9 @@ extension FormBody {
 extension RemoteClient {
     /// Reads a key set; `nil` when there is none at the endpoint.
     func keySet(at endpoint: RemoteEndpoint) async -> SigningKeySet? {
-        guard case .reply(let reply) = await send(RemoteRequest(endpoint)), reply.status == 200
-        else { return nil }
+        // What comes is about no token.
+        let outcome = await AnswerRecorder.probing { await send(RemoteRequest(endpoint)) }
+        guard case .reply(let reply) = outcome, reply.status == 200 else { return nil }
         return SigningKeySet(reply.body)
     }
 }
