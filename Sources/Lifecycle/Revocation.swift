@@ -450,6 +450,8 @@ extension Revocation {
             return note(Refusal(status: nil), at: index, mayRotate: false, &context)
         case .throttled, .unreachable, .lost, .unusable, .rejected, .refusesAll, .notConfigured,
             .keys, .blocked:
+            // Nothing was sent.
+            if case .notConfigured = failure { attempts -= 1 }
             retry.fail(after: failure, &context)
             return []
         }
