@@ -44,14 +44,17 @@ extension DaemonBackend {
         }
         let problem = isChecked ? await Self.problem(of: name, adapters) : nil
         let isWell = isChecked && problem == nil
-        let unserved = isChecked ? try await unserved(at: name) : [:]
+        var counts: [String: Int]?
         if isChecked {
-            parts.engine.post(.checked(name, isWell: isWell, unserved: Set(unserved.keys)))
+            let found = try await waiting(at: name)
+            let unserved = Set(unserved(found, at: name).keys)
+            parts.engine.post(.checked(name, isWell: isWell, unserved: unserved))
+            counts = found
         }
         await parts.engine.probe()
         audit("\(action.rawValue)_provider", caller, ["provider": "\(name)"])
         let pauses = try await attempt("providers") { try await parts.state.pauses() }
-        var health = try await health(of: lane, reason: pauses.providers[name], unserved)
+        var health = try await health(of: lane, reason: pauses.providers[name], counts)
         if let problem {
             if !health.findings.contains(problem.finding) {
                 health.findings.append(problem.finding)
@@ -181,20 +184,21 @@ extension DaemonBackend {
             + (configuration.directory.map { [(name: $0.name, kind: $0.kindName)] } ?? [])
     }
 
+    /// How many requests wait for each client id; reads all that are open.
     private func waiting(at name: ProviderName) async throws(ControlProblem) -> [String: Int] {
         try await attempt("providers") { try await parts.state.waitingCounts(at: name) }
     }
 
-    /// How many requests wait for each client id that the provider's section does not list.
-    private func unserved(at name: ProviderName) async throws(ControlProblem) -> [String: Int] {
+    /// Those of client ids that the provider's section does not list.
+    private func unserved(_ counts: [String: Int], at name: ProviderName) -> [String: Int] {
         guard let provider = parts.registry.current.providers[name] else { return [:] }
-        return try await waiting(at: name).filter { !provider.serves($0.key) }
+        return counts.filter { !provider.serves($0.key) }
     }
 
     private func health(
         of provider: (name: ProviderName, kind: String),
         reason: String?,
-        _ checked: [String: Int] = [:]
+        _ waitingCounts: [String: Int]? = nil
     ) async throws(ControlProblem) -> WireHealth {
         var health = WireHealth(
             name: provider.name.rawValue,
@@ -219,8 +223,11 @@ extension DaemonBackend {
         }
         let clients = parts.registry.current.providers[provider.name]?.refusedClients ?? []
         health.findings += clients.map { "since \($0.since.rfc3339) it refuses \($0.answer.text)" }
-        let isUnknown = checked.isEmpty && !lane.unconfiguredClients.isEmpty
-        let unserved = isUnknown ? try await unserved(at: provider.name) : checked
+        var counts = waitingCounts
+        if counts == nil, !lane.unconfiguredClients.isEmpty {
+            counts = try await waiting(at: provider.name)
+        }
+        let unserved = unserved(counts ?? [:], at: provider.name)
         health.findings += unserved.sorted { $0.key < $1.key }.map { client, count in
             "client id '\(client)' is not configured, and requests wait for it (\(count)): put it"
                 + " back into client_ids and reload, or give their revocations up with expungectl"
@@ -233,8 +240,8 @@ extension DaemonBackend {
             )
         }
         if !health.findings.isEmpty {
-            let counts = try await waiting(at: provider.name).values
-            health.waiting = max(counts.reduce(0, +), lane.waitingCount)
+            if counts == nil { counts = try await waiting(at: provider.name) }
+            health.waiting = max(counts?.values.reduce(0, +) ?? 0, lane.waitingCount)
         }
         switch lane.breaker {
         case .closed:
