@@ -56,8 +56,10 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
     package private(set) var isInDoubt: Bool
     /// Its time is not stored: a code waits for seconds at most.
     package var retry: Retry
-    /// The last answer that brought no tokens. The vendor's words are not kept: a code may fail
-    /// while nobody waits for it, and nothing would end them.
+    /// The last answer that brought no tokens.
+    ///
+    /// The vendor's words are not kept: a code may fail while nobody waits for it, and nothing
+    /// would end them.
     package var answer: Refusal?
 
     package init(

@@ -9,7 +9,9 @@ package struct PurgeWork: Hashable, Sendable, RequestWork {
     package var step = Step.waiting
     package var counts = PurgeCounts()
     package var attempts = 0
-    /// `lastFailure` may be `remaining_rows`, too. That and `locked_rows` outlast a purge.
+    /// `lastFailure` may be `remaining_rows`, too.
+    ///
+    /// That and `locked_rows` outlast a purge.
     package var retry = Retry()
     package var startedAt: WallTime?
     package var endedAt: WallTime?

@@ -78,8 +78,10 @@ struct AnswerRecorderTests {
 
     @Test("a key set that is missing is no answer about a token")
     func keys() async throws {
-        let missing = RawServer.Reaction.json(404, #"{"error":"odd"}"#)
-        let recorded = try await Self.answer({ _ in missing }) { provider in
+        let react: @Sendable (String) -> RawServer.Reaction = { _ in
+            .json(404, #"{"error":"odd"}"#)
+        }
+        let recorded = try await Self.answer(react) { provider in
             guard case .found(let endpoint) = await provider.endpoints.find(.revocation) else {
                 Issue.record("there is no endpoint")
                 return

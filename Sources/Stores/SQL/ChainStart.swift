@@ -8,8 +8,10 @@ import Lifecycle
 struct ChainStart: Sendable {
     /// Count the rows of a user at which the chain starts, one statement for each table.
     let rowSQL: [String]
-    /// Count the rows of the user's account, all of which stand while the application has not begun
-    /// to erase it: rows that lead to nobody are older then, and of others. Empty without any.
+    /// Count the rows of the user's account; empty without any.
+    ///
+    /// All of them stand while the application has not begun to erase it: rows that lead to no user
+    /// are older then, and of others.
     let accountSQL: [String]
     /// True for a row of the rule's table that may be of a user without such rows.
     let isLoose: String
