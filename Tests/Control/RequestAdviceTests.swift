@@ -43,5 +43,20 @@ extension ControlSuite {
             let end = "\(text); let the user sign in again for a new one"
             #expect(lines.count == 1 && lines[0].hasSuffix(end), "\(lines)")
         }
+
+        @Test func `of several accounts each waits for a sign-in of its own`() {
+            var (first, second) = (Samples.identity, Samples.identity)
+            second.identityID = IdentityID(TimeOrderedID(high: 0x0190_0000_0000_7003, low: 1 << 63))
+            var request = Samples.request(.parked, detail: "needs_reauthentication")
+            func lines() -> [String] {
+                RequestAdvice(request).lines.filter { $0.hasPrefix("account: ") }
+            }
+            first.verdict = nil
+            request.identities = [first]
+            #expect(lines().isEmpty)
+            request.identities = [first, second]
+            let end = "waits for a sign-in to its own account"
+            #expect(lines() == ["account: apple: \(first.identityID) \(end)"])
+        }
     }
 }

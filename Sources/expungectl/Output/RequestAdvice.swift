@@ -8,7 +8,7 @@ struct RequestAdvice {
     init(_ request: WireRequest) { self.request = request }
 
     /// What the request waits for, and what an operator can do.
-    var lines: [String] { scheduled + parked + failedCodes + held + failing { $0 } }
+    var lines: [String] { scheduled + parked + accounts + failedCodes + held + failing { $0 } }
 
     /// The same for a person who waits for the end: it changes only with what the request waits
     /// for.
@@ -17,7 +17,7 @@ struct RequestAdvice {
             let time = request.nextAt.map(LocalTime.full) ?? "later"
             return ["begins: \(time), after the grace period"]
         }
-        return failedCodes + held + failing { _ in nil }
+        return accounts + failedCodes + held + failing { _ in nil }
     }
 
     /// Tokens that the service does not hold, identities that it forgot, and later knowledge.
@@ -39,6 +39,16 @@ struct RequestAdvice {
             "waits for: \(Self.text(reason, request.id))",
             "waits since: \(LocalTime.distant(request.updatedAt))",
         ]
+    }
+
+    /// Where the user has several accounts of a client, each waits for its own.
+    private var accounts: [String] {
+        request.identities.filter { own in
+            own.verdict == nil && own.userAction != nil
+                && request.identities.count {
+                    $0.provider == own.provider && $0.clientID == own.clientID
+                } > 1
+        }.map { "account: \($0.provider): \($0.identityID) waits for a sign-in to its own account" }
     }
 
     private var failedCodes: [String] {
