@@ -1,7 +1,7 @@
 /// The exchange of one authorization code: the five-minute lane.
 ///
 /// ```
-/// pending ──begin──▶ exchanging ──exchanged──▶ exchanged ──foreign subject──▶ refused
+/// pending ──begin──▶ exchanging ──exchanged──▶ exchanged
 ///    ▲                   │ ├──refused──▶ refused
 ///    ├─provably not acted┤ └──anything else, or a crash──▶ unknown
 ///    └──wrong endpoint───┘
@@ -31,8 +31,6 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
         case exchanged
         case refused
         case failure(EffectFailure)
-        /// Its tokens are of another subject than the pinned one, and were not stored.
-        case foreignSubject
         /// The process that wrote the intent is gone.
         case restarted
     }
@@ -96,8 +94,6 @@ package struct CodeExchange: Hashable, Sendable, Retryable {
             return settle(.exchanged)
         case (.exchanging, .refused):
             return settle(isInDoubt ? .unknown : .refused)
-        case (.exchanged, .foreignSubject):
-            return settle(.refused)
         case (.exchanging, .restarted):
             return settle(.unknown)
         case (.exchanging, .failure(let failure)):

@@ -12,6 +12,8 @@ package struct IdentitySnapshot: Hashable, Sendable {
     package let isCut: Bool
     /// Credentials that the service refused to store; the provider may honor them.
     package var refusedCount = 0
+    /// It came beside the user's first account at the provider, and proves nothing of the user.
+    package var isOtherAccount = false
 
     package init(
         identity: IdentityID,

@@ -102,7 +102,7 @@ extension JournalEvent {
         case .vaultOpened: "vault opened with key {detail}"
         case .credentialNotSealed: "credential not sealed: {error as words}"
         case .codeExpired: "authorization code of {provider} lost: {detail as words}[ ({error})]"
-        case .subjectMismatch: "authorization code of {provider} belongs to another subject"
+        case .subjectMismatch: "credential of {provider} belongs to another account"
         case .tokensExpiring: "tokens of {provider} about to expire unused: {count}"
         case .keyRotationStarted: "key rotation to vault key {detail} started"
         case .keyRotationFinished:

@@ -54,6 +54,8 @@ package enum Limits {
     /// Identities of one user that hold nothing but the memory of refused credentials: more client
     /// ids than any application has.
     package static let refusedIdentitiesMax = 32
+    /// Accounts of one user at one provider: nobody signs in to an application with as many.
+    package static let accountsMax = 16
     /// Where one revocation ends the whole grant, older tokens are dropped beyond this number.
     package static let credentialsPerGrantMax = 16
     /// The newest tokens that are kept then, of those that were seen live.

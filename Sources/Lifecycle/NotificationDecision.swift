@@ -20,10 +20,17 @@ package enum NotificationDecision: Hashable, Sendable {
         package let openRequest: RequestID?
         /// Verdicts of requests past revoking that became `proven`.
         package let raised: Int
+        /// It names only accounts beside the user's first, such as another person's.
+        package let isOtherAccount: Bool
 
-        package init(openDeletion: RequestID?, openRequest: RequestID?, raised: Int) {
+        package init(
+            openDeletion: RequestID?,
+            openRequest: RequestID?,
+            raised: Int,
+            isOtherAccount: Bool = false
+        ) {
             (self.openDeletion, self.openRequest) = (openDeletion, openRequest)
-            self.raised = raised
+            (self.raised, self.isOtherAccount) = (raised, isOtherAccount)
         }
     }
 
@@ -65,7 +72,7 @@ package enum NotificationDecision: Hashable, Sendable {
         case .user(let user) where meaning.endsAccount:
             if let open = user.openDeletion {
                 self = .settled(.deletionOpen, open)
-            } else if !policy.mayDelete(meaning) {
+            } else if user.isOtherAccount || !policy.mayDelete(meaning) {
                 self = .settled(.reported)
             } else {
                 self = canSubmit ? .deletion : .settled(.postponed)

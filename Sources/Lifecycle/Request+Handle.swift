@@ -91,22 +91,37 @@ extension Request {
         guard let stage = phase.stage else { throw .alreadyEnded }
         guard stage <= .revoking else { throw .deletionInProgress }
         guard providerFilter?.contains(snapshot.provider) ?? true else { return [] }
+        giveUpTokens(to: snapshot)
         guard let index = index(of: snapshot.identity) else {
             revocations.append(Revocation(snapshot))
-            reopenLinks(to: snapshot.provider)
+            reopenLinks(to: snapshot)
             return resetApproval()
         }
-        if revocations[index].learn(snapshot) { reopenLinks(to: snapshot.provider) }
+        if revocations[index].learn(snapshot) { reopenLinks(to: snapshot) }
         if revocations[index].raise() {
             return [revocations[index].announcement(of: .proven)]
         }
         return []
     }
 
-    /// Links end with the last of what others end with.
-    private mutating func reopenLinks(to provider: ProviderName) {
+    /// A token that turned out to be of another account is revoked there, unless that has begun.
+    private mutating func giveUpTokens(to snapshot: IdentitySnapshot) {
         for index in revocations.indices
-        where revocations[index].isLinked && revocations[index].provider == provider {
+        where revocations[index].identity != snapshot.identity && !revocations[index].isBusy
+            && revocations[index].verdict == nil
+        {
+            revocations[index].credentials.removeAll { old in
+                !old.hasRevokeIntent && snapshot.credentials.contains { $0.id == old.id }
+            }
+        }
+    }
+
+    /// Links end with the last of what others end with.
+    private mutating func reopenLinks(to snapshot: IdentitySnapshot) {
+        for index in revocations.indices
+        where revocations[index].isLinked && revocations[index].provider == snapshot.provider
+            && !snapshot.isOtherAccount
+        {
             revocations[index].reopen()
             revocations[index].proof = nil
         }

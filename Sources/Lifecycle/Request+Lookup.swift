@@ -81,7 +81,9 @@ extension Request {
         in environment: Environment
     ) -> RevocationStep {
         let provider = revocations[index].provider
-        let joined = revocations[(index + 1)...].filter { $0.provider == provider && !$0.isLinked }
+        let joined = revocations[(index + 1)...].filter {
+            $0.provider == provider && !$0.isLinked && !$0.isOtherAccount
+        }
         guard let last = joined.last else {
             return revocations[index].advanceWithoutVault(kind: kind, now: now, in: environment)
         }

@@ -80,6 +80,11 @@ extension Request {
             revocations.indices.filter { !revocations[$0].isLinked }
             + revocations.indices.filter { revocations[$0].isLinked }
         for index in order where revocations[index].verdict == nil {
+            let own = revocations[index]
+            revocations[index].isBehindCode = revocations.contains {
+                $0.identity != own.identity && $0.provider == own.provider
+                    && $0.clientID == own.clientID && $0.hasPendingCode
+            }
             let step =
                 revocations[index].isLinked
                 ? advanceLink(at: index, now: now, in: environment)

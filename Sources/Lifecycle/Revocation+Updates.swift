@@ -3,6 +3,7 @@ extension Revocation {
     mutating func learn(_ snapshot: IdentitySnapshot) -> Bool {
         isShared = snapshot.isShared
         isCut = snapshot.isCut
+        isOtherAccount = snapshot.isOtherAccount
         hadCredentials = hadCredentials || snapshot.hadCredentials
         var isNew = false
         beginGrant(snapshot)

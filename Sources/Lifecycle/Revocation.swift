@@ -10,6 +10,8 @@ package struct Revocation: Hashable, Sendable, RequestWork {
     package var isCut: Bool
     /// A directory named it, and the vault has nothing of it.
     package var isLinked = false
+    /// ``IdentitySnapshot/isOtherAccount``.
+    package var isOtherAccount: Bool
     package var verdict: Verdict?
     /// What the verdict rests on, where that is more than the provider's word for one call.
     package var proof: Proof?
@@ -26,6 +28,8 @@ package struct Revocation: Hashable, Sendable, RequestWork {
     package var isBusy = false
     /// The vault lacks the key of a credential; not stored, so a restart with the key tries again.
     package var isKeyMissing = false
+    /// A code of another identity of the client may bring a token of this account; not stored.
+    package var isBehindCode = false
 
     package init(_ snapshot: IdentitySnapshot) {
         identity = snapshot.identity
@@ -36,6 +40,7 @@ package struct Revocation: Hashable, Sendable, RequestWork {
         hadCredentials = snapshot.hadCredentials
         isCut = snapshot.isCut
         refusedCount = snapshot.refusedCount
+        isOtherAccount = snapshot.isOtherAccount
     }
 }
 
@@ -178,8 +183,10 @@ extension Revocation {
 
     /// One revocation would end what a code under exchange has brought, unheard.
     private func mayRevokeTooEarly(_ traits: ProviderTraits) -> Bool {
-        traits.revokesWholeGrant && credentials.contains { $0.step == .codePending }
+        traits.revokesWholeGrant && (isBehindCode || hasPendingCode)
     }
+
+    var hasPendingCode: Bool { credentials.contains { $0.step == .codePending } }
 
     /// The store calls every id token unusable, since most providers have no use for one.
     private mutating func takeUpIDTokens() {

@@ -4,7 +4,7 @@ import Testing
 /// The five-minute lane: every phase × every event.
 struct CodeExchangeTests {
     enum Column: String, CaseIterable {
-        case begin, beginTooLate, exchanged, refused, restarted, foreignSubject
+        case begin, beginTooLate, exchanged, refused, restarted
         case unreachable, throttled, lost, unusable, misconfigured, sealBroken, vaultSealed
         case refusesAll
 
@@ -14,7 +14,6 @@ struct CodeExchangeTests {
             case .exchanged: .exchanged
             case .refused: .refused
             case .restarted: .restarted
-            case .foreignSubject: .foreignSubject
             case .unreachable: .failure(.unreachable)
             case .throttled: .failure(.throttled(retryAfter: nil))
             case .lost: .failure(.lost)
@@ -38,26 +37,19 @@ struct CodeExchangeTests {
         (
             .pending,
             [
-                "exchanging +exchange", "expired +settled", ".", ".", ".", ".",
+                "exchanging +exchange", "expired +settled", ".", ".", ".",
                 ".", ".", ".", ".", ".", ".", ".", ".",
             ]
         ),
         (
             .exchanging,
             [
-                ".", ".", "exchanged +settled", "refused +settled", "unknown +settled", ".",
+                ".", ".", "exchanged +settled", "refused +settled", "unknown +settled",
                 "pending +retry", "pending +retry", "unknown +settled", "unknown +settled",
                 "pending +pause", "unknown +settled", "pending +retry", "pending +retry",
             ]
         ),
-        (
-            .exchanged,
-            [
-                ".", ".", ".", ".", ".", "refused +settled",
-                ".", ".", ".", ".", ".", ".", ".", ".",
-            ]
-        ),
-        (.refused, nothing), (.unknown, nothing), (.expired, nothing),
+        (.exchanged, nothing), (.refused, nothing), (.unknown, nothing), (.expired, nothing),
     ]
 
     static let nothing = Array(repeating: ".", count: Column.allCases.count)

@@ -104,8 +104,8 @@ extension DaemonBackend {
         let onlyClientID = Set(waiting.map(\.clientID)).count == 1 ? waiting[0].clientID : nil
         let clientID = try clientID(input.clientID ?? onlyClientID, at: input.provider)
         guard parts.vault.isOpen else { throw ControlProblem(.vaultSealed) }
-        let identity = waiting.first { $0.clientID == clientID }?.identity
-        let proof = try await proveSignIn(input, clientID, identity)
+        let identities = waiting.filter { $0.clientID == clientID }.map(\.identity)
+        let proof = try await proveSignIn(input, clientID, identities)
         var offer = CredentialOffer(
             user: user,
             userHash: record.userHash,
@@ -118,6 +118,7 @@ extension DaemonBackend {
         offer.subject = proof?.verified.subject
         offer.redirectURI = input.redirectURI
         offer.codeVerifier = input.codeVerifier
+        offer.isReauthorization = true
         offer.signIn = proof.map {
             parts.signIns.proven($0.verified, at: input.provider, of: record.userHash)
         }
@@ -130,7 +131,7 @@ extension DaemonBackend {
     private func proveSignIn(
         _ input: ReauthorizeInput,
         _ clientID: String,
-        _ identity: IdentityID?
+        _ identities: [IdentityID]
     ) async throws(ControlProblem) -> (idToken: Secret, verified: VerifiedSignIn)? {
         guard let idToken = input.idToken else {
             let adapter = parts.registry.current.providers[input.provider]
@@ -143,11 +144,13 @@ extension DaemonBackend {
             at: input.provider
         )
         let subject = SubjectHash.make(verified.subject, at: input.provider, parts.hasher)
-        let known = try await attempt("reauthorize") {
-            guard let identity else { return nil as [UInt8]? }
-            return try await parts.state.subjectHash(of: identity)
+        for identity in identities {
+            let known = try await attempt("reauthorize") {
+                try await parts.state.subjectHash(of: identity)
+            }
+            if known ?? subject == subject { return (idToken, verified) }
         }
-        guard known.map({ $0 == subject }) ?? true else { throw ControlProblem(.subjectMismatch) }
+        guard identities.isEmpty else { throw ControlProblem(.subjectMismatch) }
         return (idToken, verified)
     }
 

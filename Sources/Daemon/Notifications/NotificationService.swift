@@ -280,7 +280,8 @@ extension NotificationFinding {
                 NotificationDecision.User(
                     openDeletion: user.openDeletion,
                     openRequest: user.update.lazy.flatMap(\.openRequests).first,
-                    raised: user.raised
+                    raised: user.raised,
+                    isOtherAccount: user.isOtherAccount
                 )
             )
         }

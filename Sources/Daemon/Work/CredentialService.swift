@@ -18,6 +18,7 @@ struct CredentialOffer: Sendable {
     var codeVerifier: Secret?
     var spoolRow: SpoolRow?
     var signIn: ProvenSignIn?
+    var isReauthorization = false
 }
 
 /// Checks, seals and stores credentials, and passes authorization codes to the engine.
@@ -83,7 +84,8 @@ struct CredentialService: Sendable {
         var codes: [LoadedExchange] = []
         for case .stored(let stored) in outcomes {
             if let exchange = stored.exchange { codes.append(exchange) }
-            for update in [stored.update] + stored.sharedUpdate where !update.openRequests.isEmpty {
+            for update in [stored.update] + stored.sharedUpdate
+            where !update.openRequests.isEmpty || update.isSubjectMismatch {
                 post(.update(update))
             }
         }
@@ -196,6 +198,7 @@ struct CredentialService: Sendable {
         credential.redirectURI = offer.redirectURI
         credential.spoolRow = offer.spoolRow
         credential.signIn = offer.signIn
+        credential.isReauthorization = offer.isReauthorization
         return credential
     }
 }

@@ -87,9 +87,6 @@ extension EngineCore {
     private mutating func learn(_ update: ChangeUpdate, at now: WallTime) {
         switch update {
         case .identity(let identityUpdate):
-            if identityUpdate.isSubjectMismatch {
-                actions.append(.report(.subjectMismatch(identityUpdate.snapshot.provider)))
-            }
             spread(identityUpdate, at: now)
         case .wakeGoesOn(let reason, let id):
             continueWake(reason, after: id, at: now)

@@ -112,9 +112,12 @@ extension EngineCore {
                         let known = revocation.credentials.compactMap {
                             loaded.credentials[$0.id]?.subject?.hash
                         }
-                        if let hash = link.subjectHash, let first = known.first, first != hash {
-                            link.strangers.insert(revocation.identity)
-                        }
+                        // Another account is the link only where both have the same name.
+                        let isStranger =
+                            if let hash = link.subjectHash, let first = known.first {
+                                first != hash
+                            } else { revocation.isOtherAccount }
+                        if isStranger { link.strangers.insert(revocation.identity) }
                     }
                     return link
                 }

@@ -113,6 +113,10 @@ extension EngineCore {
     }
 
     mutating func spread(_ update: IdentityUpdate, at now: WallTime) {
+        if update.isSubjectMismatch {
+            actions.append(.report(.subjectMismatch(update.snapshot.provider)))
+        }
+        for account in update.otherAccounts { spread(account, at: now) }
         var missing: [RequestID] = []
         for id in update.openRequests {
             if window[id] != nil {

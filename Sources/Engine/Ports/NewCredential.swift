@@ -25,6 +25,8 @@ package struct NewCredential: Sendable {
     package var refusal: CredentialRejectReason?
     /// The sign-in that it came with; used in the commit that stores it, or not at all.
     package var signIn: ProvenSignIn?
+    /// The user is asked for it, and brings no account that is not known yet.
+    package var isReauthorization = false
 
     package init(
         userHash: [UInt8],

@@ -123,7 +123,7 @@ package enum StateChange: Sendable {
     case tell(IdentityID, of: [UInt8], at: WallTime)
     /// A successful exchange: destroys the code, stores its tokens (live at `at`) and the subject,
     /// and makes open requests of the user due that may still revoke. Tokens of another subject
-    /// than the pinned one are not stored: their code ends as refused.
+    /// go to its own identity, or are not stored where that may not join.
     case storeTokens(CodeExchange, [SealedToken], LearnedSubject?, at: WallTime)
     /// A refresh token that the provider rotated: the new one takes the place of the old one in
     /// the same credential (live at `at`); nothing when the credential is gone.
@@ -181,8 +181,10 @@ package struct IdentityUpdate: Hashable, Sendable {
     package let snapshot: IdentitySnapshot
     package let credentials: [CredentialID: SealedCredential]
     package let openRequests: [RequestID]
-    /// The exchange brought tokens of another subject than the pinned one; they were not stored.
+    /// It is about a credential of another subject than that of the user's first account.
     package var isSubjectMismatch = false
+    /// Identities that got the tokens of the code; requests learn of them first.
+    package var otherAccounts: [IdentityUpdate] = []
 
     package init(
         snapshot: IdentitySnapshot,

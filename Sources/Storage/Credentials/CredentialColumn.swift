@@ -20,7 +20,7 @@ enum IdentityColumn: Int32, Columns {
 /// The columns of `credentials` that an insert sets.
 enum CredentialColumn: Int32, Columns {
     case identityID, kind, rowNonce, sealedSecret, sealedCodeVerifier, redirectURI, fingerprint
-    case createdAt, lastLiveAt, expiresAt, isFromCode, codePhase
+    case createdAt, lastLiveAt, expiresAt, isFromCode, isReauthorization, codePhase
 
     static let insertion = insertion(of: allCases, into: "credentials")
 }

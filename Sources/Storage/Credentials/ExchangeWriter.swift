@@ -4,6 +4,7 @@ import Lifecycle
 /// Writes phases of exchanges, and the tokens that exchanges and refreshes bring.
 struct ExchangeWriter {
     let database: any StateConnection
+    let leaves: RequestLeaves
 
     /// A final phase destroys the code, and returns what is known about the identity.
     func save(_ exchange: CodeExchange, at time: WallTime) throws -> IdentityUpdate? {
@@ -21,7 +22,7 @@ struct ExchangeWriter {
                 .bool(exchange.isInDoubt), .text(exchange.answer?.columnText),
             ]
         )
-        guard exchange.phase.isFinal, let userHash = try owner(of: exchange.identity) else {
+        guard exchange.phase.isFinal, let (userHash, _) = try owner(of: exchange.identity) else {
             return nil
         }
         return try IdentityUpdate.tell(exchange.identity, of: userHash, at: time, database)
@@ -29,9 +30,8 @@ struct ExchangeWriter {
 
     /// Destroys the code and stores what it was exchanged for.
     ///
-    /// Tokens of another subject than the pinned one are another user's grant: they are not stored.
-    /// The code counts as refused, so the identity waits for a sign-in of the right subject, and
-    /// remembers that the provider honors tokens that were not stored.
+    /// Tokens of another subject than the pinned one go to an identity of their own. Where that may
+    /// not join, they are not stored: the identity remembers that the provider honors some.
     ///
     /// Returns `nil`, with nothing stored, when the identity is gone.
     func store(
@@ -40,17 +40,15 @@ struct ExchangeWriter {
         of exchange: CodeExchange,
         at time: WallTime
     ) throws -> IdentityUpdate? {
-        guard try owner(of: exchange.identity) != nil else { return nil }
-        if let subject, try isForeign(subject, to: exchange.identity) {
-            try noteMismatch(of: exchange.identity, at: time)
-            var (refused, random) = (exchange, SeededGenerator(seed: 0))
-            // Its commit is under way: there is nothing more to do.
-            _ = refused.handle(.foreignSubject, now: time, random: &random)
-            var update = try save(refused, at: time)
-            update?.isSubjectMismatch = true
-            return update
+        guard let (userHash, clientID) = try owner(of: exchange.identity) else { return nil }
+        let found = try account(of: subject, exchange, at: time)
+        let account = found?.id ?? exchange.identity
+        if let request = try deletionPastRevoking(userHash) {
+            try addToReceipt(of: request, account, exchange.provider, clientID, at: time)
+            return try save(exchange, at: time)
         }
-        for token in tokens {
+        for token in found == nil ? [] : tokens {
+            try moveToken(token.fingerprint, to: account)
             try database.run(
                 CredentialColumn.insertion + """
                      ON CONFLICT (identity_id, fingerprint) DO UPDATE SET
@@ -58,21 +56,30 @@ struct ExchangeWriter {
                       is_from_code = 1
                     """,
                 CredentialColumn.row([
-                    .identityID: .id(exchange.identity), .kind: .text(token.kind.rawValue),
+                    .identityID: .id(account), .kind: .text(token.kind.rawValue),
                     .rowNonce: .blob(token.rowNonce), .sealedSecret: .blob(token.sealedSecret),
                     .fingerprint: .blob(token.fingerprint), .createdAt: .time(time),
                     .lastLiveAt: .time(time), .expiresAt: .time(token.expiresAt),
-                    .isFromCode: .bool(true),
+                    .isFromCode: .bool(true), .isReauthorization: .bool(false),
                 ])
             )
         }
         // A cut that the clock has not reached was before: the clock is behind.
         try database.run(
-            "UPDATE identities SET link_cut_at = NULL WHERE id = ?1 AND link_cut_at > ?2",
-            [.id(exchange.identity), .time(time)]
+            """
+            UPDATE identities SET updated_at = ?2, refused_credentials = refused_credentials + ?3,
+              link_cut_at = CASE WHEN link_cut_at > ?2 THEN NULL ELSE link_cut_at END
+            WHERE id = ?1
+            """,
+            [.id(account), .time(time), .int(found == nil ? 1 : 0)]
         )
-        if let subject { try pin(subject, to: exchange.identity, at: time) }
-        return try save(exchange, at: time)
+        var update = try save(exchange, at: time)
+        update?.isSubjectMismatch = found?.isNew ?? true
+        if account != exchange.identity {
+            let told = try IdentityUpdate.tell(account, of: userHash, at: time, database)
+            update?.otherAccounts = [told].compactMap(\.self)
+        }
+        return update
     }
 
     /// Replaces the secret of a credential; `nil` when the credential is gone.
@@ -87,7 +94,7 @@ struct ExchangeWriter {
             "SELECT identity_id FROM credentials WHERE id = ?",
             [.id(credential)]
         ) { try $0.identityID() }
-        guard let identity, let userHash = try owner(of: identity) else { return nil }
+        guard let identity, let (userHash, _) = try owner(of: identity) else { return nil }
         try database.run(
             """
             UPDATE credentials SET row_nonce = ?1, sealed_secret = ?2, fingerprint = ?3,
@@ -103,45 +110,142 @@ struct ExchangeWriter {
         return try IdentityUpdate.tell(identity, of: userHash, at: time, database)
     }
 
-    private func pin(_ subject: LearnedSubject, to identity: IdentityID, at time: WallTime) throws {
+    /// The identity of the subject, new if need be; `nil` where it may not join.
+    private func account(
+        of subject: LearnedSubject?,
+        _ exchange: CodeExchange,
+        at time: WallTime
+    ) throws -> (id: IdentityID, isNew: Bool)? {
+        guard let subject else { return (exchange.identity, false) }
+        let values: [SQLValue] = [
+            .blob(subject.hash), .blob(subject.rowNonce), .blob(subject.sealed),
+        ]
+        let known = try database.first(
+            """
+            SELECT o.id FROM identities i JOIN identities o
+              ON o.owner = i.owner AND o.provider = i.provider AND o.client_id = i.client_id
+            WHERE i.id = ? AND (o.subject_hash = ? OR (o.id = i.id AND o.subject_hash IS NULL))
+            ORDER BY o.subject_hash IS NULL LIMIT 1
+            """,
+            [.id(exchange.identity), .blob(subject.hash)]
+        ) { try $0.identityID() }
+        if let known {
+            let count = try database.run(
+                """
+                UPDATE identities SET subject_hash = ?1, subject_nonce = ?2, sealed_subject = ?3
+                WHERE id = ?4 AND subject_hash IS NULL
+                """,
+                values + [.id(known)]
+            )
+            if count > 0 { try markOther(known, at: time) }
+            return (known, false)
+        }
+        // A stranger with the user's session may be who was asked to sign in.
+        let isAsked = try database.has(
+            "SELECT 1 FROM credentials WHERE id = ? AND is_reauthorization = 1",
+            [.id(exchange.credential)]
+        )
+        guard !isAsked, try mayJoin(subject.hash, beside: exchange.identity) else { return nil }
+        // The nonce is random.
+        let seed = subject.rowNonce.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        var random = SeededGenerator(seed: seed)
+        let id = IdentityID(TimeOrderedID(at: time, entropy: &random))
         try database.run(
             """
-            UPDATE identities SET
-              subject_nonce = CASE WHEN subject_hash IS NULL THEN ?2 ELSE subject_nonce END,
-              sealed_subject = CASE WHEN subject_hash IS NULL THEN ?3 ELSE sealed_subject END,
-              subject_hash = coalesce(subject_hash, ?1), updated_at = ?4
-            WHERE id = ?5
+            INSERT INTO identities (\(IdentityColumn.names()))
+            SELECT ?4, owner, provider, client_id, ?1, ?2, ?3, ?5, ?5 FROM identities WHERE id = ?6
             """,
-            [
-                .blob(subject.hash), .blob(subject.rowNonce), .blob(subject.sealed), .time(time),
-                .id(identity),
-            ]
+            values + [.id(id), .time(time), .id(exchange.identity)]
         )
+        try markOther(id, at: time)
+        return (id, true)
     }
 
-    private func isForeign(_ subject: LearnedSubject, to identity: IdentityID) throws -> Bool {
-        try database.has(
-            "SELECT 1 FROM identities WHERE id = ? AND subject_hash <> ?",
-            [.id(identity), .blob(subject.hash)]
-        )
-    }
-
-    private func noteMismatch(of identity: IdentityID, at time: WallTime) throws {
-        try database.run(
-            """
-            UPDATE identities SET subject_mismatch_at = ?1, updated_at = ?1,
-              refused_credentials = refused_credentials + 1
-            WHERE id = ?2
-            """,
-            [.time(time), .id(identity)]
-        )
-    }
-
-    private func owner(of identity: IdentityID) throws -> [UInt8]? {
+    private func owner(of identity: IdentityID) throws -> (userHash: [UInt8], clientID: String)? {
         try database.first(
-            "SELECT user_hash FROM identities i JOIN users u ON u.id = i.owner WHERE i.id = ?",
+            """
+            SELECT u.user_hash, i.client_id FROM identities i JOIN users u ON u.id = i.owner
+            WHERE i.id = ?
+            """,
             [.id(identity)]
-        ) { $0.blob() }
+        ) { (userHash: $0.blob("user_hash"), clientID: $0.text("client_id")) }
+    }
+}
+
+// MARK: - Accounts beside the first
+
+extension ExchangeWriter {
+    /// Whether an account may join those of an identity's user: not if another user has it.
+    func mayJoin(_ subjectHash: [UInt8], beside identity: IdentityID) throws -> Bool {
+        try !database.has(
+            """
+            SELECT 1 FROM identities i WHERE i.id = ?1 AND (
+              EXISTS (SELECT 1 FROM identities o WHERE o.provider = i.provider
+                AND o.subject_hash = ?2 AND o.owner <> i.owner)
+              OR (SELECT count(DISTINCT o.subject_hash) FROM identities o
+                WHERE o.owner = i.owner AND o.provider = i.provider) >= ?3)
+            """,
+            [.id(identity), .blob(subjectHash), .int(Limits.accountsMax)]
+        )
+    }
+
+    /// Marks an account that comes beside the user's first; where none is left, it is the first.
+    @discardableResult
+    func markOther(_ identity: IdentityID, at time: WallTime) throws -> Bool {
+        try database.run(
+            """
+            UPDATE identities SET subject_mismatch_at = ?2 WHERE id = ?1 AND EXISTS (
+              SELECT 1 FROM identities o WHERE o.owner = identities.owner
+                AND o.provider = identities.provider AND o.subject_mismatch_at IS NULL
+                AND o.subject_hash <> identities.subject_hash)
+            """,
+            [.id(identity), .time(time)]
+        ) > 0
+    }
+
+    /// A token that was stored before its account was known is of no other identity.
+    func moveToken(_ fingerprint: [UInt8], to identity: IdentityID) throws {
+        try database.run(
+            """
+            UPDATE credentials SET identity_id = ?1 WHERE fingerprint = ?2 AND code_phase IS NULL
+              AND identity_id IN (SELECT o.id FROM identities i JOIN identities o
+                ON o.owner = i.owner AND o.provider = i.provider AND o.client_id = i.client_id
+                WHERE i.id = ?1 AND o.id <> ?1) AND NOT EXISTS
+                (SELECT 1 FROM credentials WHERE identity_id = ?1 AND fingerprint = ?2)
+            """,
+            [.id(identity), .blob(fingerprint)]
+        )
+    }
+
+    /// From purging on nothing joins any more: the secret would outlive the account.
+    func deletionPastRevoking(_ userHash: [UInt8]) throws -> RequestID? {
+        try database.requestIDs(
+            """
+            SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''
+              AND phase IN ('purging', 'verifying')
+            """,
+            [.blob(userHash)]
+        ).first
+    }
+
+    /// The verdicts are final by then; the provider may honor what is refused now.
+    func addToReceipt(
+        of request: RequestID,
+        _ identity: IdentityID,
+        _ provider: ProviderName,
+        _ clientID: String,
+        at time: WallTime
+    ) throws {
+        let addendum = Addendum(
+            identity: identity,
+            provider: provider,
+            clientID: clientID,
+            verdict: .unconfirmed,
+            event: Addendum.refusedCredential,
+            occurredAt: time,
+            recordedAt: time
+        )
+        try addendum.add(to: request, leaves, database)
     }
 }
 

@@ -42,10 +42,20 @@ private struct CredentialWriter {
     let wholeGrants: Set<ProviderName>
     let newID: @Sendable () -> IdentityID
     let appender: LedgerAppender
+    private var accounts: ExchangeWriter {
+        ExchangeWriter(database: database, leaves: RequestLeaves(appender: appender))
+    }
 
     private struct Identity {
         let id: IdentityID
         let subjectHash: [UInt8]?
+        /// It is made now, for an account beside the user's first.
+        var isOtherAccount = false
+
+        func isOther(than subject: LearnedSubject?) -> Bool {
+            guard let subject, let subjectHash else { return false }
+            return subject.hash != subjectHash
+        }
     }
 
     static func userKey(_ userHash: [UInt8], _ database: any StateConnection) throws -> WrappedKey?
@@ -95,7 +105,7 @@ private struct CredentialWriter {
     }
 
     private func store(_ new: NewCredential) throws -> CredentialOutcome {
-        if let request = try deletionPastRevoking(new.userHash) {
+        if let request = try accounts.deletionPastRevoking(new.userHash) {
             try addToReceipt(of: request, new)
             return .rejected(.deletionInProgress)
         }
@@ -107,33 +117,41 @@ private struct CredentialWriter {
             let identity = try known?.id ?? identityOfRefused(new)
             return try refuse(reason, new, identity)
         }
-        if let known, let pinned = known.subjectHash, let subject = new.subject,
-            subject.hash != pinned
-        {
-            return try refuse(.subjectMismatch, new, known.id)
-        }
-        if let known, let duplicate = try credential(of: known.id, new.fingerprint) {
-            let isFirst = try pin(new.subject, to: known)
-            return try stored(new, known.id, duplicate, isDuplicate: true, isFirstSeen: isFirst)
-        }
-        if let known, try !hasRoom(known.id, at: new.provider) {
-            return try refuse(.tooManyCredentials, new, known.id)
-        }
-        let identity = try known ?? insertIdentity(new)
-        let isFirst = try known != nil && pin(new.subject, to: identity)
-        let credential = try insert(new, into: identity.id)
-        return try stored(new, identity.id, credential, isDuplicate: false, isFirstSeen: isFirst)
+        if let known, known.isOther(than: new.subject) { return try storeApart(new, known) }
+        return try store(new, in: known ?? insertIdentity(new))
     }
 
-    /// From purging on nothing joins any more: the secret would outlive the account.
-    private func deletionPastRevoking(_ userHash: [UInt8]) throws -> RequestID? {
-        try database.requestIDs(
-            """
-            SELECT id FROM requests INDEXED BY requests_user WHERE user_hash = ? AND slot = x''
-              AND phase IN ('purging', 'verifying')
-            """,
-            [.blob(userHash)]
-        ).first
+    /// Another account than those that the user has gets an identity of its own.
+    private func storeApart(_ new: NewCredential, _ known: Identity) throws -> CredentialOutcome {
+        if new.kind == .authorizationCode, !new.isReauthorization,
+            try credential(of: known.id, new.fingerprint) != nil
+        {
+            // It was stored before the subject was named, and is exchanged once.
+            return try store(new, in: known)
+        }
+        // An id token proves a sign-in, and brings nothing that could be revoked.
+        guard let subject = new.subject, !new.isReauthorization, new.kind != .idToken,
+            try accounts.mayJoin(subject.hash, beside: known.id)
+        else { return try refuse(.subjectMismatch, new, known.id) }
+        return try store(new, in: insertIdentity(new))
+    }
+
+    private func store(_ new: NewCredential, in identity: Identity) throws -> CredentialOutcome {
+        if new.subject != nil {
+            try accounts.moveToken(new.fingerprint, to: identity.id)
+        }
+        let duplicate = try credential(of: identity.id, new.fingerprint)
+        guard try duplicate != nil || hasRoom(identity.id, at: new.provider) else {
+            return try refuse(.tooManyCredentials, new, identity.id)
+        }
+        let isFirst = try pin(new.subject, to: identity)
+        return try stored(
+            new,
+            identity,
+            duplicate ?? insert(new, into: identity.id),
+            isDuplicate: duplicate != nil,
+            isFirstSeen: isFirst
+        )
     }
 
     /// The verdicts are final by then; the provider may honor what is refused now.
@@ -142,25 +160,25 @@ private struct CredentialWriter {
         guard new.signIn == nil else { return }
         let known = try find(new)
         if let known, try credential(of: known.id, new.fingerprint) != nil { return }
-        let addendum = Addendum(
-            identity: known?.id ?? newID(),
-            provider: new.provider,
-            clientID: new.clientID,
-            verdict: .unconfirmed,
-            event: Addendum.refusedCredential,
-            occurredAt: now,
-            recordedAt: now
-        )
-        try addendum.add(to: request, RequestLeaves(appender: appender), database)
+        let own = known.flatMap { $0.isOther(than: new.subject) ? nil : $0.id } ?? newID()
+        try accounts.addToReceipt(of: request, own, new.provider, new.clientID, at: now)
     }
 
+    /// The identity that has the code, else that of the subject, else the one that has the token,
+    /// else the one that changed last.
     private func find(_ new: NewCredential) throws -> Identity? {
         try database.first(
             """
             SELECT i.id, i.subject_hash FROM users u JOIN identities i ON i.owner = u.id
-            WHERE u.user_hash = ? AND i.provider = ? AND i.client_id = ?
+              LEFT JOIN credentials c ON c.identity_id = i.id AND c.fingerprint = ?4
+            WHERE u.user_hash = ?1 AND i.provider = ?2 AND i.client_id = ?3
+            ORDER BY CASE WHEN c.code_phase IS NOT NULL THEN 0 WHEN i.subject_hash = ?5 THEN 1
+              WHEN c.id IS NOT NULL THEN 2 ELSE 3 END, i.updated_at DESC, i.id DESC LIMIT 1
             """,
-            [.blob(new.userHash), .text(new.provider.rawValue), .text(new.clientID)]
+            [
+                .blob(new.userHash), .text(new.provider.rawValue), .text(new.clientID),
+                .blob(new.fingerprint), .blob(new.subject?.hash),
+            ]
         ) { Identity(id: try $0.identityID("id"), subjectHash: $0.blobOrNil("subject_hash")) }
     }
 
@@ -235,7 +253,11 @@ private struct CredentialWriter {
                 .blob(new.subject?.sealed), .time(now),
             ]
         )
-        return Identity(id: id, subjectHash: new.subject?.hash)
+        var identity = Identity(id: id, subjectHash: new.subject?.hash)
+        if new.subject != nil {
+            identity.isOtherAccount = try accounts.markOther(id, at: now)
+        }
+        return identity
     }
 
     /// Returns whether an identity that had no subject has one now.
@@ -252,6 +274,7 @@ private struct CredentialWriter {
                 .id(identity.id),
             ]
         )
+        try accounts.markOther(identity.id, at: now)
         return true
     }
 
@@ -265,7 +288,7 @@ private struct CredentialWriter {
                 .sealedCodeVerifier: .blob(new.sealedCodeVerifier),
                 .redirectURI: .text(new.redirectURI), .fingerprint: .blob(new.fingerprint),
                 .createdAt: .time(min(new.createdAt, now)), .expiresAt: .time(new.expiresAt),
-                .isFromCode: .bool(false),
+                .isFromCode: .bool(false), .isReauthorization: .bool(new.isReauthorization),
                 .codePhase: isCode ? .text(CodeExchange.Phase.pending.rawValue) : .null,
             ])
         ) { $0.credentialID() }
@@ -284,18 +307,19 @@ private struct CredentialWriter {
 
     private func stored(
         _ new: NewCredential,
-        _ identity: IdentityID,
+        _ identity: Identity,
         _ credential: CredentialID,
         isDuplicate: Bool,
         isFirstSeen: Bool
     ) throws -> CredentialOutcome {
-        guard let update = try tell(identity, of: new.userHash) else {
+        guard var update = try tell(identity.id, of: new.userHash) else {
             throw StorageError.malformed("identity")
         }
-        let shared = update.snapshot.isShared ? try sharedUpdate(with: identity) : []
+        update.isSubjectMismatch = identity.isOtherAccount
+        let shared = update.snapshot.isShared ? try sharedUpdate(with: identity.id) : []
         return .stored(
             StoredCredential(
-                identity: identity,
+                identity: identity.id,
                 credential: credential,
                 isDuplicate: isDuplicate,
                 isSubjectFirstSeen: isFirstSeen,

@@ -9,8 +9,6 @@ package struct IdentityRecord: Hashable, Sendable {
     package let hasSubject: Bool
     /// When a sign-in after the first credential pinned the subject.
     package let subjectFirstSeenAt: WallTime?
-    /// When an exchange returned another subject.
-    package let subjectMismatchAt: WallTime?
     /// Without spent codes.
     package let credentialCount: Int
     package let hasPendingCode: Bool
@@ -44,7 +42,7 @@ extension StateDatabase {
             try database.all(
                 """
                 SELECT i.id, i.provider, i.client_id, i.subject_hash IS NOT NULL AS has_subject,
-                  i.subject_first_seen_at, i.subject_mismatch_at,
+                  i.subject_first_seen_at,
                   count(c.id) FILTER (WHERE c.sealed_secret IS NOT NULL) AS credentials,
                   count(c.id) FILTER (WHERE c.code_phase IN ('pending', 'exchanging')) AS codes,
                   max(c.last_live_at) AS live_at, i.updated_at,
@@ -64,7 +62,6 @@ extension StateDatabase {
                     clientID: row.text("client_id"),
                     hasSubject: row.bool("has_subject"),
                     subjectFirstSeenAt: row.timeOrNil("subject_first_seen_at"),
-                    subjectMismatchAt: row.timeOrNil("subject_mismatch_at"),
                     credentialCount: row.int("credentials"),
                     hasPendingCode: row.int("codes") > 0,
                     failedCode: try row.choiceOrNil("code_phase", as: CodeExchange.Phase.self).map {

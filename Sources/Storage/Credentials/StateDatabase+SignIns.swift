@@ -2,8 +2,8 @@ package import Engine
 import Lifecycle
 
 extension StateDatabase {
-    /// Records a sign-in as the user's, once, if its subject is stored as the user's already: a
-    /// stranger with the user's session could sign in with an account of their own.
+    /// Records a sign-in as the user's, once, if its subject is that of the user's first account: a
+    /// stranger with the user's session could sign in with an account of their own, or add one.
     package func record(_ signIn: ProvenSignIn) async throws -> SignInOutcome {
         let now = now()
         return try await writer.perform { try Self.record(signIn, at: now, $0) }
@@ -19,6 +19,7 @@ extension StateDatabase {
             """
             SELECT i.subject_hash FROM users u JOIN identities i ON i.owner = u.id
             WHERE u.user_hash = ? AND i.provider = ? AND i.subject_hash IS NOT NULL
+              AND i.subject_mismatch_at IS NULL
             """,
             [.blob(signIn.userHash), .text(signIn.provider.rawValue)]
         ) { $0.blob() }

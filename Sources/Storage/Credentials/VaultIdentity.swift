@@ -12,7 +12,7 @@ struct VaultIdentity {
 
     private enum Column: Int32, Columns {
         case identityID, provider, clientID, subjectHash, subjectNonce, sealedSubject, linkCutAt
-        case refusedCredentials, wrappedKey, keyID
+        case subjectMismatchAt, refusedCredentials, wrappedKey, keyID
         case credentialID, kind, rowNonce, sealedSecret, sealedCodeVerifier, redirectURI
         case fingerprint, createdAt, lastLiveAt, lastRefreshAt, isInDoubt, isFromCode, codePhase
 
@@ -83,6 +83,7 @@ struct VaultIdentity {
                 isCut: isCut(rows)
             )
             snapshot.refusedCount = rows[0].refusedCount
+            snapshot.isOtherAccount = rows[0].isOtherAccount
             return VaultIdentity(snapshot: snapshot, credentials: Dictionary(sealed) { $1 })
         }
     }
@@ -134,6 +135,7 @@ extension VaultIdentity {
         let sealed: SealedCredential?
         let linkCutAt: WallTime?
         let refusedCount: Int
+        let isOtherAccount: Bool
         /// When the credential was stored or last seen alive; `nil` for a spent one.
         let freshAt: WallTime?
 
@@ -144,6 +146,7 @@ extension VaultIdentity {
             subjectHash = row.blobOrNil(.subjectHash)
             linkCutAt = row.timeOrNil(.linkCutAt)
             refusedCount = row.int(.refusedCredentials)
+            isOtherAccount = !row.isNull(.subjectMismatchAt)
             let isLost = row.textOrNil(.codePhase) == CodeExchange.Phase.unknown.rawValue
             freshAt =
                 row.isNull(.sealedSecret) && !isLost

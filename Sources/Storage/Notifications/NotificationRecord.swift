@@ -108,4 +108,6 @@ package struct NotifiedUser: Hashable, Sendable {
     /// Verdicts of requests past revoking that became `proven`.
     package let raised: Int
     package let openDeletion: RequestID?
+    /// ``Lifecycle/NotificationDecision/User/isOtherAccount``.
+    package let isOtherAccount: Bool
 }

@@ -30,6 +30,7 @@ struct NotificationWriter {
         let weighed: NotificationWeight.Link
         let userKey: WrappedKey
         let userID: SealedUserID
+        let isOtherAccount: Bool
     }
 
     func weigh(
@@ -64,7 +65,8 @@ struct NotificationWriter {
                 userID: first.userID,
                 update: update,
                 raised: raised,
-                openDeletion: try openDeletion(of: first.userHash)
+                openDeletion: try openDeletion(of: first.userHash),
+                isOtherAccount: links.allSatisfy(\.isOtherAccount)
             )
         )
     }
@@ -87,7 +89,8 @@ struct NotificationWriter {
               (SELECT max(max(c.created_at, coalesce(c.last_live_at, 0))) FROM credentials c
                 WHERE c.identity_id = i.id
                   AND (c.sealed_secret IS NOT NULL OR c.code_phase = 'unknown')) AS fresh_at,
-              u.wrapped_key, u.key_id, u.id_nonce, u.sealed_id, i.client_id
+              u.wrapped_key, u.key_id, u.id_nonce, u.sealed_id, i.client_id,
+              i.subject_mismatch_at
             FROM identities i INDEXED BY identities_subject JOIN users u ON u.id = i.owner
             WHERE i.provider = ? AND i.subject_hash = ? AND i.subject_hash IS NOT NULL
             """,
@@ -101,7 +104,8 @@ struct NotificationWriter {
                     freshAt: row.timeOrNil("fresh_at")
                 ),
                 userKey: WrappedKey(bytes: row.blob("wrapped_key"), keyID: row.text("key_id")),
-                userID: SealedUserID(rowNonce: row.blob("id_nonce"), sealed: row.blob("sealed_id"))
+                userID: SealedUserID(rowNonce: row.blob("id_nonce"), sealed: row.blob("sealed_id")),
+                isOtherAccount: !row.isNull("subject_mismatch_at")
             )
             return (link: link, clientID: row.text("client_id"))
         }

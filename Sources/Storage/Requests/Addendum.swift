@@ -28,15 +28,20 @@ extension Addendum {
     /// Of one request and event: invented providers must not fill the receipt.
     private static let countMax = 32
 
-    /// Adds it once: a second one of the same identity and event says nothing new.
+    /// Adds it once: a second one of the same identity and event says nothing new. One that the
+    /// vault does not have counts as any of its client.
     func add(to request: RequestID, _ leaves: RequestLeaves, _ database: any StateConnection) throws
     {
         let isKnown = try database.has(
             """
             SELECT 1 FROM addenda
-            WHERE request_id = ? AND provider = ? AND client_id = ? AND event = ?
+            WHERE request_id = ?1 AND provider = ?2 AND client_id = ?3 AND event = ?4
+              AND (identity_id = ?5 OR NOT EXISTS (SELECT 1 FROM identities WHERE id = ?5))
             """,
-            [.id(request), .text(provider.rawValue), .text(clientID), .text(event)]
+            [
+                .id(request), .text(provider.rawValue), .text(clientID), .text(event),
+                .id(identity),
+            ]
         )
         let count = try database.int(
             "SELECT count(*) FROM addenda WHERE request_id = ? AND event = ?",

@@ -3,8 +3,8 @@ import Lifecycle
 /// The columns of `revocations`.
 enum RevocationColumn: Int32, Columns {
     case requestID, position
-    case identityID, provider, clientID, isShared, isLinked, credentials, verdict, proof
-    case refusedCredentials, attempts, failures, outages, retryAt, waitingSince, startedAt
+    case identityID, provider, clientID, isShared, isLinked, isOtherAccount, credentials, verdict
+    case proof, refusedCredentials, attempts, failures, outages, retryAt, waitingSince, startedAt
     case endedAt, lastFailure, lastAnswer
 
     static let selection = makeSelection()
@@ -25,6 +25,7 @@ extension Revocation {
             )
         )
         isLinked = row.bool(.isLinked)
+        isOtherAccount = row.bool(.isOtherAccount)
         verdict = try row.choiceOrNil(.verdict, as: Verdict.self)
         proof = try row.choiceOrNil(.proof, as: Proof.self)
         refusedCount = row.int(.refusedCredentials)
@@ -48,6 +49,7 @@ extension Revocation {
         case .clientID: .text(clientID)
         case .isShared: .bool(isShared)
         case .isLinked: .bool(isLinked)
+        case .isOtherAccount: .bool(isOtherAccount)
         case .credentials: .text(credentials.columnText)
         case .verdict: .text(verdict?.rawValue)
         case .proof: .text(proof?.rawValue)
@@ -69,6 +71,7 @@ extension Revocation {
         var same = other
         same.isBusy = isBusy
         same.isKeyMissing = isKeyMissing
+        same.isBehindCode = isBehindCode
         return self != same
     }
 }

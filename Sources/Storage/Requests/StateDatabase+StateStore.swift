@@ -144,7 +144,9 @@ extension StateDatabase: StateStore {
                         update.append(nil)
                     } else {
                         let before = database.totalChangesCount
-                        update.append(try Self.apply(change, wholeGrants, in: scope, database))
+                        update.append(
+                            try Self.apply(change, wholeGrants, in: scope, appender, database)
+                        )
                         // The engine repeats what an operator's call has committed.
                         if database.totalChangesCount > before {
                             appender.write(pauseOrResume: change)
@@ -169,36 +171,31 @@ extension StateDatabase: StateStore {
         _ change: StateChange,
         _ wholeGrants: Set<ProviderName>,
         in scope: PartitionScope,
+        _ appender: LedgerAppender,
         _ database: any StateConnection
     ) throws -> ChangeUpdate? {
+        let writer = ExchangeWriter(database: database, leaves: RequestLeaves(appender: appender))
         switch change {
         case .save:
             break
         case .openRecheck(let opened):
             try RecheckWriter.open(opened, database)
         case .saveExchange(let exchange, let time):
-            let update = try ExchangeWriter(database: database).save(exchange, at: time)
-            return update.map { .identity($0) }
+            return try writer.save(exchange, at: time).map { .identity($0) }
         case .tell(let identity, let userHash, let time):
             let update = try IdentityUpdate.tell(identity, of: userHash, at: time, database)
             return update.map { .identity($0) }
         case .storeTokens(let exchange, let tokens, let subject, let time):
-            let update = try ExchangeWriter(database: database).store(
-                tokens,
-                subject,
-                of: exchange,
-                at: time
-            )
+            let update = try writer.store(tokens, subject, of: exchange, at: time)
             _ = try CredentialRoom(
                 database: database,
-                identity: exchange.identity,
+                identity: update?.otherAccounts.first?.snapshot.identity ?? exchange.identity,
                 isWholeGrant: wholeGrants.contains(exchange.provider),
                 now: time
             ).make()
             return update.map { .identity($0) }
         case .rotate(let credential, let token, let time):
-            let tokens = ExchangeWriter(database: database)
-            return try tokens.replace(credential, by: token, at: time).map { .identity($0) }
+            return try writer.replace(credential, by: token, at: time).map { .identity($0) }
         case .pauseProvider(let name, let reason, let uid, let time):
             try pause("provider", name.rawValue, reason, isOwn: uid == nil, time, database)
         case .pauseTarget(let name, let reason, let uid, let time):

@@ -23,13 +23,14 @@ extension StateSchema {
           subject_nonce         BLOB,
           sealed_subject        BLOB,
           subject_first_seen_at INTEGER,  -- when a credential after the first one pinned it
-          subject_mismatch_at   INTEGER,  -- when an exchange returned another subject
+          subject_mismatch_at   INTEGER,  -- when it came beside the user's first account
           link_cut_at           INTEGER,  -- when the provider reported the link as removed
           refused_credentials   INTEGER NOT NULL DEFAULT 0,
           created_at            INTEGER NOT NULL,
-          updated_at            INTEGER NOT NULL,
-          UNIQUE (owner, provider, client_id)
+          updated_at            INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE UNIQUE INDEX identities_account
+          ON identities (owner, provider, client_id, coalesce(subject_hash, x''));
         CREATE INDEX identities_subject ON identities (provider, subject_hash)
           WHERE subject_hash IS NOT NULL;
 
@@ -50,6 +51,7 @@ extension StateSchema {
                                           -- the answer
           expires_at       INTEGER,
           is_from_code     INTEGER NOT NULL DEFAULT 0,  -- given out for a code of this client
+          is_reauthorization INTEGER NOT NULL DEFAULT 0,  -- brings no account that is new
           code_phase       TEXT CHECK (code_phase = 'pending' OR code_phase = 'exchanging'
             OR code_phase = 'exchanged' OR code_phase = 'refused' OR code_phase = 'unknown'
             OR code_phase = 'expired'),

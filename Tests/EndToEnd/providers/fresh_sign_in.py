@@ -21,6 +21,7 @@ def fresh_sign_in(checks, seed):
     by_socket(checks, stage)
     by_operator(checks, stage)
     by_spool(checks, stage)
+    by_another_account(checks, stage)
     over_a_crash(checks, stage)
     at_every_sync(checks, stage)
     stage.scan()
@@ -104,6 +105,22 @@ def by_spool(checks, stage):
         statement, "INSERT INTO requests (kind, user_id) VALUES ('delete_account', :user)", **values)
     checks.check("with an id token and its nonce in the same transaction it is carried out",
                  comes_true(lambda: state_of(stage, row)[0] == "completed"), state_of(stage, row))
+
+
+def by_another_account(checks, stage):
+    """A subject changes when an app is transferred: the code of the new one brings a token, too."""
+    user = signed_up(stage)
+    first, moved = sign_in(stage, user)["subject"], sign_in(stage, f"{user}-moved")
+    status, _ = stage.http("PUT", f"/v1/users/{user}/identities/apple", {
+        "kind": "authorization_code", "secret": moved["code"], "client_id": CLIENT}, role="submit")
+    checks.equal("a code of a subject that has changed is taken", status, 202)
+    checks.equal("     that account proves no sign-in",
+                 ask(stage, user, sign_in(stage, f"{user}-moved")), (409, "subject_mismatch"))
+    checks.equal("     an operator has the user deleted", ask(stage, user, role="control")[0], 202)
+    ends(checks, stage, "the user", user)
+    revoked = set(stage.sandbox.revoked_at())
+    checks.check("     the tokens of both subjects are revoked at Apple",
+                 {first, moved["subject"]} <= revoked, f"{first} {moved['subject']}")
 
 
 def over_a_crash(checks, stage):

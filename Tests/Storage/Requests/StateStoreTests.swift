@@ -367,52 +367,6 @@ struct StateStoreTests {
 }
 
 extension StateStoreTests {
-    @Test func `tokens of another subject are dropped, and the code counts as refused`()
-        async throws
-    {
-        let fixture = try StateFixture()
-        _ = try await fixture.keep(StateFixture.credential("u", "old", subject: "mine"))
-        let stored = try await fixture.keep(
-            StateFixture.credential("u", "the code", kind: .authorizationCode)
-        )
-        var exchange = try #require(stored.exchange).exchange
-        var random = SeededGenerator(seed: 1)
-        _ = exchange.handle(.begin, now: StateFixture.start, random: &random)
-        _ = exchange.handle(.exchanged, now: StateFixture.start, random: &random)
-        let token = SealedToken(
-            kind: .refreshToken,
-            rowNonce: [1],
-            sealedSecret: [2],
-            fingerprint: [3],
-            expiresAt: nil
-        )
-        let stranger = LearnedSubject(
-            hash: StateFixture.hash("theirs"),
-            rowNonce: [5],
-            sealed: [6]
-        )
-        let at = StateFixture.start + .seconds(9)
-        let update = try #require(
-            try await fixture.database.commit([
-                .storeTokens(exchange, [token], stranger, at: at)
-            ])[0]?.identity
-        )
-        #expect(update.isSubjectMismatch)
-        #expect(update.snapshot.credentials.map(\.step) == [.stored, .unusable])
-        #expect(update.credentials.count == 1, "the stranger's token is not there")
-        let records = try await fixture.database.identities(StateFixture.hash("u"))
-        #expect(records.map(\.subjectMismatchAt) == [at])
-        #expect(records.map(\.credentialCount) == [1])
-        #expect(
-            try await fixture.database.subjectHash(of: stored.identity)
-                == StateFixture.hash("mine")
-        )
-        #expect(
-            try await fixture.int("SELECT count(*) FROM credentials WHERE code_phase = 'refused'")
-                == 1
-        )
-    }
-
     @Test func `a wake of many goes page by page, and a stop in between loses none`()
         async throws
     {
