@@ -91,7 +91,7 @@ extension Request {
         guard let stage = phase.stage else { throw .alreadyEnded }
         guard stage <= .revoking else { throw .deletionInProgress }
         guard providerFilter?.contains(snapshot.provider) ?? true else { return [] }
-        giveUpTokens(to: snapshot)
+        for index in revocations.indices { revocations[index].giveUp(to: snapshot) }
         guard let index = index(of: snapshot.identity) else {
             revocations.append(Revocation(snapshot))
             reopenLinks(to: snapshot)
@@ -102,18 +102,6 @@ extension Request {
             return [revocations[index].announcement(of: .proven)]
         }
         return []
-    }
-
-    /// A token that turned out to be of another account is revoked there, unless that has begun.
-    private mutating func giveUpTokens(to snapshot: IdentitySnapshot) {
-        for index in revocations.indices
-        where revocations[index].identity != snapshot.identity && !revocations[index].isBusy
-            && revocations[index].verdict == nil
-        {
-            revocations[index].credentials.removeAll { old in
-                !old.hasRevokeIntent && snapshot.credentials.contains { $0.id == old.id }
-            }
-        }
     }
 
     /// Links end with the last of what others end with.

@@ -42,6 +42,20 @@ extension Revocation {
         return isNew
     }
 
+    /// A token that turned out to be of another account is revoked there; where its revocation has
+    /// begun it stays, and says nothing of this account.
+    mutating func giveUp(to other: IdentitySnapshot) {
+        guard identity != other.identity, verdict == nil else { return }
+        for id in other.credentials.map(\.id) {
+            guard let index = credentials.firstIndex(where: { $0.id == id }) else { continue }
+            if isBusy || credentials[index].hasRevokeIntent {
+                credentials[index].isOfEarlierGrant = true
+            } else {
+                credentials.remove(at: index)
+            }
+        }
+    }
+
     mutating func reopen() {
         verdict = nil
         if proof == .notification { proof = nil }

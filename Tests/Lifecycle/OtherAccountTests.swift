@@ -83,12 +83,17 @@ struct OtherAccountTests {
         #expect(!effects.contains(.revoke))
     }
 
-    @Test func `a token stays where its revocation has begun`() throws {
+    @Test func `a token stays where its revocation has begun, and says nothing of that account`()
+        throws
+    {
         var machine = Machine()
         try machine.send(.due)
         try machine.answer(check: .live)
         try machine.send(.identityChanged(Self.other([Sample.credential()])))
+        try machine.send(.revoked(Sample.identity, Sample.token, .success))
         #expect(machine.request.revocations[0].credentials.map(\.id) == [Sample.token])
+        #expect(machine.request.revocations[0].credentials.map(\.step.isFinal) == [true])
+        #expect(machine.request.revocations[0].verdict == nil)
     }
 
     @Test func `the end of another account starts no deletion`() {
