@@ -207,11 +207,12 @@ extension ExchangeWriter {
     func moveToken(_ fingerprint: [UInt8], to identity: IdentityID) throws {
         try database.run(
             """
-            UPDATE credentials SET identity_id = ?1 WHERE fingerprint = ?2 AND code_phase IS NULL
-              AND identity_id IN (SELECT o.id FROM identities i JOIN identities o
+            UPDATE credentials SET identity_id = ?1 WHERE id = (
+              SELECT min(c.id) FROM identities i JOIN identities o
                 ON o.owner = i.owner AND o.provider = i.provider AND o.client_id = i.client_id
-                WHERE i.id = ?1 AND o.id <> ?1) AND NOT EXISTS
-                (SELECT 1 FROM credentials WHERE identity_id = ?1 AND fingerprint = ?2)
+                JOIN credentials c ON c.identity_id = o.id AND c.fingerprint = ?2
+              WHERE i.id = ?1 AND o.id <> ?1 AND c.code_phase IS NULL) AND NOT EXISTS
+              (SELECT 1 FROM credentials WHERE identity_id = ?1 AND fingerprint = ?2)
             """,
             [.id(identity), .blob(fingerprint)]
         )

@@ -129,7 +129,7 @@ private struct CredentialWriter {
             // It was stored before the subject was named, and is exchanged once.
             return try store(new, in: known)
         }
-        // An id token proves a sign-in, and brings nothing that could be revoked.
+        // An id token shows who signed in: it adds no account.
         guard let subject = new.subject, !new.isReauthorization, new.kind != .idToken,
             try accounts.mayJoin(subject.hash, beside: known.id)
         else { return try refuse(.subjectMismatch, new, known.id) }

@@ -28,8 +28,9 @@ extension Addendum {
     /// Of one request and event: invented providers must not fill the receipt.
     private static let countMax = 32
 
-    /// Adds it once: a second one of the same identity and event says nothing new. One that the
-    /// vault does not have counts as any of its client.
+    /// Adds it once: a second one of the same identity and event says nothing new.
+    ///
+    /// One that the vault does not have counts as any of its client.
     func add(to request: RequestID, _ leaves: RequestLeaves, _ database: any StateConnection) throws
     {
         let isKnown = try database.has(

@@ -163,7 +163,9 @@ extension Request {
         guard let known = revocations.first(where: { $0.identity == snapshot.identity }) else {
             return true
         }
-        guard known.isShared == snapshot.isShared else { return true }
+        guard known.isShared == snapshot.isShared,
+            known.isOtherAccount == snapshot.isOtherAccount
+        else { return true }
         if snapshot.refusedCount > known.refusedCount { return true }
         if snapshot.isCut, known.verdict?.mayRise ?? true { return true }
         return snapshot.credentials.contains { credential in

@@ -98,6 +98,11 @@ struct OtherAccountTests {
         #expect(open.request.revocations.map(\.isOtherAccount) == [false, true])
         let read = try await fixture.database.openRequests([open.request.id])
         #expect(read[0].request.revocations.map(\.isOtherAccount) == [false, true])
+        #expect(read[0].unseen.isEmpty)
+        // A process that ended right after the commit has told no request.
+        try await fixture.execute("UPDATE identities SET subject_mismatch_at = NULL")
+        let changed = try await fixture.database.openRequests([open.request.id])
+        #expect(changed[0].unseen.map(\.isOtherAccount) == [false])
     }
 
     @Test func `another account proves no sign-in, and the next one is the first where none is`()
