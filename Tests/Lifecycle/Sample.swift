@@ -77,6 +77,7 @@ enum Sample {
         _ credentials: [CredentialWork] = [credential()],
         identity: IdentityID = identity,
         provider: ProviderName = apple,
+        clientID: String = "com.example.app",
         isShared: Bool = false,
         hadCredentials: Bool = false,
         isCut: Bool = false
@@ -84,7 +85,7 @@ enum Sample {
         IdentitySnapshot(
             identity: identity,
             provider: provider,
-            clientID: "com.example.app",
+            clientID: clientID,
             isShared: isShared,
             credentials: credentials,
             hadCredentials: hadCredentials,

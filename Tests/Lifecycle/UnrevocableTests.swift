@@ -103,7 +103,8 @@ struct UnrevocableTests {
         let other = IdentityID(TimeOrderedID(high: 1, low: 2))
         let waiting = Sample.snapshot(
             [Sample.credential(.codePending, id: Sample.secondToken, kind: .authorizationCode)],
-            identity: other
+            identity: other,
+            clientID: "com.example.web"
         )
         var machine = Machine(identities: [Sample.snapshot(), waiting])
         try machine.revokeEverything()
@@ -117,7 +118,8 @@ struct UnrevocableTests {
         let other = IdentityID(TimeOrderedID(high: 1, low: 2))
         let waiting = Sample.snapshot(
             [Sample.credential(.codePending, id: Sample.secondToken, kind: .authorizationCode)],
-            identity: other
+            identity: other,
+            clientID: "com.example.web"
         )
         var machine = Machine(identities: [Sample.snapshot(), waiting])
         try machine.revokeEverything()
@@ -148,7 +150,8 @@ struct UnrevocableTests {
         let other = IdentityID(TimeOrderedID(high: 1, low: 2))
         let waiting = Sample.snapshot(
             [Sample.credential(.codePending, id: Sample.secondToken, kind: .authorizationCode)],
-            identity: other
+            identity: other,
+            clientID: "com.example.web"
         )
         var machine = Machine(identities: [Sample.snapshot(), waiting])
         try machine.revokeEverything()

@@ -146,9 +146,7 @@ struct ExchangeWriter {
             [.id(exchange.credential)]
         )
         guard !isAsked, try mayJoin(subject.hash, beside: exchange.identity) else { return nil }
-        // The nonce is random.
-        let seed = subject.rowNonce.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        var random = SeededGenerator(seed: seed)
+        var random = SystemRandomNumberGenerator()
         let id = IdentityID(TimeOrderedID(at: time, entropy: &random))
         try database.run(
             """
