@@ -14,7 +14,7 @@ P, Q = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D, Y = -121665 * pow(121666, P - 2, P) % P, 4 * pow(5, P - 2, P) % P
 X = 15112221349535400772501151409588531511454012693041857206046113283949847762202
 BASE = X, Y, 1, X * Y % P
-LATER = "abandoned addenda controller data_returned_at forgotten ledger next_recheck_at rechecks rechecks_abandoned request_id scrubbed_at summary"
+LATER = "abandoned addenda data_returned_at forgotten ledger next_recheck_at rechecks rechecks_abandoned request_id scrubbed_at summary"
 
 
 def recover(text):

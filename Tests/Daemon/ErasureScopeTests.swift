@@ -35,6 +35,13 @@ struct ErasureScopeTests {
         root = "/srv/canary"
         paths = ["{user_id}"]
         """
+    private static let parties = """
+        [controller]
+        name = "Example Apps"
+        [[recipient]]
+        name = "Analytics"
+        contact = "dpo@analytics.example"
+        """
     private static let canonical = #"""
         {"accepted_at":"2027-01-15T08:00:00.000Z","completed_at":"2027-01-15T08:00:00.000Z","\#
         created_at":"2027-01-15T08:00:00.000Z","erasure_horiz\#
@@ -108,7 +115,7 @@ struct ErasureScopeTests {
 
     @Test func `a receipt says the same whatever the configuration becomes`() async throws {
         let bench = try Bench()
-        let whole = Self.target + "\n" + Self.files
+        let whole = [Self.parties, Self.target, Self.files].joined(separator: "\n")
         try await bench.state.enforce(scope: Self.scope(whole).document())
         let id = try await Self.complete("alice", on: bench)
         let before = try await Self.receipt(id, bench, under: whole)
@@ -116,7 +123,14 @@ struct ErasureScopeTests {
         #expect(text.contains("kept: tax <law>"))
         #expect(text.contains("backups_kept_until"))
         #expect(text.contains("\"erasure_horizon_unknown\":[\"uploads\"]"))
-        for changed in ["", Self.files, whole.replacing("30d", with: "90d")] {
+        let controller: JSONValue = ["name": "Example Apps"]
+        #expect(before["controller"] == controller)
+        let recipient: JSONValue = ["name": "Analytics", "contact": "dpo@analytics.example"]
+        #expect(before["recipients"] == .array([recipient]))
+        let others = [("30d", "90d"), ("Example", "New"), ("Analytics", "Statistics")].map {
+            whole.replacing($0, with: $1)
+        }
+        for changed in ["", Self.files] + others {
             try await bench.state.enforce(scope: Self.scope(changed).document())
             #expect(try await Self.receipt(id, bench, under: changed) == before)
         }

@@ -91,8 +91,6 @@ extension DaemonBackend {
                 // It is recorded before any request can end under it.
                 scope: recorded ?? parts.registry.current.erasureScope
             ),
-            controller: parts.registry.current.configuration.controller,
-            recipients: parts.registry.current.configuration.recipients,
             ledger: try await ledgerPart(of: id)
         ).json
     }

@@ -9,7 +9,7 @@ import Stores
 ///
 /// It is recorded before it comes into force, and each request names the one in force when it
 /// ended, so no later configuration changes its receipt. If a reload meets a running purge, the
-/// new configuration counts. It holds no credential name, no store location and no personal data.
+/// new configuration counts. It holds no credential name, no store location and no user's data.
 struct ErasureScope: Codable, Hashable, Sendable {
     struct Target: Codable, Hashable, Sendable {
         let name: String
@@ -37,11 +37,17 @@ struct ErasureScope: Codable, Hashable, Sendable {
         let configured: Bool?
     }
 
+    /// `nil` where none is configured.
+    let controller: ControllerConfiguration?
+    let recipients: [RecipientConfiguration]?
     let targets: [Target]
     let userActions: [String: UserAction]
     let notInScope: [String]
 
     init(_ configuration: DaemonConfiguration, _ traits: [ProviderName: ProviderTraits]) {
+        let (owner, recipients) = (configuration.controller, configuration.recipients)
+        controller = owner.name == nil && owner.contact == nil ? nil : owner
+        self.recipients = recipients.isEmpty ? nil : recipients
         targets = configuration.targets.map { Target($0, in: configuration) }
         userActions = traits.reduce(into: [:]) { actions, provider in
             actions[provider.key.rawValue] = UserAction(

@@ -3,7 +3,6 @@ import Encoding
 import Engine
 import Ledger
 import Lifecycle
-import Settings
 import Storage
 
 /// The proof for one completed request: what was done, and what came later.
@@ -14,8 +13,6 @@ struct Receipt: Sendable {
     let abandonNote: AbandonNote?
     let recheckNote: AbandonNote?
     let statement: ReceiptStatement
-    let controller: ControllerConfiguration
-    let recipients: [RecipientConfiguration]
     let ledger: JSONValue?
 
     /// Its members are always in this order.
@@ -32,7 +29,6 @@ struct Receipt: Sendable {
         let areRechecksOver = isDeletion && next == nil
         let head: JSONValue = [
             "request_id": .string(request.id.description), "summary": .string(summary),
-            "controller": issuer, "recipients": informed,
         ]
         let tail: JSONValue = [
             "scrubbed_at": JSONValue(record.scrubbedAt?.rfc3339),
@@ -46,25 +42,6 @@ struct Receipt: Sendable {
             "ledger": ledger,
         ]
         return .object(head.members + statement.members + tail.members)
-    }
-
-    /// As the configuration in force names the controller.
-    private var issuer: JSONValue? {
-        guard controller.name != nil || controller.contact != nil else { return nil }
-        return ["name": JSONValue(controller.name), "contact": JSONValue(controller.contact)]
-    }
-
-    /// As the configuration in force names them; of a deletion only.
-    private var informed: JSONValue? {
-        guard record.request.kind == .deleteAccount, !recipients.isEmpty else { return nil }
-        return .array(
-            recipients.map { recipient in
-                [
-                    "name": .string(recipient.name), "contact": JSONValue(recipient.contact),
-                    "purpose": JSONValue(recipient.purpose),
-                ]
-            }
-        )
     }
 
     private static func json(_ addendum: Addendum) -> JSONValue {

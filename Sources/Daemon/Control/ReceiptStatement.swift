@@ -3,6 +3,7 @@ import Encoding
 import Engine
 import Ledger
 import Lifecycle
+import Settings
 
 /// What a receipt says of a request at its completion; it never changes.
 ///
@@ -20,6 +21,8 @@ struct ReceiptStatement: Sendable {
 
     var members: [JSONValue.Member] {
         let head: JSONValue = [
+            "controller": controller,
+            "recipients": recipients,
             "kind": .string(request.kind.rawValue),
             "state": .string(request.phase.state.rawValue),
             "created_at": .string(request.createdAt.rfc3339),
@@ -33,6 +36,22 @@ struct ReceiptStatement: Sendable {
         ]
         let horizon = ErasureHorizon(request: request, scope: scope)
         return head.members + (request.kind == .deleteAccount ? horizon.members : [])
+    }
+
+    private var controller: JSONValue? {
+        scope.controller.map { ["name": JSONValue($0.name), "contact": JSONValue($0.contact)] }
+    }
+
+    /// Of a deletion only.
+    private var recipients: JSONValue? {
+        guard request.kind == .deleteAccount, let recipients = scope.recipients else { return nil }
+        let items = recipients.map { recipient -> JSONValue in
+            [
+                "name": .string(recipient.name), "contact": JSONValue(recipient.contact),
+                "purpose": JSONValue(recipient.purpose),
+            ]
+        }
+        return .array(items)
     }
 
     private var approval: JSONValue? {

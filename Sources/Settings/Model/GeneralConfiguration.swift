@@ -38,13 +38,13 @@ package struct JournalConfiguration: Hashable, Sendable {
 }
 
 /// The `[controller]` section; empty texts are left out of receipts.
-package struct ControllerConfiguration: Hashable, Sendable {
+package struct ControllerConfiguration: Codable, Hashable, Sendable {
     package let name: String?
     package let contact: String?
 }
 
 /// One `[[recipient]]` section.
-package struct RecipientConfiguration: Hashable, Sendable {
+package struct RecipientConfiguration: Codable, Hashable, Sendable {
     package let name: String
     package let contact: String?
     package let purpose: String?

@@ -25,6 +25,13 @@ CREATE INDEX profiles_owner ON profiles (owner);
 CREATE TABLE notes (owner TEXT NOT NULL, made INTEGER NOT NULL);
 CREATE INDEX notes_owner ON notes (owner);
 """
+PARTIES = """[controller]
+name = "Example <Apps>"
+contact = "privacy@example.com"
+[[recipient]]
+name = "Analytics <Inc.>"
+contact = "dpo@analytics.example"
+"""
 BACKUPS = 'backups_kept = "30d"\nresidual_copies_kept = "1d"\n'
 KEPT = f"""
 [[target.table]]
@@ -99,7 +106,7 @@ def receipts(checks, seed):
 
 def play(checks, stage):
     root = prepare(stage)
-    stage.configuration = '[controller]\nname = "Example <Apps>"\ncontact = "privacy@example.com"\n' + stage.configuration
+    stage.configuration = PARTIES + stage.configuration
     write_configuration(stage, BACKUPS, KEPT + TABLES + UPLOADS.format(root=root))
     stage.starts()
     proven, abandoned = complete(checks, stage, root), abandon(checks, stage, root)
@@ -110,9 +117,10 @@ def play(checks, stage):
     page_names_abandoned(checks, before[abandoned][1])
     page_alone(checks, stage, proven)
 
+    stage.configuration = stage.configuration.replace("<Apps>", "<Games>").replace("Analytics", "Statistics")
     write_configuration(stage, 'backups_kept = "90d"\n', TABLES)
     done = stage.run("expungectl", "reload")
-    checks.check("a table that was kept, a target and the time of backups leave the configuration by a reload",
+    checks.check("a reload changes controller, recipient and backups, and takes a kept table and a target away",
                  done.returncode == 0, done.stderr)
     later = complete(checks, stage, root)
     for request, old in before.items():
@@ -122,7 +130,8 @@ def play(checks, stage):
     new = stage.http("GET", f"/v1/requests/{later}/receipt")[1]
     checks.equal("a later one says what is configured now",
                  ([item["table"] for item in new["not_erased"]], [target["target"] for target in new["targets"]],
-                  days(new)), (["profiles", "notes"], ["app-db"], 90))
+                  days(new), new["controller"]["name"], [party["name"] for party in new["recipients"]]),
+                 (["profiles", "notes"], ["app-db"], 90, "Example <Games>", ["Statistics <Inc.>"]))
     left = new["targets"][0]["residual_copies"]
     checks.check("the write-ahead log has no end without a word about it, and so has the last copy",
                  ["until" in copy for copy in left] == [False] and "write-ahead log" in left[0]["what"]
@@ -320,8 +329,8 @@ def page_states(checks, text, receipt):
     page = Page(text)
     harmless(checks, text, page)
     checks.equal("the page has the sections of a receipt", list(page.rows)[2:], [
-        "Links to sign-in services", "Erased", "Kept, and why", "Copies that remain for a time", "Checked again",
-        "What this page does not cover", "Verification"])
+        "Links to sign-in services", "Erased", "Kept, and why", "Copies that remain for a time",
+        "Recipients to inform", "Checked again", "What this page does not cover", "Verification"])
     link = receipt["identities"][0]
     checks.equal("the verdict of each identity, with its evidence", page.table("Links to sign-in services"), [
         [f"{link['provider']}\n{link['client_id']}", f"Cut ({link['verdict']})\n{link['evidence']}", shown(link["decided_at"])]])

@@ -288,7 +288,7 @@ def receipt_verifies(checks, stage, request):
     checks.check("the receipt as it is verifies", done.returncode == 0, done.stderr)
     checks.check("and all that was known at its end is proven", not disclaimed(done.stdout) & {
         "kind", "completed_at", "approval", "identities", "targets", "not_erased", "not_in_scope", "erasure_horizon",
-        "erasure_horizon_unknown", "state"}, done.stdout)
+        "erasure_horizon_unknown", "state", "controller", "recipients"}, done.stdout)
     verifier = module()
     checks.equal("whatever is changed in it is refused, or named as not proven",
                  unnoticed(verifier, receipt["ledger"]["key"], receipt), [])
