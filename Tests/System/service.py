@@ -13,6 +13,8 @@ UNIT = "expunged.service"
 RELEASE_DIR = os.environ.get("RELEASE_DIR", ".build/release")
 SPOOL = "/var/lib/expunged/spool/queue.db"
 APP_DB = "/srv/app/app.db"
+# The package of the node exporter makes it; root's, with mode 0755.
+EXPORTER = "/var/lib/prometheus/node-exporter"
 SETTLED = ("completed", "rejected", "cancelled", "parked")
 
 USERS = """u app - "An application" /srv/app
@@ -22,6 +24,7 @@ m opal expunged-operator
 u vera - "A viewer"
 m vera expunged-viewer
 u stranger - "Somebody else"
+u prometheus - "The node exporter"
 m expunged app
 """
 

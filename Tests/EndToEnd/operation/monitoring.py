@@ -7,6 +7,8 @@ import http.server
 import json
 import os
 import re
+import shlex
+import stat
 import subprocess
 import tempfile
 import threading
@@ -40,7 +42,7 @@ def monitoring(checks, seed):
         checks.equal("expungectl prints the metrics", said.returncode, 0)
         rules(checks)
         with tempfile.TemporaryDirectory() as place:
-            text = as_written(said.stdout, place)
+            text = as_written(checks, said.stdout, place)
             accepted(checks, text)
             measured(checks, text, stage)
             dashboard(checks, text, place)
@@ -48,15 +50,22 @@ def monitoring(checks, seed):
         stage.close()
 
 
-def as_written(metrics, place):
-    """What the timer's unit writes: its own command, with these metrics."""
+def as_written(checks, metrics, place):
+    """What the timer's unit writes: its own commands under its own umask, with these metrics."""
     with open(UNIT) as file:
-        command = re.search(r"^ExecStart=/bin/sh -ec '(.*)'$", file.read(), re.M).group(1).replace("%%", "%")
+        unit = file.read()
     with open(os.path.join(place, "said"), "w") as file:
         file.write(metrics)
-    subprocess.run(["/bin/sh", "-ec", command.replace("/usr/bin/expungectl metrics", 'cat "$RUNTIME_DIRECTORY/said"')],
-                   env={**os.environ, "RUNTIME_DIRECTORY": place}, check=True)
-    with open(os.path.join(place, "metrics")) as file:
+    main = re.search(r"^ExecStart=/bin/sh -ec '(.*)'$", unit, re.M).group(1).replace("%%", "%")
+    commands = [["/bin/sh", "-ec", main.replace("/usr/bin/expungectl metrics", 'cat "$RUNTIME_DIRECTORY/said"')]]
+    for command in re.findall(r"^ExecStartPost=\+(.*)$", unit, re.M):
+        commands.append(shlex.split(re.sub("/run/expunged-metrics|/var/lib/prometheus/node-exporter", place, command)))
+    for command in commands:
+        subprocess.run(command, env={**os.environ, "RUNTIME_DIRECTORY": place}, check=True,
+                       umask=int(re.search(r"^UMask=(\d+)$", unit, re.M).group(1), 8))
+    written = os.path.join(place, "expunged.prom")
+    checks.equal("the exporter, which is another user, may read the file", stat.filemode(os.stat(written).st_mode), "-rw-r--r--")
+    with open(written) as file:
         return file.read()
 
 
