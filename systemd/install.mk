@@ -99,7 +99,8 @@ install-system:
 	fi
 
 uninstall:
-	@if $(ON_RUNNING_SYSTEM); then systemctl disable --now $(UNITS) $(SANDBOX_UNIT) || true; fi
+	@if $(ON_RUNNING_SYSTEM); then systemctl disable --now $(UNITS) $(SANDBOX_UNIT) || true; \
+	    rm -f /var/lib/prometheus/node-exporter/expunged.prom; fi
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS) $(SANDBOX_UNIT))
 	rm -f $(DESTDIR)$(SBINDIR)/expunged $(DESTDIR)$(BINDIR)/expungectl $(DESTDIR)$(BINDIR)/expunged-sandbox
 	rm -f $(DESTDIR)$(SYSUSERSDIR)/expunged.conf $(DESTDIR)$(TMPFILESDIR)/expunged.conf

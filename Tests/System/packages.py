@@ -7,10 +7,13 @@ import subprocess
 
 from checks import HANG_S, wait_for
 from provider import Provider
-from service import RELEASE_DIR, SPOOL, UNIT, Service
+from service import EXPORTER, RELEASE_DIR, SPOOL, UNIT, Service
 from static import unit_complaints
 
 SOCKETS = ("expunged-control.socket", "expunged-submit.socket", "expunged-viewer.socket")
+TIMER = "expunged-metrics.timer"
+METRICS = f"{EXPORTER}/expunged.prom"
+SANDBOX = "expunged-sandbox.service"
 CONFIGURATION = "/etc/expunged/expunged.toml"
 STATE = "/var/lib/expunged/state.db"
 KEY = "/etc/expunged/credentials/vault-key"
@@ -145,12 +148,13 @@ class PackageScenarios:
 
     def fresh(self):
         """Installed and not configured: enabled, nothing runs, nothing fails, and apt says what comes next."""
+        self.machine.run("mkdir", "-p", EXPORTER)
         self.before = self.files()
         said = self.install(self.packages.first["expunged"])
         self.checks.check("apt says what comes next", CONFIGURATION in said and "quick-start.md" in said, said)
         self.checks.equal("the units are enabled", [
             self.machine.systemctl("is-enabled", unit, check=False).stdout.strip()
-            for unit in (UNIT, *SOCKETS, "expunged-metrics.timer")], ["enabled"] * 4 + ["disabled"])
+            for unit in (UNIT, *SOCKETS, TIMER)], ["enabled"] * 4 + ["disabled"])
         done = self.machine.systemctl("start", UNIT, *SOCKETS, check=False)
         self.checks.equal("a start changes nothing", (done.returncode, self.state(UNIT), self.state(SOCKETS[0])),
                           (0, "inactive", "inactive"))
@@ -184,6 +188,12 @@ class PackageScenarios:
         self.machine.systemctl("start", UNIT)
         self.checks.check("the service starts once it is configured, with its sockets", self.runs())
         self.request = self.delete_a_user()
+        # docs/guides/monitoring.md
+        self.machine.systemctl("enable", "--now", TIMER)
+        self.machine.systemctl("start", "expunged-metrics.service")
+        read = self.machine.run("cat", METRICS, user="prometheus", check=False)
+        self.checks.check("the user of the node exporter reads the metrics",
+                          "\nexpunged_ledger_sound " in read.stdout, read.stderr)
 
     def again(self):
         """Every maintainer script may run twice."""
@@ -226,6 +236,7 @@ class PackageScenarios:
         self.checks.equal("the sockets never stopped listening",
                           [self.machine.show(unit, "ActiveEnterTimestampMonotonic") for unit in SOCKETS], since)
         self.checks.check("the new program runs", self.runs() and self.service.pid != pid)
+        self.checks.equal("the timer of the metrics still runs", self.state(TIMER), "active")
         self.checks.equal("dpkg has the new version", self.machine.run(
             "dpkg-query", "--show", "--showformat=${Version}", "expunged").stdout, NEXT_VERSION)
         self.service.provider.fail(rate=0)
@@ -235,7 +246,9 @@ class PackageScenarios:
     def removal(self):
         """Nothing runs, everything of the operator's is kept, and a new installation goes on with it."""
         self.checks.equal("apt removes", self.apt("remove", "expunged").returncode, 0)
-        self.checks.equal("nothing runs", [self.state(unit) for unit in (UNIT, *SOCKETS)], ["inactive"] * (1 + len(SOCKETS)))
+        self.checks.equal("nothing runs", [self.state(unit) for unit in (UNIT, *SOCKETS, TIMER)], ["inactive"] * 5)
+        self.checks.equal("no unit failed", self.machine.failed_units(), "")
+        self.checks.check("the node exporter shows no old metrics", not self.exists(METRICS))
         for path in ("/usr/sbin/expunged", "/usr/bin/expungectl", "/usr/lib/systemd/system/expunged.service",
                      "/usr/lib/systemd/catalog/expunged.catalog"):
             self.checks.check(f"{path} is gone", not self.exists(path))
@@ -245,7 +258,8 @@ class PackageScenarios:
         for path in (CONFIGURATION, KEY, STATE, CHECKPOINTS, SPOOL):
             self.checks.check(f"{path} is kept", self.exists(path))
         self.install(self.packages.next["expunged"])
-        self.checks.check("installed again, it runs at once", self.runs())
+        self.checks.check("installed again, it runs at once, with the timer",
+                          self.runs() and self.state(TIMER) == "active")
         answer = self.service.expungectl("receipt", self.request)
         self.checks.equal("and has its receipts", answer.returncode, 0)
 
@@ -279,5 +293,13 @@ class PackageScenarios:
         done = self.machine.run("expunged-sandbox", "--help", check=False)
         self.checks.check("the stand-in runs without the service",
                           done.returncode == 0 and not self.exists("/usr/sbin/expunged"), done.stderr)
+        self.machine.systemctl("start", SANDBOX)
+        pid = self.machine.show(SANDBOX, "MainPID")
+        self.install(self.packages.next["expunged-sandbox"])
+        # Another process would have other keys, and no grant of a test that is under way.
+        self.checks.equal("an upgrade leaves it as it runs", (
+            self.state(SANDBOX), self.machine.show(SANDBOX, "MainPID")), ("active", pid))
         self.checks.equal("apt purges the stand-in", self.apt("purge", "expunged-sandbox").returncode, 0)
+        self.checks.equal("it does not listen any more", (
+            self.state(SANDBOX), self.machine.failed_units()), ("inactive", ""))
         self.checks.equal("nothing is left", self.left(before), [])

@@ -609,7 +609,7 @@ class Scenarios:
 
     def uninstall(self):
         self.machine.run("make", "-s", "-C", "/src", "-f", "systemd/install.mk", "uninstall")
-        for path in ("/usr/sbin/expunged", "/usr/lib/systemd/system/expunged.service"):
+        for path in ("/usr/sbin/expunged", "/usr/lib/systemd/system/expunged.service", f"{EXPORTER}/expunged.prom"):
             self.checks.check(
                 f"{path} is gone", not os.path.exists(self.machine.root + path))
         for path in ("/var/lib/expunged/state.db", "/etc/expunged/expunged.toml", APP_DB):
