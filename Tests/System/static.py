@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -38,8 +39,26 @@ def unit_complaints(stderr):
             if "Unknown key 'RestartSteps'" not in line and "Unknown key 'RestartMaxDelaySec'" not in line]
 
 
+def check_deb(checks, source):
+    """What scripts/deb says in a clone without a Package.resolved: of nothing fetched, and of an unnamed source."""
+    with tempfile.TemporaryDirectory() as clone:
+        for name in ("scripts/deb", "debian/copyright"):
+            os.makedirs(os.path.join(clone, os.path.dirname(name)))
+            shutil.copy(os.path.join(source, name), os.path.join(clone, name))
+        os.mkdir(f"{clone}/.build")
+        for fetched, said in (((), ".build/checkouts is not there: run 'swift package resolve' first"),
+                              (("GRDB.swift", "swift-unnamed"), "debian/copyright does not name: swift-unnamed")):
+            for package in fetched:
+                os.makedirs(f"{clone}/.build/checkouts/{package}")
+            done = subprocess.run([f"{clone}/scripts/deb"], capture_output=True, text=True,
+                                  env={**os.environ, "RELEASE_DIR": clone})
+            checks.equal(f"scripts/deb stops where {len(fetched)} sources are fetched", (done.returncode, done.stderr),
+                         (1, f"deb: {said}\n"))
+
+
 def check_files(checks, source):
     """Units, users, directories and catalog, each read by the program that will read it."""
+    check_deb(checks, source)
     units = os.path.join(source, "systemd")
     verify = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *[os.path.join(units, unit) for unit in UNITS]],
