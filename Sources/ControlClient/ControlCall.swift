@@ -27,7 +27,7 @@ package struct ControlCall<Answer: Sendable>: Sendable {
 
 extension ControlCall where Answer: Decodable {
     init(_ operation: Operation, _ values: [String] = [], body: [UInt8]? = nil) {
-        self.init(operation, values) { try TypedJSON.value(Answer.self, from: $0) }
+        self.init(operation, values) { try TypedJSON.value(Answer.self, from: $0, .snakeCase) }
         self.body = body
     }
 }

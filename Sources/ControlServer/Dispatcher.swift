@@ -64,7 +64,7 @@ struct Dispatcher: Sendable {
     /// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
     static func frame(_ event: WireEvent) -> [UInt8]? {
         do {
-            let data = try TypedJSON.bytes(event)
+            let data = try TypedJSON.bytes(event, .snakeCase)
             let head = "id: \(event.sequence)\nevent: \(event.kind)\ndata: "
             return Array(head.utf8) + data + Array("\n\n".utf8)
         } catch {

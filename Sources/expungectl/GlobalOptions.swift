@@ -97,6 +97,6 @@ struct GlobalOptions: ParsableArguments {
         _ layout: JSONEncoder.OutputFormatting = .prettyPrinted
     ) throws {
         guard json else { return Console.write(text()) }
-        Console.write(try TypedJSON.text(value, layout))
+        Console.write(try TypedJSON.text(value, .snakeCase, layout: layout))
     }
 }

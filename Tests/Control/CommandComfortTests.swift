@@ -1,5 +1,5 @@
 import Control
-import FoundationEssentials
+import Encoding
 import Lifecycle
 import Testing
 
@@ -81,7 +81,8 @@ extension ControlSuite {
             try await TestServer.run(FakeBackend(expecting: [.status])) { server in
                 let words = ["--socket", server.controlPath, "--json", "status"]
                 let outcome = try await ProgramRun.run(words)
-                let status = try JSONDecoder().decode(WireStatus.self, from: Data(outcome.out.utf8))
+                let text = outcome.out.utf8
+                let status = try TypedJSON.value(WireStatus.self, from: text, .snakeCase)
                 #expect(outcome.code == 0 && status == Samples.status)
             }
         }

@@ -1,6 +1,6 @@
 import Control
 import ControlServer
-import FoundationEssentials
+import Encoding
 import Glibc
 import Lifecycle
 import Testing
@@ -67,7 +67,8 @@ extension ControlSuite {
                 #expect(told.code == 0 && told.err.isEmpty)
                 #expect(told.out.hasSuffix("\nadvice: \(advice)\n"))
                 let json = try await ProgramRun.run(check + ["--json"], socket: server.controlPath)
-                let health = try JSONDecoder().decode(WireHealth.self, from: Data(json.out.utf8))
+                let text = json.out.utf8
+                let health = try TypedJSON.value(WireHealth.self, from: text, .snakeCase)
                 #expect(json.code == 0 && health.advice == [advice])
             }
         }
@@ -98,10 +99,8 @@ extension ControlSuite {
                     ["show", Self.id, "--json"],
                     socket: server.controlPath
                 )
-                let request = try JSONDecoder().decode(
-                    WireRequest.self,
-                    from: Data(json.out.utf8)
-                )
+                let text = json.out.utf8
+                let request = try TypedJSON.value(WireRequest.self, from: text, .snakeCase)
                 #expect(request == Samples.fullRequest)
             }
         }

@@ -47,9 +47,9 @@ extension ControlSuite {
             for request in [Samples.request(), Samples.fullRequest] {
                 var writer = JSONWriter()
                 request.write(to: &writer)
-                let decoded = try JSONDecoder().decode(WireRequest.self, from: Data(writer.bytes))
+                let decoded = try TypedJSON.value(WireRequest.self, from: writer.bytes, .snakeCase)
                 #expect(decoded == request)
-                let encoded = try JSONReader.read(Array(JSONEncoder().encode(request)))
+                let encoded = try JSONReader.read(TypedJSON.bytes(request, .snakeCase))
                 #expect(sorted(encoded) == sorted(try JSONReader.read(writer.bytes)))
             }
             let problem = WireProblem(
@@ -58,7 +58,7 @@ extension ControlSuite {
             var writer = JSONWriter()
             problem.write(to: &writer)
             #expect(
-                try JSONDecoder().decode(WireProblem.self, from: Data(writer.bytes)) == problem
+                try TypedJSON.value(WireProblem.self, from: writer.bytes, .snakeCase) == problem
             )
         }
 
@@ -149,7 +149,7 @@ extension ControlSuite {
         }
 
         private func expectDocumented<T: WireObject & Encodable>(_ value: T) throws {
-            let json = try JSONReader.read(Array(JSONEncoder().encode(value)))
+            let json = try JSONReader.read(TypedJSON.bytes(value, .snakeCase))
             guard case .object(let members) = json else { throw TestFailure("no object") }
             #expect(Set(members.map(\.name)) == Set(T.fields.map(\.name)), "\(T.schemaName)")
         }

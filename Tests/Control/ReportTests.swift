@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Encoding
 import Lifecycle
 import Testing
 
@@ -81,7 +81,8 @@ extension ControlSuite {
 
         @Test func `JSON is the answer of the service`() async throws {
             let outcome = try await Self.run("--json", "--time-zone", "Europe/Berlin")
-            let report = try JSONDecoder().decode(WireReport.self, from: Data(outcome.out.utf8))
+            let text = outcome.out.utf8
+            let report = try TypedJSON.value(WireReport.self, from: text, .snakeCase)
             let month = try #require(CalendarMonth("2026-11"))
             #expect(report == Samples.report(of: month, in: "Europe/Berlin"))
         }

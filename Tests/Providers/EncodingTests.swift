@@ -144,4 +144,22 @@ struct EncodingTests {
             try TypedJSON.value([String: String].self, from: #"{"a":1}"#.utf8)
         }
     }
+
+    private struct Named: Codable, Equatable {
+        var requestID = "r"
+        var dueAt = 1
+        var lastMs = 2
+        var oldestOpenID: String? = "o"
+        var countsByState = ["inFlight": 3, "on_hold": 4]
+    }
+
+    @Test("names in snake case come back, and keys of dictionaries stay as they are")
+    func snakeCase() throws {
+        let text = try TypedJSON.text(Named(), .snakeCase)
+        #expect(
+            text == #"{"counts_by_state":{"inFlight":3,"on_hold":4},"due_at":1,"last_ms":2,"#
+                + #""oldest_open_id":"o","request_id":"r"}"#
+        )
+        #expect(try TypedJSON.value(Named.self, from: text.utf8, .snakeCase) == Named())
+    }
 }

@@ -151,6 +151,10 @@ package enum RouteReply: Sendable {
     }
 
     private static func encode(_ object: some Encodable) throws(ControlProblem) -> [UInt8] {
-        do { return try TypedJSON.bytes(object) } catch { throw ControlProblem(.internal) }
+        do {
+            return try TypedJSON.bytes(object, .snakeCase)
+        } catch {
+            throw ControlProblem(.internal)
+        }
     }
 }

@@ -24,12 +24,6 @@ package struct WireAddendum: WireObject, Codable, Hashable {
         (self.event, self.occurredAt, self.evidence) = (event, occurredAt, evidence)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case at, provider, verdict, event, evidence
-        case identityID = "identity_id"
-        case occurredAt = "occurred_at"
-    }
-
     package static let fields: [WireField] = [
         .required("at", .time, "When the service recorded it."),
         .required("identity_id", .uuid, "The identity that it is about."),

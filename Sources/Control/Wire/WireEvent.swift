@@ -33,11 +33,6 @@ package struct WireEvent: WireObject, Codable, Hashable {
         self.requestID = requestID
     }
 
-    enum CodingKeys: String, CodingKey {
-        case sequence, kind, at, state, detail, provider, target, step, verdict, attempt
-        case requestID = "request_id"
-    }
-
     package static let fields: [WireField] = [
         .required("sequence", .integer, "Rises with every event; also the id of the event."),
         .required("kind", .choice(of: EventKind.self), "What it is about."),

@@ -24,11 +24,6 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
     /// What the provider answered last, if no tokens.
     package var answer: Refusal? { status.map { Refusal(status: $0, error: error) } }
 
-    enum CodingKeys: String, CodingKey {
-        case outcome, failures, status, error
-        case createdAt = "created_at"
-    }
-
     package static let fields: [WireField] = [
         .required("created_at", .time, "When the application got it."),
         .required("outcome", .choice(of: CodeOutcome.self), "Why it brought no token."),

@@ -36,16 +36,6 @@ package struct WireHealth: WireObject, Codable, Hashable {
         (self.name, self.kind, self.state) = (name, kind, .known(state))
     }
 
-    enum CodingKeys: String, CodingKey {
-        case name, kind, state, detail, concurrency, waiting, findings, summary, uncovered, sampled
-        case advice
-        case inFlight = "in_flight"
-        case retryAt = "retry_at"
-        case lastSuccessAt = "last_success_at"
-        case lastFailureAt = "last_failure_at"
-        case lastError = "last_error"
-    }
-
     package static let listMax: Int? = ControlLimits.targetsMax
 
     package static let fields: [WireField] = [

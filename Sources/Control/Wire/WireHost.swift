@@ -14,10 +14,9 @@ package struct WireHost: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, partitions
+        case name, partitions, renewedAt
         case isSteward = "steward"
         case isThis = "this"
-        case renewedAt = "renewed_at"
     }
 
     package static let fields: [WireField] = [

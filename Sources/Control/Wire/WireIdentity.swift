@@ -51,15 +51,10 @@ package struct WireIdentity: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case provider, verdict, state
-        case identityID = "identity_id"
-        case clientID = "client_id"
-        case credentialCount = "credential_count"
-        case isSubjectFirstSeen = "subject_first_seen"
-        case userAction = "user_action"
-        case unheld = "not_held"
-        case failedCode = "failed_code"
-        case updatedAt = "updated_at"
+        case provider, verdict, state, identityID, clientID, credentialCount, userAction, failedCode
+        case updatedAt
+        case isSubjectFirstSeen = "subjectFirstSeen"
+        case unheld = "notHeld"
     }
 
     package static let fields: [WireField] = [

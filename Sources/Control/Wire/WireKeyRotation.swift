@@ -19,12 +19,6 @@ package struct WireKeyRotation: WireObject, Codable, Hashable {
 
     package init(state: KeyRotationState) { self.state = .known(state) }
 
-    enum CodingKeys: String, CodingKey {
-        case state, rewrapped, unreadable, error
-        case startedAt = "started_at"
-        case endedAt = "ended_at"
-    }
-
     package static let fields: [WireField] = [
         .required("state", .choice(of: KeyRotationState.self), "How far it is."),
         .required("rewrapped", .integer, "Data keys wrapped since it started or resumed."),

@@ -16,12 +16,6 @@ package struct WireLedger: WireObject, Codable, Hashable {
         (self.key, self.state, self.entries) = (key, .known(state), entries)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case key, state, entries, covered, checkpoint, checkpoints, findings
-        case checkpointAt = "checkpoint_at"
-        case findingCount = "finding_count"
-    }
-
     package static let fields: [WireField] = [
         .required("key", .text, "The public key that signs, as a C2SP verifier key."),
         .required(

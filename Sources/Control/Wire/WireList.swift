@@ -7,11 +7,6 @@ package struct WireList<Item: WireObject & Codable>: WireObject, Codable {
         (self.items, self.nextCursor) = (items, nextCursor)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case items
-        case nextCursor = "next_cursor"
-    }
-
     package static var schemaName: String { "\(Item.schemaName)List" }
 
     private static var items: WireFieldType {

@@ -33,15 +33,6 @@ package struct WireMessage: WireObject, Codable, Hashable {
         (self.state, self.attempts) = (.known(state), attempts)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case id, subscriber, type, state, attempts, error
-        case requestID = "request_id"
-        case occurredAt = "occurred_at"
-        case attemptedAt = "attempted_at"
-        case nextAttemptAt = "next_attempt_at"
-        case httpStatus = "http_status"
-    }
-
     package static let fields: [WireField] = [
         .required("id", .text, "The same for every attempt: `webhook-id`."),
         .required("subscriber", .text, "Its name, or `mail`."),

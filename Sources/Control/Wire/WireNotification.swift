@@ -21,12 +21,6 @@ package struct WireNotification: WireObject, Codable, Hashable {
         (self.effect, self.reason, self.requestID) = (.known(effect), reason, requestID)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case status, body, effect, reason
-        case contentType = "content_type"
-        case requestID = "request_id"
-    }
-
     package static let fields: [WireField] = [
         .required("status", .integer, "The status to answer the provider with."),
         .optional("content_type", .text, "The type of the body; left out when there is none."),

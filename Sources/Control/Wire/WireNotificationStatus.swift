@@ -29,13 +29,6 @@ package struct WireNotificationStatus: WireObject, Codable, Hashable {
         (self.receivedAt, self.completedAt) = (receivedAt, completedAt)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case state, text
-        case confirmationCode = "confirmation_code"
-        case receivedAt = "received_at"
-        case completedAt = "completed_at"
-    }
-
     package static let fields: [WireField] = [
         .required("confirmation_code", .text, "The confirmation code."),
         .required("state", .choice(of: State.self), "Where it stands."),

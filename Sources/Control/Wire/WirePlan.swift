@@ -25,15 +25,6 @@ package struct WirePlan: WireObject, Codable, Hashable {
         (self.hash, self.state) = (hash, .known(state))
     }
 
-    enum CodingKeys: String, CodingKey {
-        case hash, state, identities, targets, changes
-        case requestID = "request_id"
-        case approvedAt = "approved_at"
-        case approvedBy = "approved_by"
-        case approvalsRequired = "approvals_required"
-        case firstApprovedBy = "first_approved_by"
-    }
-
     package static let fields: [WireField] = [
         .required("hash", .text, "Stands for the whole plan; `approve` takes it."),
         .required("state", .choice(of: PlanState.self), "Whether it is approved, or has to be."),

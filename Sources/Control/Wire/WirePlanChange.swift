@@ -36,12 +36,6 @@ package struct WirePlanChange: WireObject, Codable, Hashable {
         }
     }
 
-    enum CodingKeys: String, CodingKey {
-        case kind, provider, target, name, action, was, now, rule
-        case ruleWas = "rule_was"
-        case ruleNow = "rule_now"
-    }
-
     package static let fields: [WireField] = [
         .required("kind", .choice(of: Kind.self), "How it differs."),
         .optional("provider", .text, "An identity at this provider."),

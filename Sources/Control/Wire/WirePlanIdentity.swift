@@ -10,12 +10,6 @@ package struct WirePlanIdentity: WireObject, Codable, Hashable {
         (self.identityID, self.provider, self.clientID) = (identityID, provider, clientID)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case provider
-        case identityID = "identity_id"
-        case clientID = "client_id"
-    }
-
     package static let fields: [WireField] = [
         .required("identity_id", .uuid, "Names the identity."),
         .required("provider", .text, "The provider."),

@@ -24,8 +24,8 @@ package struct WirePlanItem: WireObject, Codable, Hashable {
 
     enum CodingKeys: String, CodingKey {
         case name, action, count, newer, undated, reason
-        case isBounded = "or_more"
-        case hasNoTimestamps = "no_timestamps"
+        case isBounded = "orMore"
+        case hasNoTimestamps = "noTimestamps"
     }
 
     package static let fields: [WireField] = [

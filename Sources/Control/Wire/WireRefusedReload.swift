@@ -10,11 +10,6 @@ package struct WireRefusedReload: WireObject, Codable, Hashable {
         (self.refusedAt, self.errors) = (refusedAt, errors)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case errors
-        case refusedAt = "refused_at"
-    }
-
     private static let errorList = WireFieldType.atMost(ControlLimits.reloadErrorsMax, .text)
 
     package static let fields: [WireField] = [

@@ -19,12 +19,6 @@ package struct WireReload: WireObject, Codable, Hashable {
         (self.needRestart, self.unusable) = (needRestart, unusable)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case changed, unusable
-        case reloadedAt = "reloaded_at"
-        case needRestart = "need_restart"
-    }
-
     package static let fields: [WireField] = [
         .required("reloaded_at", .time, "When the configuration took effect."),
         .required("changed", .list(.text), "Keys that changed and are in force."),

@@ -32,18 +32,6 @@ package struct WireRequest: WireObject, Codable, Hashable {
         updatedAt = createdAt
     }
 
-    enum CodingKeys: String, CodingKey {
-        case id, kind, state, detail, identities, steps, forgotten, addenda
-        case heldBy = "held_by"
-        case blockedBy = "blocked_by"
-        case userID = "user_id"
-        case createdAt = "created_at"
-        case updatedAt = "updated_at"
-        case acceptedAt = "accepted_at"
-        case deadlineAt = "deadline_at"
-        case nextAt = "next_at"
-    }
-
     package static let listMax: Int? = ControlLimits.listLimitMax
 
     package static let fields: [WireField] = [

@@ -13,8 +13,8 @@ package struct WireServiceHealth: WireObject, Codable, Hashable {
 
     enum CodingKeys: String, CodingKey {
         case state, version
-        case isIntakePaused = "intake_paused"
-        case isVaultSealed = "vault_sealed"
+        case isIntakePaused = "intakePaused"
+        case isVaultSealed = "vaultSealed"
     }
 
     package static let fields: [WireField] = [

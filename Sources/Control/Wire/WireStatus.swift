@@ -20,12 +20,8 @@ package struct WireGuard: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case waiting
+        case waiting, deletionsLastHour, deletionsPerHourMax, overrideRemaining, overrideExpiresAt
         case isOpen = "open"
-        case deletionsLastHour = "deletions_last_hour"
-        case deletionsPerHourMax = "deletions_per_hour_max"
-        case overrideRemaining = "override_remaining"
-        case overrideExpiresAt = "override_expires_at"
     }
 
     package static let fields: [WireField] = [
@@ -62,14 +58,11 @@ package struct WireStatus: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case version, state, requests, parked, alarms
-        case startedAt = "started_at"
-        case isIntakePaused = "intake_paused"
-        case isVaultSealed = "vault_sealed"
+        case version, state, requests, parked, alarms, startedAt, oldestOpenAt, oldestOpenID
+        case refusedReload
+        case isIntakePaused = "intakePaused"
+        case isVaultSealed = "vaultSealed"
         case guardState = "guard"
-        case oldestOpenAt = "oldest_open_at"
-        case oldestOpenID = "oldest_open_id"
-        case refusedReload = "refused_reload"
     }
 
     package static let fields: [WireField] = [

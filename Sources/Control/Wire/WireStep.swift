@@ -53,12 +53,9 @@ package struct WireStep: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case name, kind, provider, target, state, attempts, verdict, answer, obstacle
-        case lastError = "last_error"
-        case startedAt = "started_at"
-        case endedAt = "ended_at"
-        case durationMilliseconds = "duration_ms"
-        case retryAt = "retry_at"
+        case name, kind, provider, target, state, attempts, verdict, answer, obstacle, lastError
+        case startedAt, endedAt, retryAt
+        case durationMilliseconds = "durationMs"
     }
 
     package static let fields: [WireField] = [

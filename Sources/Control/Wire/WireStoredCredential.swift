@@ -9,11 +9,6 @@ package struct WireStoredCredential: WireObject, Codable, Hashable {
         (self.identityID, self.state) = (identityID, .known(state))
     }
 
-    enum CodingKeys: String, CodingKey {
-        case state
-        case identityID = "identity_id"
-    }
-
     package static let fields: [WireField] = [
         .required("identity_id", .uuid, "The identity that it joined."),
         .required(

@@ -7,11 +7,6 @@ package struct WireUnheld: WireObject, Codable, Hashable {
         (self.lostCodes, self.refusedCredentials) = (lostCodes, refusedCredentials)
     }
 
-    enum CodingKeys: String, CodingKey {
-        case lostCodes = "lost_codes"
-        case refusedCredentials = "refused_credentials"
-    }
-
     package static let fields: [WireField] = [
         .required("lost_codes", .integer, "Authorization codes whose exchange brought no tokens."),
         .required("refused_credentials", .integer, "How often a credential was refused."),

@@ -13,7 +13,7 @@ package struct WireUserHold: WireObject, Codable, Hashable {
     enum CodingKeys: String, CodingKey {
         case since
         case isHeld = "held"
-        case requestIDs = "request_ids"
+        case requestIDs = "requestIds"
     }
 
     package static let fields: [WireField] = [

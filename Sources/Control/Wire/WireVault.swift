@@ -12,10 +12,8 @@ package struct WireVault: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case wraps, keys, rotation
+        case wraps, keys, rotation, activeKeyID, wrapsMax
         case isSealed = "sealed"
-        case activeKeyID = "active_key_id"
-        case wrapsMax = "wraps_max"
     }
 
     package static let fields: [WireField] = [

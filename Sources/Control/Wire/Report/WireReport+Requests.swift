@@ -12,12 +12,6 @@ package struct WireReportRequests: WireObject, Codable, Hashable {
 
     package init(kind: RequestKind) { self.kind = .known(kind) }
 
-    enum CodingKeys: String, CodingKey {
-        case kind, submitted, completed, cancelled, merged
-        case openBefore = "open_before"
-        case openAfter = "open_after"
-    }
-
     package static let fields: [WireField] = [
         .required("kind", .choice(of: RequestKind.self), "What was asked for."),
         .required("open_before", .integer, "Open when the month began."),
@@ -77,11 +71,6 @@ package struct WireReportGaps: WireObject, Codable, Hashable {
     /// Whether the numbers of the report are the least there can have been.
     package var isIncomplete: Bool { requests > 0 || erasures > 0 }
 
-    enum CodingKeys: String, CodingKey {
-        case requests, erasures
-        case recordsSince = "records_since"
-    }
-
     package static let fields: [WireField] = [
         .required("requests", .integer, "Requests that ended in the month, and were removed."),
         .required("erasures", .integer, "Erasures of which only a tombstone is left."),
@@ -104,10 +93,10 @@ package struct WireReportErasure: WireObject, Codable, Hashable {
 
     enum CodingKeys: String, CodingKey {
         case completed, late, overdue, spans
-        case deadlineMilliseconds = "deadline_ms"
-        case medianMilliseconds = "median_ms"
-        case percentile95Milliseconds = "p95_ms"
-        case worstMilliseconds = "worst_ms"
+        case deadlineMilliseconds = "deadlineMs"
+        case medianMilliseconds = "medianMs"
+        case percentile95Milliseconds = "p95Ms"
+        case worstMilliseconds = "worstMs"
     }
 
     package static let fields: [WireField] = [
@@ -134,7 +123,7 @@ package struct WireReportSpan: WireObject, Codable, Hashable {
 
     enum CodingKeys: String, CodingKey {
         case count
-        case upToMilliseconds = "up_to_ms"
+        case upToMilliseconds = "upToMs"
     }
 
     package static let fields: [WireField] = [

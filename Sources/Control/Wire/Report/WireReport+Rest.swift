@@ -9,11 +9,6 @@ package struct WireReportOpen: WireObject, Codable, Hashable {
 
     package init() {}
 
-    enum CodingKeys: String, CodingKey {
-        case states, parked, waiting
-        case waitingCount = "waiting_count"
-    }
-
     package static let fields: [WireField] = [
         .required("states", .counts, "Requests by state."),
         .required("parked", .counts, "Parked requests by reason."),
@@ -36,13 +31,6 @@ package struct WireReportWaiting: WireObject, Codable, Hashable {
         (self.requestID, self.kind, self.state) = (requestID, .known(kind), .known(state))
         self.since = since
         (createdAt, deadlineAt) = (since, since)
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case kind, state, reason, since
-        case requestID = "request_id"
-        case createdAt = "created_at"
-        case deadlineAt = "deadline_at"
     }
 
     package static let fields: [WireField] = [
@@ -112,7 +100,7 @@ package struct WireReportCopies: WireObject, Codable, Hashable {
 
     enum CodingKeys: String, CodingKey {
         case target, what, requests, until
-        case isEndKnown = "end_known"
+        case isEndKnown = "endKnown"
     }
 
     package static let fields: [WireField] = [

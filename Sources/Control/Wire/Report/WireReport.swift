@@ -34,13 +34,6 @@ package struct WireReport: WireObject, Codable, Hashable {
 
     package var isOver: Bool { generatedAt >= until }
 
-    enum CodingKeys: String, CodingKey {
-        case month, from, until, controller, gaps, requests, days, months, erasure, open, verdicts
-        case kept, copies, holds, recipients
-        case timeZone = "time_zone"
-        case generatedAt = "generated_at"
-    }
-
     package static let fields: [WireField] = [
         .required("month", .text, "The calendar month, such as 2026-11."),
         .required("time_zone", .text, "The zone in which it begins and ends."),
