@@ -53,11 +53,13 @@ func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 func program(
     _ name: String,
     _ dependencies: [Target.Dependency],
-    _ linkerSettings: [LinkerSetting] = []
+    _ linkerSettings: [LinkerSetting] = [],
+    resources: [Resource] = []
 ) -> Target {
     .executableTarget(
         name: name,
         dependencies: dependencies,
+        resources: resources,
         swiftSettings: settings,
         linkerSettings: linkerSettings
     )
@@ -156,7 +158,8 @@ let programs: [Target] = [
     program("expunged", ["Daemon", "CAllocator"], withoutMonitor),
     program(
         "expungectl",
-        ["Encoding", "CLinux", "Control", "ControlClient", "Ledger", "Lifecycle", .argumentParser]
+        ["Encoding", "CLinux", "Control", "ControlClient", "Ledger", "Lifecycle", .argumentParser],
+        resources: [.embedInCode("Output/receipts.txt")]
     ),
     program(
         "expunged-sandbox",

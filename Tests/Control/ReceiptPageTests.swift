@@ -83,11 +83,19 @@ extension ControlSuite {
 
         @Test func `every phrase stands in every language, with the same places to fill in`() {
             for phrase in ReceiptPhrase.allCases {
-                let texts = ReceiptPhrase.rows[phrase] ?? []
-                #expect(texts.count == ReceiptLanguage.allCases.count, "\(phrase)")
+                let languages = ReceiptTexts.all[phrase.rawValue] ?? [:]
+                let texts = ReceiptLanguage.allCases.map { languages[$0] ?? "" }
                 let places = Set(texts.map { $0.count { $0 == "%" } })
                 #expect(places.count == 1 && !texts.contains(""), "\(phrase)")
             }
+        }
+
+        @Test func `each name of the file of texts is known`() {
+            let names =
+                ReceiptPhrase.allCases.map(\.rawValue)
+                + ReceiptSentence.allCases.map { "sentence \($0.rawValue)" }
+                + ResidualTexts.templates.keys.map { "copy \($0)" }
+            #expect(Set(ReceiptTexts.all.keys) == Set(names))
         }
 
         @Test(arguments: ReceiptLanguage.allCases)
@@ -119,10 +127,9 @@ extension ControlSuite {
         }
 
         @Test func `every sentence about copies speaks every language, with its name`() throws {
-            #expect(Set(ResidualTexts.templates.keys) == Set(ResidualTranslations.all.keys))
             for (id, template) in ResidualTexts.templates {
-                let translations = try #require(ResidualTranslations.all[id], "\(id)")
-                let texts = [template] + translations
+                let translations = try #require(ReceiptTexts.all["copy \(id)"], "\(id)")
+                let texts = [template] + translations.values
                 #expect(texts.count == ReceiptLanguage.allCases.count, "\(id)")
                 #expect(Set(texts).count == texts.count, "\(id)")
                 let places = Set(texts.map { $0.split(separator: "%").count })
@@ -135,7 +142,8 @@ extension ControlSuite {
                     receipt: ["targets": .array([store])],
                     language: .german
                 ).html
-                #expect(page.contains(translations[0].replacing("%", with: "&lt;b&gt;")))
+                let german = try #require(translations[.german])
+                #expect(page.contains(german.replacing("%", with: "&lt;b&gt;")))
             }
         }
 

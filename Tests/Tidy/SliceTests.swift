@@ -16,10 +16,6 @@ struct Slice: Sendable, CustomStringConvertible {
         "Sources/Daemon/Convert/":
             "writes the configuration of another program's stores, as text for an operator"
     ]
-    private static let translations = [
-        "Sources/expungectl/Output/ResidualTranslations.swift":
-            "prints receipts and links no store; a test compares its ids with those of the kinds"
-    ]
     private static let tableRules = [
         "Sources/Stores/SQL/SQLSettings.swift":
             "the manual has one text for a key of all databases, and says which has what value"
@@ -57,7 +53,7 @@ struct Slice: Sendable, CustomStringConvertible {
         Slice(
             folder: "Stores/SQLite",
             words: ["sqlite"],
-            sharing: tableRules.merging(state).merging(translations).merging([
+            sharing: tableRules.merging(state).merging([
                 "Sources/Daemon/Backup/Restore.swift": "a command for the public spool, a file"
             ])
         ),
@@ -74,10 +70,10 @@ struct Slice: Sendable, CustomStringConvertible {
         Slice(
             folder: "Stores/MySQL",
             words: ["mysql", "mariadb", "innodb", "binlog"],
-            sharing: tableRules.merging(translations)
+            sharing: tableRules
         ),
         Slice(folder: "Stores/Files"),
-        Slice(folder: "Stores/Redis", words: ["redis"], sharing: translations),
+        Slice(folder: "Stores/Redis", words: ["redis"]),
         Slice(folder: "Stores/Command"),
         Slice(folder: "Stores/Webhook", words: ["\"webhook\""]),
         Slice(
@@ -110,7 +106,7 @@ struct Slice: Sendable, CustomStringConvertible {
         Slice(
             folder: "Stores/FirebaseAuth",
             words: ["firebase"],
-            sharing: conversion.merging(translations).merging([
+            sharing: conversion.merging([
                 "Sources/Daemon/Start/DaemonOptions.swift": "names the program that is converted",
                 "Sources/HTTP/Google/": "the API of accounts, which the directory asks, too",
                 "Sources/Providers/Firebase/": "the directory of the same accounts",

@@ -288,7 +288,7 @@ struct ReceiptPage {
     /// A sentence of the service in the page's language; one of the operator's program as it is.
     private func what(_ copy: JSONValue) -> String {
         copy["phrase"]?.string
-            .flatMap { ResidualTranslations.text($0, copy["name"]?.string, in: language) }
+            .flatMap { ReceiptTexts.copy($0, copy["name"]?.string, in: language) }
             .map(Self.escaped) ?? field("what", of: copy)
     }
 
@@ -360,18 +360,20 @@ struct ReceiptPage {
     private var decisions: String {
         var lines: [String] = []
         if let approval = receipt["approval"] {
-            lines.append(phrase(.approvedBy, field("uid", of: approval)) + time(approval["at"]))
+            let uid = field("uid", of: approval)
+            lines.append(phrase(.approvedBy, uid) + " " + time(approval["at"]))
         }
         let notes: [(ReceiptPhrase, String)] = [
             (.abandonedBy, "abandoned"), (.rechecksEndedBy, "rechecks_abandoned"),
         ]
         for (name, member) in notes {
             guard let note = receipt[member] else { continue }
-            lines.append(phrase(name, field("uid", of: note)) + field("reason", of: note))
+            lines.append(phrase(name, field("uid", of: note)) + " " + field("reason", of: note))
         }
         for identity in items("forgotten") {
             lines.append(
-                phrase(.forgottenBy, field("uid", of: identity)) + field("provider", of: identity)
+                phrase(.forgottenBy, field("uid", of: identity)) + " "
+                    + field("provider", of: identity)
             )
         }
         guard !lines.isEmpty else { return "" }
