@@ -46,17 +46,7 @@ final class MessageService: Sendable {
                 try await storeAlarms()
                 guard steward.isHere else { continue }
                 let next = try await beginDue(&group)
-                let now = clock.now()
-                guard let next, timers.arm(next, at: now, stepCount: clock.stepCount) else {
-                    continue
-                }
-                group.addTask { [clock, state] in
-                    do {
-                        try await clock.sleep(until: next)
-                    } catch {
-                        // Only cancellation ends a sleep early, and then nothing waits for it.
-                        return
-                    }
+                timers.arm(next, at: clock.now(), by: clock, in: &group) { [state] in
                     state.wakeMessages()
                 }
             }

@@ -50,8 +50,7 @@ final class KeyRotation: Sendable {
     private let steward: Steward
     private let logger: Logger
     private let current = Mutex(Progress())
-    private let starts: AsyncStream<Void>
-    private let start: AsyncStream<Void>.Continuation
+    private let start = WakeSignal()
 
     init(
         state: StateDatabase,
@@ -65,7 +64,6 @@ final class KeyRotation: Sendable {
         self.clock = clock
         self.steward = steward
         self.logger = logger
-        (starts, start) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     var progress: Progress { current.withLock { $0 } }
@@ -85,13 +83,13 @@ final class KeyRotation: Sendable {
             current.withLock { $0.state = before }
             throw error
         }
-        start.yield()
+        start.send()
     }
 
     /// Rotates whenever it was begun, until the task is cancelled.
     func run() async throws {
         if steward.isHere { try await resume() }
-        for await _ in starts {
+        for await _ in start.signals {
             guard let active = vault.activeKeyID else { continue }
             let isDone: Void? = try await steward.run {
                 // A start that found the note of a beginning may have done what this one is for.
@@ -108,7 +106,7 @@ final class KeyRotation: Sendable {
         guard let active = vault.activeKeyID else { return }
         guard try await isBegun(active) else { return }
         current.withLock { $0.state = .running }
-        start.yield()
+        start.send()
     }
 
     private func isBegun(_ active: String) async throws -> Bool {

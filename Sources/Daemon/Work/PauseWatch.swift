@@ -26,7 +26,7 @@ final class PauseWatch: Sendable {
     private let post: @Sendable (EngineInput) -> Void
     private let lastStepAt = Mutex<WallTime?>(nil)
     private let checks = Mutex<[Component: ComponentCheck]>([:])
-    private let waking = Mutex<AsyncStream<Void>.Continuation?>(nil)
+    private let waking = Mutex<WakeSignal?>(nil)
 
     init(
         state: StateDatabase,
@@ -49,20 +49,25 @@ final class PauseWatch: Sendable {
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             while true {
-                let wakes = listen()
+                // Before the list is read, so that no pause falls in between.
+                let signal = WakeSignal()
+                waking.withLock { $0 = signal }
                 let (components, isIdle) = try await due()
                 for component in components {
                     // A slow one keeps no other waiting.
                     group.addTask { await self.look(at: component) }
                 }
-                try await wait(isIdle ? Self.idlePeriod : ComponentCheck.period, or: wakes)
+                let pause = isIdle ? Self.idlePeriod : ComponentCheck.period
+                try await signal.wait { [clock] in
+                    try await clock.sleep(until: clock.now() + pause)
+                }
             }
         }
     }
 
     /// A component was paused.
     func wake() {
-        _ = waking.withLock { $0?.yield() }
+        waking.withLock { $0 }?.send()
     }
 
     /// Checks at once what the service paused: a reload may have mended it.
@@ -76,25 +81,6 @@ final class PauseWatch: Sendable {
             }
         }
         wake()
-    }
-
-    /// Begins to listen before the list is read, so that no pause falls in between.
-    private func listen() -> AsyncStream<Void> {
-        let (wakes, continuation) = AsyncStream<Void>.makeStream(
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        waking.withLock { $0 = continuation }
-        return wakes
-    }
-
-    private func wait(_ pause: Duration, or wakes: AsyncStream<Void>) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.clock.sleep(until: self.clock.now() + pause) }
-            group.addTask { for await _ in wakes { return } }
-            try await group.next()
-            group.cancelAll()
-        }
-        try Task.checkCancellation()
     }
 
     func lookOnce() async throws {

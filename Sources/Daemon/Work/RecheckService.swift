@@ -18,19 +18,7 @@ struct RecheckService: Sendable {
                     run = RecheckRun(.rechecks)
                     continue
                 }
-                let now = clock.now()
-                guard let next, timers.arm(next, at: now, stepCount: clock.stepCount) else {
-                    continue
-                }
-                group.addTask {
-                    do {
-                        try await clock.sleep(until: next)
-                    } catch {
-                        // Only cancellation ends a sleep early, and then nothing waits for it.
-                        return
-                    }
-                    state.wakeRechecks()
-                }
+                timers.arm(next, at: clock.now(), by: clock, in: &group) { state.wakeRechecks() }
             }
             group.cancelAll()
         }

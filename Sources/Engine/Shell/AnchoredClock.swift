@@ -60,7 +60,7 @@ package final class AnchoredClock: EngineClock {
         var steps: [ClockStep] = []
         var stepCount = 0
         var unheard: [ClockStep] = []
-        var sleepers: [UInt64: AsyncStream<Void>.Continuation] = [:]
+        var sleepers: [UInt64: WakeSignal] = [:]
         var lastSleeper: UInt64 = 0
     }
 
@@ -144,7 +144,7 @@ package final class AnchoredClock: EngineClock {
             } else {
                 state.postpone(step)
             }
-            for sleeper in state.sleepers.values { sleeper.yield() }
+            for sleeper in state.sleepers.values { sleeper.send() }
         }
         return Stamp(
             time: time,
@@ -181,7 +181,7 @@ package final class AnchoredClock: EngineClock {
     package func sleep(until time: WallTime) async throws {
         let stepCount = stepCount
         let rest = time.since(now())
-        let (steps, step) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let step = WakeSignal()
         let number = state.withLock { state -> UInt64? in
             guard state.stepCount == stepCount else { return nil }
             state.lastSleeper += 1
@@ -190,13 +190,7 @@ package final class AnchoredClock: EngineClock {
         }
         guard let number else { return }
         defer { _ = state.withLock { $0.sleepers.removeValue(forKey: number) } }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await BootClock.sleep(for: rest) }
-            group.addTask { for await _ in steps { return } }
-            try await group.next()
-            group.cancelAll()
-        }
-        try Task.checkCancellation()
+        try await step.wait { try await BootClock.sleep(for: rest) }
     }
 }
 

@@ -18,4 +18,24 @@ package struct ArmedTimers: Sendable {
         times.append(time)
         return true
     }
+
+    /// Has `wake` called at a time, or when the clock jumps before it, unless that is so already.
+    package mutating func arm(
+        _ time: WallTime?,
+        at now: WallTime,
+        by clock: any EngineClock,
+        in group: inout ThrowingDiscardingTaskGroup<any Error>,
+        wake: @escaping @Sendable () -> Void
+    ) {
+        guard let time, arm(time, at: now, stepCount: clock.stepCount) else { return }
+        group.addTask {
+            do {
+                try await clock.sleep(until: time)
+            } catch {
+                // Only cancellation ends a sleep early, and then nothing waits for the timer.
+                return
+            }
+            wake()
+        }
+    }
 }

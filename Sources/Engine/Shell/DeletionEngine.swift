@@ -218,16 +218,7 @@ extension DeletionEngine {
         for (index, action) in actions.enumerated() {
             perform(action, licenses?[index] ?? .unlimited, in: &group)
         }
-        guard let wake, timers.arm(wake, at: now, stepCount: ports.clock.stepCount) else { return }
-        group.addTask {
-            do {
-                try await self.ports.clock.sleep(until: wake)
-            } catch {
-                // Only cancellation ends a sleep early, and then nobody waits for the timer.
-                return
-            }
-            self.post(.timer)
-        }
+        timers.arm(wake, at: now, by: ports.clock, in: &group) { self.post(.timer) }
     }
 
     private func adopt(_ count: Int) {
@@ -441,20 +432,14 @@ extension DeletionEngine {
 /// Collects inputs from any task; one loop takes them in groups.
 final class EngineMailbox: Sendable {
     private let inputs = Mutex<[EngineInput]>([])
-    private let signal: AsyncStream<Void>.Continuation
-    /// Yields once or more after inputs arrived; never while nothing happens.
-    let signals: AsyncStream<Void>
+    private let arrival = WakeSignal()
 
-    init() {
-        (signals, signal) = AsyncStream.makeStream(
-            of: Void.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
-    }
+    /// Yields once or more after inputs arrived; never while nothing happens.
+    var signals: AsyncStream<Void> { arrival.signals }
 
     func post(_ input: EngineInput) {
         inputs.withLock { $0.append(input) }
-        signal.yield()
+        arrival.send()
     }
 
     func takeAll() -> [EngineInput] {
@@ -465,5 +450,5 @@ final class EngineMailbox: Sendable {
     }
 
     /// Ends the loop after what is waiting.
-    func close() { signal.finish() }
+    func close() { arrival.finish() }
 }

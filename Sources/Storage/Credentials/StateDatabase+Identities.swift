@@ -132,7 +132,7 @@ extension StateDatabase {
             )
             return .forgotten
         }
-        if outcome == .forgotten { scrubSignal.yield() }
+        if outcome == .forgotten { scrubSignal.send() }
         return outcome
     }
 

@@ -112,5 +112,5 @@ extension StateDatabase {
     }
 
     /// Has ``runScrubs(delay:)`` take what was deleted out of our own files.
-    package func requestScrub() { scrubSignal.yield() }
+    package func requestScrub() { scrubSignal.send() }
 }

@@ -14,12 +14,12 @@ extension StateDatabase {
     ///
     /// - Throws: ``StorageError`` when the state cannot be written any more.
     package func runScrubs(delay: Duration = scrubDelay) async throws {
-        for await _ in scrubSignals {
+        for await _ in scrubSignal.signals {
             try await BootClock.sleep(for: delay)
             do {
                 try await scrub()
             } catch let error as StorageError where error.kind.provesNoCommit {
-                scrubSignal.yield()
+                scrubSignal.send()
             }
         }
     }

@@ -1,4 +1,5 @@
 import CSQLiteGuard
+import Engine
 package import Lifecycle
 import Synchronization
 
@@ -22,11 +23,8 @@ package final class StateDatabase: Sendable {
     var host: String { backend.host ?? "" }
 
     let now: @Sendable () -> WallTime
-    let scrubSignal: AsyncStream<Void>.Continuation
-    let scrubSignals: AsyncStream<Void>
-    let messageSignal: AsyncStream<Void>.Continuation
-    /// Messages may be due; yields once at the start.
-    package let messageSignals: AsyncStream<Void>
+    let scrubSignal = WakeSignal()
+    let messageSignal = WakeSignal()
     let recheckAlarm = RecheckAlarm()
     /// The providers where one revocation ends the whole grant; ``noteWholeGrants(_:)``.
     let wholeGrants = Mutex<Set<ProviderName>>([])
@@ -75,15 +73,11 @@ package final class StateDatabase: Sendable {
         wasUncleanStop = wasUnclean
         appender = LedgerAppender(first: try Self.start(backend, wasUnclean, at: now()))
         writer = StateWriter(backend: backend, appender: appender, willCommit: willCommit)
-        (scrubSignals, scrubSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (messageSignals, messageSignal) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        messageSignal.yield()
+        messageSignal.send()
         // What ended before a crash may not have been scrubbed.
-        scrubSignal.yield()
+        scrubSignal.send()
         // The next scrub then throws, whether or not the engine has anything to commit.
-        writer.whenBroken { [scrubSignal] in scrubSignal.yield() }
+        writer.whenBroken { [scrubSignal] in scrubSignal.send() }
     }
 
     /// Notes that the state is in use, and returns how many leaves the ledger has.
@@ -217,23 +211,19 @@ extension StateBackend {
 /// Signals a recheck that becomes due before the time that is known; most new ones do not.
 final class RecheckAlarm: Sendable {
     private let expected = Mutex<WallTime?>(nil)
-    private let signal: AsyncStream<Void>.Continuation
-    /// Yields once at the start: rechecks may have become due while nothing ran.
-    let signals: AsyncStream<Void>
+    let signal = WakeSignal()
 
-    init() {
-        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        signal.yield()
-    }
+    /// Signals once: rechecks may have become due while nothing ran.
+    init() { signal.send() }
 
     /// With `nil` every new recheck signals.
     func expect(_ time: WallTime?) { expected.withLock { $0 = time } }
 
     func opened(dueAt time: WallTime) {
-        if expected.withLock({ $0.map { time < $0 } ?? true }) { signal.yield() }
+        if expected.withLock({ $0.map { time < $0 } ?? true }) { signal.send() }
     }
 
-    func wake() { signal.yield() }
+    func wake() { signal.send() }
 
     func finish() { signal.finish() }
 }

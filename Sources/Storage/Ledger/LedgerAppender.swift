@@ -23,15 +23,11 @@ package final class LedgerAppender: Sendable {
 
     private let page: Mutex<Page>
     private let enforced = Mutex<EnforcedScope?>(nil)
-    private let signal: AsyncStream<Void>.Continuation
-    /// Yields after commits; one signal may stand for many.
-    let signals: AsyncStream<Void>
+    /// Comes after commits; one may stand for many.
+    let signal = WakeSignal()
 
     /// `first` is the number of leaves in the database.
-    init(first: Int) {
-        page = Mutex(Page(first: first))
-        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    }
+    init(first: Int) { page = Mutex(Page(first: first)) }
 
     /// What requests end under from now on; `nil` before any configuration is in force.
     var scope: EnforcedScope? {
@@ -110,7 +106,7 @@ package final class LedgerAppender: Sendable {
             page.text.removeAll(keepingCapacity: true)
             return true
         }
-        if isNew { signal.yield() }
+        if isNew { signal.send() }
     }
 
     func close() { signal.finish() }

@@ -1,3 +1,4 @@
+import Engine
 package import Ledger
 package import Lifecycle
 
@@ -38,7 +39,7 @@ extension StateDatabase {
     private static let pageByteCount = 1 << 20
 
     /// Yields after new leaves; one signal may stand for many.
-    package var ledgerSignals: AsyncStream<Void> { appender.signals }
+    package var ledgerSignals: AsyncStream<Void> { appender.signal.signals }
 
     /// The number of leaves.
     package var ledgerSize: Int { appender.size }

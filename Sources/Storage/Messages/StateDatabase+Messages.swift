@@ -36,7 +36,7 @@ extension StateDatabase {
             return try database.run("DELETE FROM addresses") > 0
         }
         if forgotAddresses { requestScrub() }
-        messageSignal.yield()
+        messageSignal.send()
     }
 
     /// The queues of all subscribers, by name.
@@ -124,7 +124,10 @@ extension StateDatabase {
     }
 
     /// Looks for what is due.
-    package func wakeMessages() { messageSignal.yield() }
+    package func wakeMessages() { messageSignal.send() }
+
+    /// Messages may be due; yields once at the start.
+    package var messageSignals: AsyncStream<Void> { messageSignal.signals }
 
     /// Some of the oldest ended messages.
     private static func forgetEnded(_ database: any StateConnection, now: WallTime) throws {
@@ -148,7 +151,7 @@ extension StateDatabase {
         try await writer.perform { database in
             for alarm in alarms { try Self.queue(alarm, database) }
         }
-        messageSignal.yield()
+        messageSignal.send()
     }
 
     private static func queue(_ alarm: AlarmMessage, _ database: any StateConnection) throws {
@@ -215,7 +218,7 @@ extension StateDatabase {
             )
             return try find()
         }
-        messageSignal.yield()
+        messageSignal.send()
         return found
     }
 }

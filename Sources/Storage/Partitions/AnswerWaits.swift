@@ -1,10 +1,11 @@
+import Engine
 import Synchronization
 
 /// Callers that wait for the answers of owners.
 final class AnswerWaits: Sendable {
     private struct State {
         var lastNumber = 0
-        var signals: [Int: AsyncStream<Void>.Continuation] = [:]
+        var signals: [Int: WakeSignal] = [:]
         var isOver = false
     }
 
@@ -14,18 +15,15 @@ final class AnswerWaits: Sendable {
     ///
     /// - Throws: What `read` throws, or `CancellationError`, also when everything ends.
     func wait<Answer>(_ read: () async throws -> Answer?) async throws -> Answer {
-        let (signals, signal) = AsyncStream.makeStream(
-            of: Void.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        signal.yield()
+        let signal = WakeSignal()
+        signal.send()
         let number = add(signal)
         defer { state.withLock { _ = $0.signals.removeValue(forKey: number) } }
-        for await _ in signals { if let answer = try await read() { return answer } }
+        for await _ in signal.signals { if let answer = try await read() { return answer } }
         throw CancellationError()
     }
 
-    private func add(_ signal: AsyncStream<Void>.Continuation) -> Int {
+    private func add(_ signal: WakeSignal) -> Int {
         state.withLock { state in
             if state.isOver { signal.finish() }
             state.lastNumber += 1
@@ -36,7 +34,7 @@ final class AnswerWaits: Sendable {
 
     /// There may be answers.
     func wake() {
-        for signal in state.withLock({ Array($0.signals.values) }) { signal.yield() }
+        for signal in state.withLock({ Array($0.signals.values) }) { signal.send() }
     }
 
     func finish() {

@@ -5,7 +5,7 @@ import Synchronization
 /// Wakes the reader of a queue: with each update of its server, and after a failure from time to
 /// time.
 final class QueueWaker: SpoolWaker {
-    let wakes: AsyncStream<Void>
+    var wakes: AsyncStream<Void> { wake.signals }
 
     private struct State {
         var isAlert = false
@@ -16,7 +16,7 @@ final class QueueWaker: SpoolWaker {
     private let interval: Duration
     private let sweepInterval: Duration
     private let clock: SpoolClock
-    private let wake: AsyncStream<Void>.Continuation
+    private let wake = WakeSignal()
     private let state = Mutex(State())
 
     init(
@@ -27,7 +27,6 @@ final class QueueWaker: SpoolWaker {
     ) {
         (self.server, self.interval, self.clock) = (server, interval, clock)
         self.sweepInterval = sweepInterval
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     func watch() async {
@@ -41,9 +40,9 @@ final class QueueWaker: SpoolWaker {
             if answer == .failed || now - sweptAt >= pause {
                 sweptAt = now
                 state.withLock { $0.isSweepDue = true }
-                wake.yield()
+                wake.send()
             } else if answer == .changed {
-                wake.yield()
+                wake.send()
             }
             guard answer == .failed else { continue }
             do {

@@ -4,7 +4,7 @@ package import Lifecycle
 
 extension StateDatabase {
     /// Yields when ``dueRechecks(under:at:limit:)`` may return something new.
-    package var recheckSignals: AsyncStream<Void> { recheckAlarm.signals }
+    package var recheckSignals: AsyncStream<Void> { recheckAlarm.signal.signals }
 
     /// With `nil` every new recheck signals.
     package func expectRecheck(at time: WallTime?) { recheckAlarm.expect(time) }

@@ -14,7 +14,7 @@ extension StateDatabase {
         now: @escaping @Sendable () -> WallTime?,
         newID: @escaping @Sendable () -> RequestID
     ) async throws -> [SubmissionOutcome]? {
-        defer { messageSignal.yield() }
+        defer { messageSignal.send() }
         return try await write { database, appender in
             try RequestWriter.write(database, appender) { requests in
                 guard let now = now() else { return nil }

@@ -159,9 +159,9 @@ extension StateDatabase: StateStore {
             }
             return (update, !ended.isEmpty)
         }
-        messageSignal.yield()
+        messageSignal.send()
         if hasEnded {
-            scrubSignal.yield()
+            scrubSignal.send()
             expectRecheck(of: changes)
         }
         return update

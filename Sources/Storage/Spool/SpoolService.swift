@@ -75,15 +75,12 @@ package final class SpoolService: Sendable {
     let signalCount = Atomic(0)
     private let sweepInterval: Duration
     let lockedAfter: Duration
-    private let settleSignal: AsyncStream<Void>.Continuation
-    private let settleSignals: AsyncStream<Void>
-    private let postponedSignal: AsyncStream<Void>.Continuation
-    private let postponedSignals: AsyncStream<Void>
-    private let mirrorSignal: AsyncStream<Void>.Continuation
-    private let mirrorSignals: AsyncStream<Void>
+    private let settleSignal = WakeSignal()
+    private let postponedSignal = WakeSignal()
+    private let mirrorSignal = WakeSignal()
     /// Makes the file where there is none; until that has worked once.
     private let make: (@Sendable () throws(StorageError) -> Void)?
-    private let importSignal = Mutex<AsyncStream<Void>.Continuation?>(nil)
+    private let importSignal = Mutex<WakeSignal?>(nil)
 
     /// Nothing is opened before ``run()``.
     ///
@@ -153,11 +150,6 @@ package final class SpoolService: Sendable {
         self.lockedAfter = lockedAfter
         self.make = make
         monitor = SpoolMonitor(report: ports.report)
-        (settleSignals, settleSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (postponedSignals, postponedSignal) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(1)
-        )
-        (mirrorSignals, mirrorSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Makes the file where there is none; `false` when that failed and the spool is quarantined.
@@ -183,29 +175,29 @@ package final class SpoolService: Sendable {
         // Whoever waits for a read must not wait for one that never comes.
         defer { barrier.stop() }
         let watcher = try database.watch(every: sweepInterval)
-        let (pokes, poke) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let poke = WakeSignal()
         importSignal.withLock { $0 = poke }
-        poke.yield()
-        mirrorSignal.yield()
+        poke.send()
+        mirrorSignal.send()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await watcher.watch() }
             group.addTask {
-                for await _ in watcher.wakes { poke.yield() }
+                for await _ in watcher.wakes { poke.send() }
             }
             group.addTask {
-                for await _ in pokes { await self.importAll(watcher) }
+                for await _ in poke.signals { await self.importAll(watcher) }
             }
             group.addTask {
-                for await _ in self.settleSignals { await self.settleAll() }
+                for await _ in self.settleSignal.signals { await self.settleAll() }
             }
             group.addTask {
-                for await _ in self.mirrorSignals {
+                for await _ in self.mirrorSignal.signals {
                     guard await self.rest(SpoolLimits.mirrorSettling) else { return }
                     await self.mirrorAll()
                 }
             }
             group.addTask {
-                for await _ in self.postponedSignals {
+                for await _ in self.postponedSignal.signals {
                     let count = self.work.withLock { work in
                         work.postponedCount += 1
                         return work.postponedCount
@@ -229,7 +221,7 @@ package final class SpoolService: Sendable {
     /// States may have changed; cheap, and never wakes anything twice.
     package func signal() {
         signalCount.wrappingAdd(1, ordering: .relaxed)
-        mirrorSignal.yield()
+        mirrorSignal.send()
     }
 
     /// Stops taking requests, or goes on.
@@ -242,7 +234,7 @@ package final class SpoolService: Sendable {
     }
 
     /// The file must be read.
-    func poke() { importSignal.withLock { _ = $0?.yield() } }
+    func poke() { importSignal.withLock { $0 }?.send() }
 
     /// Rows that were read have changed since.
     func rescanNow() {
@@ -250,8 +242,8 @@ package final class SpoolService: Sendable {
         poke()
     }
 
-    func wakeSettling() { settleSignal.yield() }
+    func wakeSettling() { settleSignal.send() }
 
     /// Rows were not taken: they are offered again after a while.
-    func offerAgain() { postponedSignal.yield() }
+    func offerAgain() { postponedSignal.send() }
 }

@@ -12,14 +12,14 @@ import Synchronization
 /// ``SpoolLimits/sweepInterval`` it compares the file's times without opening it.
 final class SpoolWatcher: Sendable {
     /// Yields once or more after something happened; finishes after ``stop()``.
-    let wakes: AsyncStream<Void>
+    var wakes: AsyncStream<Void> { wake.signals }
 
     private let directory: String
     private let name: String
     private let sweepInterval: Duration
     private let inotify: Int32
     private let event: Int32
-    private let wake: AsyncStream<Void>.Continuation
+    private let wake = WakeSignal()
     private let state = Mutex(State())
 
     private struct State {
@@ -53,7 +53,6 @@ final class SpoolWatcher: Sendable {
         let parent = path.dropLast(name.utf8.count)
         directory = parent.isEmpty ? "." : String(parent)
         self.sweepInterval = sweepInterval
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         inotify = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
         event = clinux_event_make()
         guard inotify >= 0, event >= 0 else {
@@ -118,7 +117,7 @@ final class SpoolWatcher: Sendable {
             sleepUntilEvent(rest)
             let update = readEvents()
             if update.isWatchLost { addWatch() }
-            if update.isWake { wake.yield() }
+            if update.isWake { wake.send() }
         }
         wake.finish()
     }
@@ -143,7 +142,7 @@ final class SpoolWatcher: Sendable {
             state.isSweepDue = true
             return true
         }
-        if mustWake { wake.yield() }
+        if mustWake { wake.send() }
     }
 
     private var path: String {

@@ -1,3 +1,4 @@
+import Engine
 import GRDB
 import Glibc
 import Lifecycle
@@ -144,7 +145,7 @@ struct StateWriterTests {
         let gate = CommitGate()
         let fixture = try StateFixture(willCommit: { try gate.pass() })
         // The one of the start.
-        for await _ in fixture.database.scrubSignals { break }
+        for await _ in fixture.database.scrubSignal.signals { break }
         gate.failNext(.SQLITE_NOMEM)
         await #expect(throws: StorageError.self) { try await fixture.execute(Self.insert) }
         let error = await #expect(throws: StorageError.self) {

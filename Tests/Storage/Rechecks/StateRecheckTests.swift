@@ -209,7 +209,7 @@ struct StateRecheckTests {
     @Test func `only a case that is due before the others is told about`() async throws {
         let alarm = RecheckAlarm()
         alarm.expect(Self.start + .seconds(60))
-        var signals = alarm.signals.makeAsyncIterator()
+        var signals = alarm.signal.signals.makeAsyncIterator()
         // The one of the start.
         _ = await signals.next()
         alarm.opened(dueAt: Self.start + .seconds(61))
