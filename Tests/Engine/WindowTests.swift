@@ -262,4 +262,48 @@ struct WindowTests {
         #expect(driver.openCommit?.saves.first?.revocations.count == 1)
         #expect(driver.openCommit?.saves.first?.phase == .open(.revoking))
     }
+
+    @Test func `what brings a token comes before what ends the stage`() {
+        let driver = CoreDriver.idle()
+        let revoked = CredentialWork(
+            id: Sample.credential(1),
+            kind: .refreshToken,
+            step: .accepted
+        )
+        var code = CredentialWork(
+            id: Sample.credential(3),
+            kind: .authorizationCode,
+            step: .codePending
+        )
+        let other = CredentialWork(id: Sample.credential(2), kind: .refreshToken, step: .accepted)
+        let known = [
+            Sample.snapshot(1, credentials: [revoked, code]),
+            Sample.snapshot(2, credentials: [other]),
+        ]
+        // The exchange of the code named the subject of the other identity.
+        code.step = .unusable
+        let fresh = CredentialWork(id: Sample.credential(4), kind: .refreshToken, step: .stored)
+        let unseen = [
+            Sample.snapshot(1, credentials: [revoked, code]),
+            Sample.snapshot(2, credentials: [other, fresh]),
+        ]
+        var loaded = Sample.loaded(1, provider: nil, unseen: unseen)
+        loaded.request = Request(
+            id: Sample.request(1),
+            kind: .deleteAccount,
+            createdAt: Sample.start,
+            acceptedAt: Sample.start,
+            notBefore: Sample.start,
+            deadlineAt: Sample.start + Sample.day * 30,
+            identities: known,
+            targets: [Sample.database]
+        )
+        loaded.request.phase = .open(.revoking)
+        loaded.request.revocations[1].verdict = .accepted
+        driver.send(.admitted([loaded]))
+        let saved = driver.openCommit?.saves.first
+        #expect(saved?.phase == .open(.revoking))
+        let ids = saved?.revocations.last?.credentials.map(\.id)
+        #expect(ids == [Sample.credential(2), Sample.credential(4)])
+    }
 }

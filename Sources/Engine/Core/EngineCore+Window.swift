@@ -189,13 +189,25 @@ extension EngineCore {
     /// What the vault learned while no process could tell the request.
     ///
     /// Identities that are new to it come first: a plan that was approved without them allows no
-    /// call any more.
+    /// call any more. Those with something to revoke follow: other changes may end the stage.
     private mutating func catchUp(_ loaded: LoadedRequest, at now: WallTime) {
         guard loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false else { return }
-        let known = Set(loaded.request.revocations.map(\.identity))
-        let new = loaded.unseen.filter { !known.contains($0.identity) }
-        for snapshot in new + loaded.unseen.filter({ known.contains($0.identity) }) {
-            apply(.identityChanged(snapshot), to: loaded.request.id, mayLeave: false, at: now)
+        let known = loaded.request.revocations
+        let rank = { (snapshot: IdentitySnapshot) in
+            guard let own = known.first(where: { $0.identity == snapshot.identity }) else {
+                return 0
+            }
+            let ids = Set(own.credentials.map(\.id))
+            let brings =
+                snapshot.refusedCount > own.refusedCount
+                || snapshot.credentials.contains { !ids.contains($0.id) }
+            return brings ? 1 : 2
+        }
+        let ranked = loaded.unseen.map { (rank: rank($0), snapshot: $0) }
+        for place in 0...2 {
+            for (_, snapshot) in ranked.filter({ $0.rank == place }) {
+                apply(.identityChanged(snapshot), to: loaded.request.id, mayLeave: false, at: now)
+            }
         }
     }
 

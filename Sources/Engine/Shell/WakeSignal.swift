@@ -12,7 +12,7 @@ package struct WakeSignal: Sendable {
     /// Ends the loop after what waits.
     package func finish() { sender.finish() }
 
-    /// Returns with the next signal or the end of `rest`, whichever comes first.
+    /// Returns with the next signal or the end of `rest`, whichever comes first; to be called once.
     ///
     /// - Throws: What `rest` throws, or `CancellationError`.
     package func wait(orAfter rest: @escaping @Sendable () async throws -> Void) async throws {
