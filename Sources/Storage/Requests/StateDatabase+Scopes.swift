@@ -1,3 +1,4 @@
+import Cryptography
 package import Lifecycle
 
 /// The scope that ended requests name, and what the ledger gets of their receipts.
@@ -20,10 +21,10 @@ extension StateDatabase {
             try database.run("UPDATE scopes SET is_current = 0 WHERE is_current = 1")
             try database.run(
                 """
-                INSERT INTO scopes (document, is_current) VALUES (?, 1)
-                ON CONFLICT (document) DO UPDATE SET is_current = 1
+                INSERT INTO scopes (digest, document, is_current) VALUES (?, ?, 1)
+                ON CONFLICT (digest) DO UPDATE SET is_current = 1
                 """,
-                [.text(document)]
+                [.blob(SHA256.hash(Array(document.utf8))), .text(document)]
             )
             return try database.int("SELECT id FROM scopes WHERE is_current = 1")
         }

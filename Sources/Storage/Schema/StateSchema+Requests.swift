@@ -148,7 +148,8 @@ extension StateSchema {
         -- What receipts say of the configuration, once for each content.
         CREATE TABLE scopes (
           id         INTEGER PRIMARY KEY,
-          document   TEXT NOT NULL UNIQUE,
+          digest     BLOB NOT NULL UNIQUE,  -- SHA-256 of the document, too long for an index
+          document   TEXT NOT NULL,
           is_current INTEGER NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX scopes_current ON scopes (is_current) WHERE is_current = 1;

@@ -28,6 +28,20 @@ struct StateScopeTests {
         #expect(try await fixture.int("SELECT count(*) FROM scopes") == 3)
     }
 
+    @Test func `a scope may be as long as a list of recipients makes it`() async throws {
+        let fixture = try StateFixture()
+        // No index of PostgreSQL takes a text that cannot be compressed below 2.7 kB.
+        var state: UInt64 = 7
+        let long = (0..<5_000).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return String(state, radix: 36)
+        }
+        .joined()
+        for _ in 1...2 { try await fixture.database.enforce(scope: long) }
+        #expect(try await fixture.database.enforcedScope() == long)
+        #expect(try await fixture.int("SELECT count(*) FROM scopes") == 1)
+    }
+
     @Test func `the last entry of what is completed has the digest of its receipt, and no other`()
         async throws
     {
