@@ -70,15 +70,20 @@ struct ClientGateTests {
         }
     }
 
-    @Test("OAuth 2: `deleted_client` and its kind wait alone, and the vendor's code is shown")
-    func oauth2() async throws {
+    @Test(
+        "OAuth 2: `deleted_client` and its kind wait alone, and the vendor's code is shown",
+        arguments: [
+            (#"{"error":"deleted_client","error_description":"x"}"#, "deleted_client"),
+            (#"{"error":"disabled_client"}"#, "disabled_client"),
+            (
+                #"{"error":"invalid_client","error_codes":[7000222],"error_description":"x"}"#,
+                "invalid_client/AADSTS7000222"
+            ),
+        ]
+    )
+    func oauth2(body: String, code name: String) async throws {
         let react: @Sendable (String) -> RawServer.Reaction = { request in
-            if request.contains("client_id=\(Self.bad)") {
-                return .json(
-                    401,
-                    #"{"error":"invalid_client","error_codes":[7000222],"error_description":"x"}"#
-                )
-            }
+            if request.contains("client_id=\(Self.bad)") { return .json(401, body) }
             if request.hasPrefix("POST /revoke") { return .http(200) }
             return request.contains("secret-of")
                 ? Golden.text(Golden.tokens) : Golden.error("invalid_grant")
@@ -92,10 +97,7 @@ struct ClientGateTests {
                 let code = Self.credential(.authorizationCode, of: Self.bad)
                 let failure = try #require(await provider.exchange(code).failure)
                 #expect(failure.code == "client_refused")
-                #expect(
-                    failure.reason
-                        == "client_refused: '\(Self.bad)': 401 invalid_client/AADSTS7000222"
-                )
+                #expect(failure.reason == "client_refused: '\(Self.bad)': 401 \(name)")
                 let token = Self.credential(.refreshToken, of: Self.bad)
                 #expect(await provider.revoke(token) == .failure(failure))
                 let other = Self.credential(.authorizationCode, of: Self.good)
@@ -105,7 +107,7 @@ struct ClientGateTests {
                 let problem = try #require(await provider.problem())
                 #expect(problem.failure == failure)
                 #expect(problem.text.contains(Self.bad))
-                #expect(problem.text.contains("AADSTS7000222"))
+                #expect(problem.text.contains(name))
             }
         }
     }

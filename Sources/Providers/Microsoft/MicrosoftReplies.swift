@@ -21,24 +21,23 @@ enum MicrosoftReplies {
     )
 
     /// Token endpoint with an authorization code.
-    static let code = ReplyTable([
-        ReplyRow(200, .tokens, .honoured),
-        ReplyRow(400, .error(["invalid_grant"]), .refused),
-        client,
-    ])
+    static let code = ReplyTable(
+        [
+            ReplyRow(200, .tokens, .honoured),
+            ReplyRow(400, .error(["invalid_grant"]), .refused),
+        ] + client
+    )
 
     /// Token endpoint with a refresh token.
-    static let refresh = ReplyTable([
-        ReplyRow(200, .tokens, .honoured),
-        ReplyRow(400, isOver, .refused),
-        client,
-    ])
+    static let refresh = ReplyTable(
+        [
+            ReplyRow(200, .tokens, .honoured),
+            ReplyRow(400, isOver, .refused),
+        ] + client
+    )
 
     /// Token endpoint for the application itself.
-    static let application = ReplyTable([
-        ReplyRow(200, .tokens, .honoured),
-        client,
-    ])
+    static let application = ReplyTable([ReplyRow(200, .tokens, .honoured)] + client)
 
     /// `GET /servicePrincipals(appId='…')`.
     static let principal = graph([
@@ -61,12 +60,11 @@ enum MicrosoftReplies {
     /// `POST /users/{id}/revokeSignInSessions`: the page warns that other 2xx come too.
     static let sessions = graph([ReplyRow(200...204, .anything, .honoured)])
 
-    private static let client = ReplyRow(
-        400...401,
-        .error(["invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type"]
-        ),
-        .failure(.misconfigured)
-    )
+    /// With the code for a tenant that does not exist, which comes as `invalid_request`.
+    private static let client = [
+        OAuth2Replies.clientRow,
+        ReplyRow(400, .member("error_codes.0", .number([90_002])), .failure(.misconfigured)),
+    ]
 
     /// 403 is a permission that the tenant did not consent to, although it is configured so.
     private static func graph(_ rows: [ReplyRow]) -> ReplyTable {

@@ -105,7 +105,7 @@ extension OAuth2Profile {
             hasHint: false,
             replies: ReplyTable([
                 ReplyRow(200, .member("status", .text(["success"])), .honoured),
-                ReplyRow(400...401, .error(["invalid_client"]), .failure(.misconfigured)),
+                OAuth2Replies.clientRow,
             ])
         ),
         // Only the token of the last refresh is taken ("Extending the expiration …").

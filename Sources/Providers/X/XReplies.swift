@@ -10,31 +10,25 @@ enum XReplies {
     static let token = ReplyTable([
         ReplyRow(200, .tokens, .honoured),
         ReplyRow(400, .error(["invalid_grant"]), .refused),
-        client,
+        OAuth2Replies.clientRow,
     ])
 
     static let revoke = ReplyTable([
         ReplyRow(200, .both(.object, .member("revoked", .isTrue)), .honoured),
-        client,
+        OAuth2Replies.clientRow,
     ])
 
     /// `POST /1.1/oauth/invalidate_token.json`.
     ///
-    /// The token that ended, or error 89, "invalid or expired token". Error 32 may be the signature
-    /// of one wrong token secret, so it pauses nothing.
+    /// The token that ended, or error 89, "invalid or expired token". 215 and 416 ("suspended
+    /// application") concern the client. Error 32 may be the signature of one wrong token secret.
     static let invalidate = ReplyTable([
         ReplyRow(200, .both(.object, .member("access_token", .isPresent)), .honoured),
-        ReplyRow(401, onlyError(89), .refused),
-        ReplyRow(400...401, onlyError(215), .failure(.misconfigured)),
+        ReplyRow(401, onlyError([89]), .refused),
+        ReplyRow(400...403, onlyError([215, 416]), .failure(.misconfigured)),
     ])
 
-    private static let client = ReplyRow(
-        400...401,
-        .error(["invalid_client", "unauthorized_client", "unsupported_grant_type"]),
-        .failure(.misconfigured)
-    )
-
-    private static func onlyError(_ code: Int) -> ReplyShape {
-        .both(.member("errors.0.code", .number([code])), .member("errors.1", .isAbsent))
+    private static func onlyError(_ codes: Set<Int>) -> ReplyShape {
+        .both(.member("errors.0.code", .number(codes)), .member("errors.1", .isAbsent))
     }
 }

@@ -32,6 +32,7 @@ struct MicrosoftTests {
         (#"{"error":"invalid_grant"}"#, .failure(.rejected)),
         (#"{"error":"interaction_required","error_codes":[50079]}"#, .failure(.rejected)),
         (#"{"error":"invalid_client","error_codes":[7000215]}"#, .failure(.misconfigured)),
+        (#"{"error":"invalid_request","error_codes":[90002]}"#, .failure(.misconfigured)),
         (#"{"error":"temporarily_unavailable"}"#, .failure(.unusable)),
     ]
 

@@ -157,6 +157,7 @@ struct XTests {
             .json(401, #"{"errors":[{"code":89},{"code":32}]}"#),
             .failure(.refusesAll(Refusal(status: 401, error: "89")))
         ), (.json(400, #"{"errors":[{"code":215}]}"#), .failure(.misconfigured)),
+        (.json(403, #"{"errors":[{"code":416}]}"#), .failure(.misconfigured)),
         (
             .json(403, #"{"errors":[{"code":89}]}"#),
             .failure(.refusesAll(Refusal(status: 403, error: "89")))

@@ -7,12 +7,19 @@ enum OAuth2Replies {
     static let clientErrors: Set<String> = ["invalid_client", "unauthorized_client"]
 
     /// Errors that say our client is wrong, whatever token came along (RFC 6749 §5.2).
-    private static let configurationErrors: Set<String> = [
-        "invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type",
-    ]
+    ///
+    /// Google has words of its own for a client that was deleted or disabled.
+    static let clientRow = ReplyRow(
+        400...401,
+        .error([
+            "invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type",
+            "deleted_client", "disabled_client",
+        ]),
+        .failure(.misconfigured)
+    )
 
     private static let clientRows = [
-        ReplyRow(400...401, .error(configurationErrors), .failure(.misconfigured)),
+        clientRow,
         // RFC 9110 §15.5.2: no valid credentials, which here are the client's.
         ReplyRow(401, .noPage, .failure(.misconfigured)),
     ]
