@@ -299,6 +299,9 @@ struct CheckTests {
         Broken("a short hash key", "hash.key", "hash.key", "same backup") {
             try $0.write("state/hash.key", "short")
         },
+        Broken("no spool beside the state", "queue.db", "is missing", "spool-repair.md") {
+            try $0.write("state/hash.key", "short")
+        },
         Broken("a folder as spool", "queue.db", "not a regular file", "spool-repair.md") {
             let path = $0.directory + "/state/spool/queue.db"
             try FileManager.default.createDirectory(

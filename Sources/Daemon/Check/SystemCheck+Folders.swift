@@ -92,9 +92,14 @@ extension SystemCheck {
 
     private func spoolFindings(_ directory: String) -> [Finding] {
         let path = directory + "/queue.db"
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return [] }
         let remedy = "see docs/guides/spool-repair.md; requests over the sockets work meanwhile"
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 || errno != ENOENT else {
+            // Before the first start there is none.
+            guard unsafe access(folders.state + "/hash.key", F_OK) == 0 else { return [] }
+            let reason = "the spool is missing; the service makes one only when it starts"
+            return [Finding(.warning, at: path, reason, remedy: remedy)]
+        }
         guard status.st_mode & S_IFMT == S_IFREG else {
             return [Finding(at: path, "the spool is not a regular file", remedy: remedy)]
         }

@@ -75,8 +75,11 @@ extension SpoolService: SpoolReader {
             return
         }
         let since = work.withLock { work in
-            work.unreadableSince = work.unreadableSince ?? now
-            return work.unreadableSince ?? now
+            // No event and no sweep need come at the end of the patience.
+            if work.unreadableSince == nil { unreadableSignal.send() }
+            let since = work.unreadableSince ?? now
+            work.unreadableSince = since
+            return since
         }
         if now - since >= SpoolLimits.unreadablePatience { barrier.pass(barrier.mark, .unreadable) }
     }

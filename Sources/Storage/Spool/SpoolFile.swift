@@ -38,8 +38,10 @@ package enum SpoolFile {
         }
     }
 
-    /// Why a service could not use the spool at `path`; `nil` also while it is locked, as by every
-    /// commit of an application.
+    /// Why a service could not use the spool at `path`.
+    ///
+    /// `nil` also while it is locked, as by every commit of an application, and in WAL mode, from
+    /// which the service switches it back.
     package static func examine(path: String) -> SpoolFailure? {
         guard let path = SpoolConnection.realPath(path) else { return .missing }
         let refusals = unsafe csqliteguard_refusals(path)
@@ -56,7 +58,7 @@ package enum SpoolFile {
         } catch {
             let refusal = SpoolConnection.refusal(of: path, since: refusals)
             let answer = SpoolAnswer<Void>(error, path: path, refusal: refusal)
-            guard case .failure(let failure) = answer else { return nil }
+            guard case .failure(let failure) = answer, failure != .inWAL else { return nil }
             return failure
         }
     }

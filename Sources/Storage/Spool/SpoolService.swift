@@ -78,6 +78,7 @@ package final class SpoolService: Sendable {
     private let settleSignal = WakeSignal()
     private let postponedSignal = WakeSignal()
     private let mirrorSignal = WakeSignal()
+    let unreadableSignal = WakeSignal()
     /// Makes the file where there is none; until that has worked once.
     private let make: (@Sendable () throws(StorageError) -> Void)?
     private let importSignal = Mutex<WakeSignal?>(nil)
@@ -205,6 +206,12 @@ package final class SpoolService: Sendable {
                     let delay = RetryPolicy.postponedRow.delay(failures: count)
                     guard await self.rest(delay) else { return }
                     self.rescanNow()
+                }
+            }
+            group.addTask {
+                for await _ in self.unreadableSignal.signals {
+                    guard await self.rest(SpoolLimits.unreadablePatience) else { return }
+                    self.poke()
                 }
             }
             await group.waitForAll()

@@ -83,11 +83,15 @@ import Testing
         if let before { #expect(try Data(contentsOf: URL(filePath: path)) == before) }
     }
 
-    @Test("a spool that an application has locked is sound") func locked() throws {
+    @Test("a spool that an application has locked, or switched to WAL, is sound")
+    func locked() throws {
         let spool = try SpoolFixture()
         try spool.execute("BEGIN EXCLUSIVE")
         #expect(SpoolFile.examine(path: spool.path) == nil)
         try spool.execute("COMMIT")
+        try spool.execute("PRAGMA journal_mode = WAL")
+        try spool.submit("u1")
+        #expect(SpoolFile.examine(path: spool.path) == nil)
     }
 
     @Test("the schema may be written with other spaces, letter case and comments, not otherwise")
