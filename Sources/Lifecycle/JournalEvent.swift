@@ -154,8 +154,8 @@ extension JournalEvent {
         case .guardOverridden: "mass deletion guard overridden by uid {peer.uid} for {count purge}"
         case .providerPaused: "provider {provider} paused: {error as words}"
         case .providerResumed: "provider {provider} resumed"
-        case .outageBegan: "calls to provider {provider} fail[: {error as words}]"
-        case .outageEnded: "provider {provider} answers again[, or no user of '{detail}' waits]"
+        case .outageBegan: "users of provider {provider} are not served[: {error as words}]"
+        case .outageEnded: "provider {provider} answers again[, or no user of '{detail}' is tried]"
         case .providerNotified:
             "notification of {provider} accepted: {detail as words}[, request {request.id}]"
         case .notificationReported:

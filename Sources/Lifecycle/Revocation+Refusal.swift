@@ -32,7 +32,7 @@ extension Revocation {
     }
 
     /// When a token that was given up is tried again; `nil` where none was.
-    var refusedAgainAt: WallTime? {
+    package var refusedAgainAt: WallTime? {
         credentials.filter { $0.step == .refused }.compactMap { $0.refusals?.lastAt }.min()
             .map { $0 + Limits.refusedRetry }
     }

@@ -86,7 +86,7 @@ extension ControlSuite {
                     "revoke apple  done   2      proven   2026-11-21 08:00:00 UTC  1 s"
                         + "   2026-11-21 08:00:00 UTC  unreachable",
                     "next      2026-11-21 08:01:00 UTC (",
-                    "code: apple: that of 2026-11-21 08:00:00 UTC expired: 3 exchange(s) brought",
+                    "code: apple: that of 2026-11-21 08:00:00 UTC expired: its exchange was tried 3",
                     "waits since: 2026-11-21 08:00:00 UTC (",
                     "waits for: a fresh sign-in of the user",
                     "not held: apple may have issued tokens for 1 code(s)",
@@ -216,7 +216,10 @@ extension ControlSuite {
                 for text in [
                     "purging (blocked)\n",
                     "\nblocked by: app-db: \(obstacle) (\(kind.rawValue)), again 2026-11-21 08:01",
-                    "\nto mend it: ", "; then: expungectl retry \(Self.id)\n",
+                    "\nto mend it: ",
+                    kind == .locked
+                        ? "the request continues within 30 s\n"
+                        : "; then: expungectl retry \(Self.id)\n",
                 ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
                 #expect(!outcome.out.contains("expungectl targets check"))
             }

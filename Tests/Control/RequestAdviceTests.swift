@@ -16,7 +16,12 @@ extension ControlSuite {
                 ),
                 (
                     .expired, Refusal(status: 429, error: "slow_down"),
-                    "expired: 2 exchange(s) brought no tokens; apple answered 429 slow_down"
+                    "expired: its exchange was tried 2 time(s) without success; apple answered"
+                        + " 429 slow_down"
+                ),
+                (
+                    .unknown, Refusal(status: nil, error: "busy"),
+                    "was sent, brought no tokens, and works only once; apple answered busy"
                 ),
             ] as [(CodeOutcome, Refusal?, String)]
         )
@@ -42,6 +47,38 @@ extension ControlSuite {
             let lines = RequestAdvice(request).lines
             let end = "\(text); let the user sign in again for a new one"
             #expect(lines.count == 1 && lines[0].hasSuffix(end), "\(lines)")
+        }
+
+        @Test(
+            arguments: [
+                (
+                    "client_not_configured: 'com.example.old'", .retrying,
+                    "put the client id back into client_ids, then: expungectl reload; or:"
+                        + " expungectl abandon \(Samples.requestID) --reason TEXT"
+                ),
+                (
+                    "refused: 400 invalid_token", .parked,
+                    "given up; to try at once: expungectl retry \(Samples.requestID)"
+                ),
+                (
+                    "refused: 400 invalid_token", .retrying,
+                    "see since when and how many wait with: expungectl providers"
+                ),
+            ] as [(String, StepState, String)]
+        )
+        func `a revocation that fails says what to do`(
+            error: String,
+            state: StepState,
+            end: String
+        ) {
+            var step = WireStep(name: "revoke apple", kind: .revoke, state: state, attempts: 5)
+            step.provider = "apple"
+            step.lastError = error
+            step.retryAt = Samples.time
+            var request = Samples.request(.parked)
+            request.steps = [step]
+            let line = RequestAdvice(request).lines.joined(separator: "\n")
+            #expect(line.hasPrefix("apple: \(error), again ") && line.hasSuffix("; \(end)"))
         }
 
         @Test func `of several accounts each waits for a sign-in of its own`() {

@@ -70,12 +70,12 @@ struct JournalMessageTests {
                 .spoolUnreadableRows, ["count": "1"], "spool has 1 unreadable row"
             ),
             (
-                .outageBegan, ["provider": "line", "error": ""], "calls to provider line fail"
+                .outageBegan, ["provider": "line", "error": ""], "users of provider line are not served"
             ),
             (.outageEnded, ["provider": "line"], "provider line answers again"),
             (
                 .outageEnded, ["provider": "line", "detail": "app"],
-                "provider line answers again, or no user of 'app' waits"
+                "provider line answers again, or no user of 'app' is tried"
             ),
             (
                 .spoolQuarantined, ["error": "refused"],

@@ -89,7 +89,7 @@ extension PageText {
         "deadline_passed": "The statutory deadline of an open request has passed.",
         "mass_deletion_guard": "More deletions than allowed per hour: the rest waits.",
         "provider_paused": "A provider is paused.",
-        "provider_broken": "A provider fails.",
+        "provider_broken": "A provider fails, or a client id is not configured.",
         "target_paused": "A store is paused.",
         "target_stuck": "A deletion in a store makes no progress.",
         "request_quarantined": "A request crashed the service and was stopped.",

@@ -22,12 +22,14 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
     }
 
     /// What the provider answered last, if no tokens.
-    package var answer: Refusal? { status.map { Refusal(status: $0, error: error) } }
+    package var answer: Refusal? {
+        status == nil && error == nil ? nil : Refusal(status: status, error: error)
+    }
 
     package static let fields: [WireField] = [
         .required("created_at", .time, "When the application got it."),
         .required("outcome", .choice(of: CodeOutcome.self), "Why it brought no token."),
-        .required("failures", .integer, "Exchanges without tokens that were to be tried again."),
+        .required("failures", .integer, "Attempts of the exchange that failed and were repeated."),
         .optional("status", .integer, "The HTTP status of the last answer, if it had no tokens."),
         .optional("error", .text, "The error code of that answer."),
     ]
@@ -59,6 +61,6 @@ package struct WireAnswer: WireObject, Codable, Hashable {
         .optional("status", .integer, "The HTTP status."),
         .optional("error", .text, "The provider's error code, and a sub-code behind a slash."),
         .optional("words", .text, "Its text, redacted, at most 200 characters; for operators."),
-        .required("named", .boolean, "Whether last_error names it."),
+        .required("named", .boolean, "Whether `last_error` contains the status and error code."),
     ]
 }

@@ -8,7 +8,7 @@ package struct WireUnheld: WireObject, Codable, Hashable {
     }
 
     package static let fields: [WireField] = [
-        .required("lost_codes", .integer, "Authorization codes whose exchange brought no tokens."),
+        .required("lost_codes", .integer, "Codes that were sent, and may have brought tokens."),
         .required("refused_credentials", .integer, "How often a credential was refused."),
     ]
 }

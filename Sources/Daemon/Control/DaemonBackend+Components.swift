@@ -184,7 +184,7 @@ extension DaemonBackend {
             + (configuration.directory.map { [(name: $0.name, kind: $0.kindName)] } ?? [])
     }
 
-    /// How many requests wait for each client id; reads all that are open.
+    /// How many identities wait for each client id; reads all requests that are open.
     private func waiting(at name: ProviderName) async throws(ControlProblem) -> [String: Int] {
         try await attempt("providers") { try await parts.state.waitingCounts(at: name) }
     }
@@ -229,7 +229,7 @@ extension DaemonBackend {
         }
         let unserved = unserved(counts ?? [:], at: provider.name)
         health.findings += unserved.sorted { $0.key < $1.key }.map { client, count in
-            "client id '\(client)' is not configured, and requests wait for it (\(count)): put it"
+            "client id '\(client)' is not configured, and identities wait for it (\(count)): put it"
                 + " back into client_ids and reload, or give their revocations up with expungectl"
                 + " abandon"
         }

@@ -20,7 +20,8 @@ extension WireStep {
         startedAt = revocation.startedAt
         endedAt = revocation.endedAt
         durationMilliseconds = Self.milliseconds(from: startedAt, to: endedAt)
-        retryAt = revocation.retryAt
+        let isGivenUp = view.request.phase.parkReason == .needsReauthentication
+        retryAt = revocation.retryAt ?? (isGivenUp ? revocation.refusedAgainAt : nil)
     }
 
     private static func kind(of revocation: Revocation, traits: ProviderTraits?) -> StepKind {

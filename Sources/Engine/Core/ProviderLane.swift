@@ -127,8 +127,8 @@ struct ProviderLane: Sendable {
         tokens = min(tokens, Self.burst(limits))
     }
 
-    /// When no user waits any more for one of the refused clients; `nil` while a breaker keeps
-    /// them from being called.
+    /// When no user of one of the refused clients has been tried for long enough; `nil` while a
+    /// breaker keeps them from being called.
     var clientsEndAt: WallTime? {
         guard isTrusted, let endsAt = refusedClients.values.map(\.endsAt).min() else { return nil }
         return max(endsAt, pausedUntil + Limits.outageBackoffMax * 2)

@@ -65,7 +65,7 @@ struct RequestAdvice {
     private static func text(_ code: WireFailedCode) -> String {
         switch code.outcome.known {
         case .expired where code.failures > 0:
-            "expired: \(code.failures) exchange(s) brought no tokens"
+            "expired: its exchange was tried \(code.failures) time(s) without success"
         case .expired:
             "expired before its exchange: it came late, or the service, the provider or the vault"
                 + " was stopped"
@@ -82,7 +82,8 @@ struct RequestAdvice {
         switch reason {
         case .needsReauthentication:
             "a fresh sign-in of the user; or: expungectl abandon \(id) --reason TEXT. At the time"
-                + " next, if shown, it goes on by itself, and the receipt says NOT revoked"
+                + " next, if shown, it tries again what was given up, or goes on by itself, and the"
+                + " receipt says NOT revoked"
         case .providerPaused: "a provider that is paused; see: expungectl providers"
         case .targetPaused: "a store that is paused; see: expungectl targets"
         case .vaultSealed: "the vault key; see: expungectl vault"
@@ -131,26 +132,43 @@ struct RequestAdvice {
             let found: [String]
             if request.blockedBy?.contains("\(name): \(error)") == true {
                 let obstacle = step.obstacle.map { ": \($0)" } ?? ""
-                let remedy = Obstacle.Kind(rawValue: error).map(Self.remedy)
+                let kind = Obstacle.Kind(rawValue: error)
+                let remedy = kind.map(Self.remedy) ?? "see expungectl targets check \(name)"
+                let end = kind == .locked ? "" : "; then: expungectl retry \(request.id)"
                 found = [
                     "blocked by: \(name)\(obstacle) (\(error))\(next)",
-                    "to mend it: \(remedy ?? "see expungectl targets check \(name)"); then:"
-                        + " expungectl retry \(request.id)",
+                    "to mend it: \(remedy)\(end)",
                 ]
             } else if step.obstacle == nil, ParkReason(rawValue: error) == nil, !Self.isOver(step) {
-                // With the answer there is nothing more to be found out by a check.
-                let isAnswered = step.answer != nil || error.contains(": ")
-                let command = isAnswered ? "\(noun)" : "\(noun) check \(name)"
-                let what = isAnswered ? "see since when and how many wait" : "see the cause"
                 let cause = "\(name): \(error)\(next)"
                 let known = step.answer.map { $0.answer.added(to: cause) } ?? cause
-                found = ["\(known); \(what) with: expungectl \(command)"]
+                found = ["\(known); \(help(with: step, error, noun, name))"]
             } else {
                 continue
             }
             lines += found.filter { !lines.contains($0) }
         }
         return lines
+    }
+
+    /// How to go on where a step fails, and no store names what stands in the way.
+    private func help(
+        with step: WireStep,
+        _ error: String,
+        _ noun: String,
+        _ name: String
+    ) -> String {
+        if error.hasPrefix("client_not_configured") {
+            return "put the client id back into client_ids, then: expungectl reload; or: expungectl"
+                + " abandon \(request.id) --reason TEXT"
+        }
+        if step.state == .known(.parked), step.retryAt != nil {
+            return "given up; to try at once: expungectl retry \(request.id)"
+        }
+        // With the answer there is nothing more to be found out by a check.
+        return step.answer != nil || error.contains(": ")
+            ? "see since when and how many wait with: expungectl \(noun)"
+            : "see the cause with: expungectl \(noun) check \(name)"
     }
 
     /// A step that is being tried again says how it failed before.
@@ -174,7 +192,7 @@ struct RequestAdvice {
         case .spelling: "submit the id as the column has it, or correct those rows"
         case .future: "correct the clock of the machine, or the dates of those rows"
         case .remaining: "stop the trigger or program that writes the rows again"
-        case .locked: "end the transaction that has locked them, or wait until it ends"
+        case .locked: "end the transaction that has locked them; the request continues within 30 s"
         }
     }
 

@@ -124,7 +124,7 @@ def long_outages(checks, seed, minutes=30.0, users=3):
         for name, (made, form) in sections.items():
             given_up = sum(any(step.get("verdict") for step in one["steps"] if step["kind"] == "revoke")
                            or one["state"] not in ("accepted", "revoking") for one in states[name])
-            began = log.count(f"calls to provider {name} fail")
+            began = log.count(f"users of provider {name} are not served")
             ended = later.count(f"provider {name} answers again")
             left = sum(stage.http("GET", f"/v1/requests/{user['request']}")[1]["state"] != "completed"
                        for user in before[name] + during[name])

@@ -67,9 +67,9 @@ def removed_client(checks, stage):
         checks.check("     and the alarm stays", "provider_broken" in alarms, alarms)
     stage.store(other, its)
     served(checks, stage, other, "     while users of the other client id are served", its["user"])
-    ended = f"no user of '{BAD}' waits"
+    ended = f"no user of '{BAD}' is tried"
     before = stage.log().count(ended)
-    checks.equal("     there is one entry", stage.log().count("calls to provider apple fail: client_not_configured"), 1)
+    checks.equal("     there is one entry", stage.log().count("users of provider apple are not served: client_not_configured"), 1)
     reload(stage, CLIENT, BAD)
     checks.check("     and the reload brings its end", comes_true(
         lambda: stage.log().count(ended) == before + 1), stage.log()[-1500:])
