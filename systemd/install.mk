@@ -83,8 +83,8 @@ install-sandbox:
 	install -m 0644 $(SANDBOX_EXAMPLES) $(DESTDIR)$(SANDBOX_DOCDIR)/examples/
 	install -D -m 0644 $(SANDBOX_PAGE) $(DESTDIR)$(MANDIR)/man1/$(notdir $(SANDBOX_PAGE))
 
-# The spool is made here, before anybody can be in expunged-submit and make another one in its place. The
-# start of the service makes it, too, and reports when it cannot.
+# The spool is made here, before anybody can be in expunged-submit and make another one in its
+# place. The start of the service makes it, too, and reports when it cannot.
 install-system:
 	@if $(ON_RUNNING_SYSTEM); then set -e; \
 	    systemd-sysusers $(SYSUSERSDIR)/expunged.conf; \

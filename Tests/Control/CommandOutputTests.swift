@@ -86,7 +86,7 @@ extension ControlSuite {
                     "revoke apple  done   2      proven   2026-11-21 08:00:00 UTC  1 s"
                         + "   2026-11-21 08:00:00 UTC  unreachable",
                     "next      2026-11-21 08:01:00 UTC (",
-                    "code: apple: that of 2026-11-21 08:00:00 UTC expired: its exchange was tried 3",
+                    "code: apple: that of 2026-11-21 08:00:00 UTC expired: its exchange was",
                     "waits since: 2026-11-21 08:00:00 UTC (",
                     "waits for: a fresh sign-in of the user",
                     "not held: apple may have issued tokens for 1 code(s)",

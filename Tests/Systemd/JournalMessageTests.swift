@@ -70,7 +70,8 @@ struct JournalMessageTests {
                 .spoolUnreadableRows, ["count": "1"], "spool has 1 unreadable row"
             ),
             (
-                .outageBegan, ["provider": "line", "error": ""], "users of provider line are not served"
+                .outageBegan, ["provider": "line", "error": ""],
+                "users of provider line are not served"
             ),
             (.outageEnded, ["provider": "line"], "provider line answers again"),
             (

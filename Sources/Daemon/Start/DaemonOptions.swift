@@ -135,7 +135,7 @@ package struct DaemonOptions: Sendable, Hashable {
                expunged state migrate --from sqlite|postgresql [--config FILE] [...-directory DIR]
                expunged --check [--json] [--as-service] [--config FILE] [...-directory DIR]
                expunged --check-config [--config FILE]
-               expunged --init-spool [--config FILE] [--state-directory DIR]
+               expunged --init-spool [--state-directory DIR]
                expunged --generate-vault-key FILE
                expunged --version | --help
 

@@ -1,6 +1,6 @@
 import Lifecycle
 
-/// The deletions that one store fails again and again, whatever the reason.
+/// The deletions that one store fails again and again.
 ///
 /// What a store refuses for one user alone is announced at once (``Lifecycle/Obstacle``), and a
 /// set-up that is refused pauses it: neither is here. A restart begins the time anew.
