@@ -8,8 +8,6 @@ package struct RemoteReply: Sendable, Redacted {
     /// The header `Link` (RFC 8288), its lines joined.
     package let link: String?
     package let body: [UInt8]
-    /// The body as JSON, where it was parsed before ``ReplyBody`` looks at it.
-    var json: JSONValue?
 
     package init(
         status: Int,

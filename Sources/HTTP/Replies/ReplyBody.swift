@@ -16,7 +16,7 @@ package enum ReplyBody: Sendable {
         } else if start == UInt8(ascii: "<") {
             self = .page
         } else if Self.isJSON(reply.contentType, or: otherJSON),
-            let json = reply.json ?? JSONValue(reply.body)
+            let json = JSONValue(reply.body)
         {
             self = .json(json)
         } else {

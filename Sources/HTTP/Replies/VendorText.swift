@@ -161,19 +161,12 @@ extension AnswerRecorder {
     /// Records an answer that is no success.
     ///
     /// A success replaces nothing: another endpoint or client may have refused before it.
-    ///
-    /// - Returns: The outcome, with the JSON that was read of it.
-    func record(_ outcome: RemoteOutcome, to request: RemoteRequest) -> RemoteOutcome {
-        guard case .reply(var reply) = outcome else {
-            record(nil)
-            return outcome
-        }
-        reply.json = JSONValue(reply.body)
+    func record(_ outcome: RemoteOutcome, to request: RemoteRequest) {
+        guard case .reply(let reply) = outcome else { return record(nil) }
         let body = ReplyBody(reply)
         let isSuccess =
             (200...299).contains(reply.status) && body.has(.noPage) && body.json?["error"] == nil
         if !isSuccess { record(answer(reply, isPage: !body.has(.noPage), to: request)) }
-        return .reply(reply)
     }
 
     private func answer(
@@ -181,7 +174,7 @@ extension AnswerRecorder {
         isPage: Bool,
         to request: RemoteRequest
     ) -> VendorAnswer {
-        let json = reply.json
+        let json = JSONValue(reply.body)
         let refusal = Refusal(status: reply.status, error: json?.errorCode)
         guard purpose != .code, !isPage else { return VendorAnswer(refusal) }
         let text: String? =
