@@ -18,7 +18,11 @@ package enum TypedJSON {
     ) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = layout.union([.sortedKeys, .withoutEscapingSlashes])
-        if names == .snakeCase { encoder.keyEncodingStrategy = .convertToSnakeCase }
+        if names == .snakeCase {
+            encoder.keyEncodingStrategy = .custom { path in
+                Name(stringValue: Name.snakeCase(path.last?.stringValue ?? ""))
+            }
+        }
         return Array(try encoder.encode(value))
     }
 
@@ -59,14 +63,21 @@ package enum TypedJSON {
 
         init?(intValue: Int) { nil }
 
-        /// Not Foundation's own strategy: that makes `requestId` of `request_id`.
+        /// Not Foundation's own strategy: that makes `request_i_ds` of `requestIDs`.
+        static func snakeCase(_ name: String) -> String {
+            name.replacing("ID", with: "Id").reduce(into: "") { text, letter in
+                text.append(letter.isUppercase ? "_\(letter.lowercased())" : "\(letter)")
+            }
+        }
+
+        /// The opposite.
         static func camelCase(_ name: String) -> String {
             let words = name.split(separator: "_")
             var text = String(words.first ?? "")
             for word in words.dropFirst() {
-                let isID = word == "id"
+                let isID = word == "id" || word == "ids"
                 text.append(isID ? "ID" : word.prefix(1).uppercased())
-                text.append(contentsOf: isID ? "" : word.dropFirst())
+                text.append(contentsOf: word.dropFirst(isID ? 2 : 1))
             }
             return text
         }

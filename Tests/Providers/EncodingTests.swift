@@ -147,6 +147,7 @@ struct EncodingTests {
 
     private struct Named: Codable, Equatable {
         var requestID = "r"
+        var requestIDs = ["s"]
         var dueAt = 1
         var lastMs = 2
         var oldestOpenID: String? = "o"
@@ -158,7 +159,7 @@ struct EncodingTests {
         let text = try TypedJSON.text(Named(), .snakeCase)
         #expect(
             text == #"{"counts_by_state":{"inFlight":3,"on_hold":4},"due_at":1,"last_ms":2,"#
-                + #""oldest_open_id":"o","request_id":"r"}"#
+                + #""oldest_open_id":"o","request_id":"r","request_ids":["s"]}"#
         )
         #expect(try TypedJSON.value(Named.self, from: text.utf8, .snakeCase) == Named())
     }

@@ -11,9 +11,8 @@ package struct WireUserHold: WireObject, Codable, Hashable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case since
+        case since, requestIDs
         case isHeld = "held"
-        case requestIDs = "requestIds"
     }
 
     package static let fields: [WireField] = [
