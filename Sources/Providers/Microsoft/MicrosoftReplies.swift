@@ -21,23 +21,13 @@ enum MicrosoftReplies {
     )
 
     /// Token endpoint with an authorization code.
-    static let code = ReplyTable(
-        [
-            ReplyRow(200, .tokens, .honoured),
-            ReplyRow(400, .error(["invalid_grant"]), .refused),
-        ] + client
-    )
+    static let code = token(ReplyRow(400, .error(["invalid_grant"]), .refused))
 
     /// Token endpoint with a refresh token.
-    static let refresh = ReplyTable(
-        [
-            ReplyRow(200, .tokens, .honoured),
-            ReplyRow(400, isOver, .refused),
-        ] + client
-    )
+    static let refresh = token(ReplyRow(400, isOver, .refused))
 
     /// Token endpoint for the application itself.
-    static let application = ReplyTable([ReplyRow(200, .tokens, .honoured)] + client)
+    static let application = token()
 
     /// `GET /servicePrincipals(appId='…')`.
     static let principal = graph([
@@ -60,11 +50,14 @@ enum MicrosoftReplies {
     /// `POST /users/{id}/revokeSignInSessions`: the page warns that other 2xx come too.
     static let sessions = graph([ReplyRow(200...204, .anything, .honoured)])
 
-    /// With the code for a tenant that does not exist, which comes as `invalid_request`.
-    private static let client = [
-        OAuth2Replies.clientRow,
-        ReplyRow(400, .member("error_codes.0", .number([90_002])), .failure(.misconfigured)),
-    ]
+    /// A tenant that does not exist comes as `invalid_request` with a code of its own.
+    private static func token(_ refusals: ReplyRow...) -> ReplyTable {
+        let tenant = ReplyShape.member("error_codes.0", .number([90_002]))
+        return ReplyTable(
+            [ReplyRow(200, .tokens, .honoured)] + refusals
+                + [OAuth2Replies.clientRow, ReplyRow(400, tenant, .failure(.misconfigured))]
+        )
+    }
 
     /// 403 is a permission that the tenant did not consent to, although it is configured so.
     private static func graph(_ rows: [ReplyRow]) -> ReplyTable {

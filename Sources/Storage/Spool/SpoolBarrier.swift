@@ -77,9 +77,8 @@ extension SpoolService: SpoolReader {
         let since = work.withLock { work in
             // No event and no sweep need come at the end of the patience.
             if work.unreadableSince == nil { unreadableSignal.send() }
-            let since = work.unreadableSince ?? now
-            work.unreadableSince = since
-            return since
+            work.unreadableSince = work.unreadableSince ?? now
+            return work.unreadableSince ?? now
         }
         if now - since >= SpoolLimits.unreadablePatience { barrier.pass(barrier.mark, .unreadable) }
     }

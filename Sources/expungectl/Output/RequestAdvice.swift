@@ -142,7 +142,7 @@ struct RequestAdvice {
             } else if step.obstacle == nil, ParkReason(rawValue: error) == nil, !Self.isOver(step) {
                 let cause = "\(name): \(error)\(next)"
                 let known = step.answer.map { $0.answer.added(to: cause) } ?? cause
-                found = ["\(known); \(help(with: step, error, noun, name))"]
+                found = ["\(known); \(help(step, error, noun, name))"]
             } else {
                 continue
             }
@@ -152,12 +152,7 @@ struct RequestAdvice {
     }
 
     /// How to go on where a step fails, and no store names what stands in the way.
-    private func help(
-        with step: WireStep,
-        _ error: String,
-        _ noun: String,
-        _ name: String
-    ) -> String {
+    private func help(_ step: WireStep, _ error: String, _ noun: String, _ name: String) -> String {
         if error.hasPrefix("client_not_configured") {
             return "put the client id back into client_ids, then: expungectl reload; or: expungectl"
                 + " abandon \(request.id) --reason TEXT"
