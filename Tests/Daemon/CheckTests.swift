@@ -299,9 +299,6 @@ struct CheckTests {
         Broken("a short hash key", "hash.key", "hash.key", "same backup") {
             try $0.write("state/hash.key", "short")
         },
-        Broken("no spool beside the state", "queue.db", "is missing", "spool-repair.md") {
-            try $0.write("state/hash.key", "short")
-        },
         Broken("a folder as spool", "queue.db", "not a regular file", "spool-repair.md") {
             let path = $0.directory + "/state/spool/queue.db"
             try FileManager.default.createDirectory(
@@ -340,6 +337,16 @@ struct CheckTests {
                 let found = try await bench.check(at: server)
                 Self.expect(found, broken.name, broken.place, broken.reason, broken.remedy)
             }
+        }
+    }
+
+    @Test func `a missing spool is a warning once there is a state`() async throws {
+        try await Self.with { bench, server in
+            let before = try await bench.check(at: server)
+            #expect(!before.contains { $0.place.contains("queue.db") })
+            try bench.write("state/hash.key", "short")
+            let found = try await bench.check(at: server)
+            Self.expect(found, "no spool", "queue.db", "is missing", "spool-repair.md", .warning)
         }
     }
 
