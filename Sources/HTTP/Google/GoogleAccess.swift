@@ -119,62 +119,52 @@ extension GoogleAccess {
                 .text(.credential),
                 .optional(example: .text("service-account.json")),
                 "Key file of a Google service account; required unless emulator is set."
-            ).secret().outsidePlans(),
-            Setting(
+            ).secret().outsidePlans()
+        ]
+            + Setting.keys(
                 scope,
-                "emulator",
-                .boolean,
-                .defaultsTo(.boolean(false)),
-                "Use an emulator; base_url must be on this machine."
-            ),
-            Setting(
-                scope,
-                "base_url",
-                .text(.url),
-                .optional(example: .text("https://stand-in.example.com/cloud")),
-                "Address of an emulator."
-            ),
-        ] + connection(scope).map { $0.outsidePlans() }
+                (
+                    "emulator", .boolean, .defaultsTo(.boolean(false)),
+                    "Use an emulator; base_url must be on this machine."
+                ),
+                (
+                    "base_url", .text(.url),
+                    .optional(example: .text("https://stand-in.example.com/cloud")),
+                    "Address of an emulator."
+                )
+            ) + connection(scope)
     }
 
     /// The keys of a section that reaches accounts of Identity Platform.
     package static func accounts(_ scope: SettingScope) -> [Setting] {
-        [
-            Setting(
-                scope,
-                "project",
-                .text(.cloudName),
-                .required(example: .text("example-project")),
+        Setting.keys(
+            scope,
+            (
+                "project", .text(.cloudName), .required(example: .text("example-project")),
                 "Project of the accounts."
             ),
-            Setting(
-                scope,
-                "tenant",
-                .text(.cloudName),
-                .optional(example: .text("tenant-a1b2c")),
+            (
+                "tenant", .text(.cloudName), .optional(example: .text("tenant-a1b2c")),
                 "Tenant of Identity Platform, if the accounts are in one."
-            ),
-        ] + settings(scope)
+            )
+        ) + settings(scope)
     }
 
     private static func connection(_ scope: SettingScope) -> [Setting] {
-        [
-            Setting(
-                scope,
-                "timeout_connect",
-                .duration(.milliseconds(100) ... .seconds(60)),
-                .defaultsTo(.duration(.seconds(5))),
-                "Time to connect, including TLS."
+        Setting.keys(
+            scope,
+            isOutsidePlans: true,
+            (
+                "timeout_connect", .duration(.milliseconds(100) ... .seconds(60)),
+                .defaultsTo(.duration(.seconds(5))), "Time to connect, including TLS."
             ),
-            Setting(
-                scope,
-                "timeout_total",
-                .duration(.milliseconds(100) ... .seconds(300)),
-                .defaultsTo(.duration(.seconds(30))),
-                "Time for one call."
-            ),
-            .caFile(scope, example: "/etc/expunged/ca.pem"),
-            .plainHTTP(scope),
+            (
+                "timeout_total", .duration(.milliseconds(100) ... .seconds(300)),
+                .defaultsTo(.duration(.seconds(30))), "Time for one call."
+            )
+        ) + [
+            .caFile(scope, example: "/etc/expunged/ca.pem").outsidePlans(),
+            .plainHTTP(scope).outsidePlans(),
         ]
     }
 }

@@ -1,3 +1,22 @@
+extension Setting {
+    /// The name, the type, whether it must be given, and the documentation.
+    package typealias Row = (
+        name: String, type: SettingType, presence: Presence, documentation: String
+    )
+
+    /// Keys of one section.
+    package static func keys(
+        _ scope: SettingScope,
+        isOutsidePlans: Bool = false,
+        _ rows: Row...
+    ) -> [Setting] {
+        rows.map { row in
+            let key = Setting(scope, row.name, row.type, row.presence, row.documentation)
+            return isOutsidePlans ? key.outsidePlans() : key
+        }
+    }
+}
+
 /// Keys of several sections, each with one text.
 extension Setting {
     /// `ca_file`; the example is an absolute path.

@@ -1,182 +1,157 @@
 import Lifecycle
 
 extension SettingsTable {
-    package static let general: [Setting] = [
-        Setting(
-            .requests,
-            "grace_period",
-            .duration(.zero ... .days(90)),
-            .defaultsTo(.duration(.zero)),
+    package static let general: [Setting] =
+        requests + samples + vaultKeys + lostKeys + server + journal + controller + recipient
+
+    private static let requests = Setting.keys(
+        .requests,
+        (
+            "grace_period", .duration(.zero ... .days(90)), .defaultsTo(.duration(.zero)),
             """
             How long a new account deletion waits, and can be cancelled, before it begins. A \
             request may ask for longer.
             """
         ),
-        Setting(
-            .requests,
-            "deadline",
-            .duration(.seconds(3600) ... .days(365)),
-            .defaultsTo(.duration(.days(30))),
+        (
+            "deadline", .duration(.seconds(3600) ... .days(365)), .defaultsTo(.duration(.days(30))),
             """
             Statutory deadline: an open request raises an alarm 7 days before, and when it has \
             passed.
             """
         ),
-        Setting(
-            .requests,
-            "max_deletions_per_hour",
-            .count(1...1_000_000_000, unit: "deletions per hour"),
+        (
+            "max_deletions_per_hour", .count(1...1_000_000_000, unit: "deletions per hour"),
             .defaultsTo(.count(1000)),
             """
             Mass-deletion guard: deletions beyond this number wait for an operator \
             (docs/guides/pauses.md).
             """
         ),
-        Setting(
-            .requests,
-            "approval",
-            .choice(ApprovalPolicy.allCases.map(\.rawValue)),
+        (
+            "approval", .choice(ApprovalPolicy.allCases.map(\.rawValue)),
             .defaultsTo(.text(ApprovalPolicy.none.rawValue)),
             """
             With "required", an operator with another login than the submitter must first approve \
             the plan of a deletion (docs/guides/approval.md).
             """
         ),
-        Setting(
-            .requests,
-            "without_identities",
-            .choice(WithoutIdentities.allCases.map(\.rawValue)),
+        (
+            "without_identities", .choice(WithoutIdentities.allCases.map(\.rawValue)),
             .defaultsTo(.text(WithoutIdentities.proceed.rawValue)),
             """
             For a deletion whose user has no known identity: complete it, or wait for an operator.
             """
         ),
-        Setting(
-            .requests,
-            "require_fresh_sign_in",
-            .duration(.seconds(60) ... .days(30)),
+        (
+            "require_fresh_sign_in", .duration(.seconds(60) ... .days(30)),
             .optional(example: .duration(.seconds(900))),
             """
             Accept a deletion only if the user signed in at most this long ago \
             (docs/guides/fresh-sign-in.md).
             """
         ),
-        Setting(
-            .requests,
-            "rechecks",
-            .texts(.duration, 0...8),
-            .defaultsTo(.texts(["24h", "7d"])),
+        (
+            "rechecks", .texts(.duration, 0...8), .defaultsTo(.texts(["24h", "7d"])),
             """
             When to count the data of a completed deletion again, shortest first. An empty list \
             turns rechecks off.
             """
-        ),
-        Setting(
-            .requests,
-            "sample_interval",
-            .duration(.zero ... .days(365)),
-            .defaultsTo(.duration(.days(7))),
+        )
+    )
+
+    private static let samples = Setting.keys(
+        .requests,
+        (
+            "sample_interval", .duration(.zero ... .days(365)), .defaultsTo(.duration(.days(7))),
             """
             How often to search the stores for a sample of all erased users; 0s turns it off \
             (docs/guides/rechecks.md).
             """
-        ).atRestart(),
-        Setting(
-            .vault,
-            "key_credential",
-            .text(.credential),
-            .defaultsTo(.text("vault-key")),
+        )
+    ).map { $0.atRestart() }
+
+    private static let vaultKeys = Setting.keys(
+        .vault,
+        (
+            "key_credential", .text(.credential), .defaultsTo(.text("vault-key")),
             "The vault key: 32 random bytes in base64. Without it the service runs sealed."
-        ).secret().atRestart(),
-        Setting(
-            .vault,
-            "retired_key_credentials",
-            .texts(.credential, 0...16),
-            .defaultsTo(.texts([])),
+        ),
+        (
+            "retired_key_credentials", .texts(.credential, 0...16), .defaultsTo(.texts([])),
             "Former vault keys, newest first."
-        ).secret().atRestart(),
-        Setting(
-            .vault,
-            "lost_key_ids",
-            .texts(.vaultKeyID, 0...16),
-            .defaultsTo(.texts([])),
+        )
+    ).map { $0.secret().atRestart() }
+
+    private static let lostKeys = Setting.keys(
+        .vault,
+        (
+            "lost_key_ids", .texts(.vaultKeyID, 0...16), .defaultsTo(.texts([])),
             "Ids of vault keys that are lost for good, with what they sealed."
-        ).atRestart(),
-        Setting(
-            .server,
-            "connections_max",
-            .count(2...4096, unit: "connections per socket"),
+        )
+    ).map { $0.atRestart() }
+
+    private static let server = Setting.keys(
+        .server,
+        (
+            "connections_max", .count(2...4096, unit: "connections per socket"),
             .defaultsTo(.count(512)),
             """
             Connections per control socket. One uid gets a quarter of them, the last eighth is for \
             root.
             """
-        ).atRestart(),
-        Setting(
-            .server,
-            "operator_group",
-            .text(.group),
-            .optional(example: .text("expunged-operator")),
+        ),
+        (
+            "operator_group", .text(.group), .optional(example: .text("expunged-operator")),
             """
             Group that may use control.sock where the service makes the sockets, as in a \
             container; without it, only the service's user may.
             """
-        ).atRestart(),
-        Setting(
-            .server,
-            "submit_group",
-            .text(.group),
-            .optional(example: .text("expunged-submit")),
+        ),
+        (
+            "submit_group", .text(.group), .optional(example: .text("expunged-submit")),
             "The same for submit.sock."
-        ).atRestart(),
-        Setting(
-            .server,
-            "viewer_group",
-            .text(.group),
-            .optional(example: .text("expunged-viewer")),
+        ),
+        (
+            "viewer_group", .text(.group), .optional(example: .text("expunged-viewer")),
             "The same for viewer.sock."
-        ).atRestart(),
-        Setting(
-            .journal,
-            "level",
-            .choice(JournalLevel.allCases.map(\.rawValue)),
+        )
+    ).map { $0.atRestart() }
+
+    private static let journal = Setting.keys(
+        .journal,
+        (
+            "level", .choice(JournalLevel.allCases.map(\.rawValue)),
             .defaultsTo(.text(JournalLevel.info.rawValue)),
             "The least severe messages to write; see syslog(3)."
-        ),
-        Setting(
-            .controller,
-            "name",
-            .text(.sentence),
-            .optional(example: .text("Example Apps GmbH, Berlin")),
+        )
+    )
+
+    private static let controller = Setting.keys(
+        .controller,
+        (
+            "name", .text(.sentence), .optional(example: .text("Example Apps GmbH, Berlin")),
             "Name of the company or person."
         ),
-        Setting(
-            .controller,
-            "contact",
-            .text(.sentence),
-            .optional(example: .text("privacy@example.com")),
+        (
+            "contact", .text(.sentence), .optional(example: .text("privacy@example.com")),
             "Where users can ask about their data."
-        ),
-        Setting(
-            .recipient,
-            "name",
-            .text(.sentence),
-            .required(example: .text("Example Analytics Inc.")),
+        )
+    )
+
+    private static let recipient = Setting.keys(
+        .recipient,
+        (
+            "name", .text(.sentence), .required(example: .text("Example Analytics Inc.")),
             "Company or person that has received user data."
         ),
-        Setting(
-            .recipient,
-            "contact",
-            .text(.sentence),
-            .optional(example: .text("privacy@analytics.example")),
+        (
+            "contact", .text(.sentence), .optional(example: .text("privacy@analytics.example")),
             "Where to notify it of an erasure."
         ),
-        Setting(
-            .recipient,
-            "purpose",
-            .text(.sentence),
-            .optional(example: .text("usage statistics")),
+        (
+            "purpose", .text(.sentence), .optional(example: .text("usage statistics")),
             "What it has the data for."
-        ),
-    ]
+        )
+    )
 }

@@ -2,21 +2,6 @@ import Settings
 
 /// Keys of several kinds of store, each with one text.
 extension Setting {
-    /// The name, the type, whether it must be given, and the documentation.
-    typealias Row = (name: String, type: SettingType, presence: Presence, documentation: String)
-
-    /// Keys of one section.
-    static func keys(
-        _ scope: SettingScope,
-        isOutsidePlans: Bool = false,
-        _ rows: Row...
-    ) -> [Setting] {
-        rows.map { row in
-            let key = Setting(scope, row.name, row.type, row.presence, row.documentation)
-            return isOutsidePlans ? key.outsidePlans() : key
-        }
-    }
-
     /// `socket` of a server that also has an address; the example is an absolute path.
     static func unixSocket(_ scope: SettingScope, example: String) -> Setting {
         Setting(
