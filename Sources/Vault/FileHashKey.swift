@@ -26,16 +26,13 @@ package struct FileHashKey: Sendable {
         entropy: any Entropy = KernelEntropy()
     ) throws(VaultSetupError) {
         let files = try KeyFile(directory: directory, action: "load hash key")
-        guard
-            var read = try files.readOrMake(Self.fileName, mayCreate: mayCreate, entropy: entropy)
-        else {
-            throw files.error(
-                .missing,
-                Self.fileName,
-                "the state database was written with a key; restore \(Self.fileName) from the same"
-                    + " backup"
-            )
-        }
+        var read = try files.readOrMake(
+            Self.fileName,
+            mayCreate: mayCreate,
+            entropy: entropy,
+            missing: "the state database was written with a key; restore \(Self.fileName) from the"
+                + " same backup"
+        )
         defer { read.bytes.wipe() }
         isNew = read.isNew
         do throws(VaultError) {

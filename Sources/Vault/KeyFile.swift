@@ -24,13 +24,14 @@ struct KeyFile: ~Copyable {
 
     /// Reads a key, and makes it first if there is none and it may be made.
     ///
-    /// - Returns: The key, which the caller wipes, and whether this call made it; `nil` when there
-    ///   is none.
+    /// - Returns: The key, which the caller wipes, and whether this call made it; an error says
+    ///   `cause` when there is none.
     func readOrMake(
         _ name: String,
         mayCreate: Bool,
-        entropy: any Entropy
-    ) throws(VaultSetupError) -> (bytes: [UInt8], isNew: Bool)? {
+        entropy: any Entropy,
+        missing cause: String
+    ) throws(VaultSetupError) -> (bytes: [UInt8], isNew: Bool) {
         // A crash between the steps leaves this name behind.
         let temporary = ".\(name).new"
         try remove(temporary)
@@ -49,7 +50,7 @@ struct KeyFile: ~Copyable {
             isNew = try rename(temporary, to: name)
             bytes = try read(name, byteCount: Self.byteCount)
         }
-        guard let bytes else { return nil }
+        guard let bytes else { throw error(.missing, name, cause) }
         try syncDirectory()
         return (bytes, isNew)
     }
@@ -163,7 +164,7 @@ extension KeyFile {
         _ name: String,
         _ cause: String
     ) -> VaultSetupError {
-        VaultSetupError(kind: kind, action: action, place: path(name), cause: cause)
+        VaultSetupError(kind, action, at: path(name), cause)
     }
 
     private func systemError(_ name: String) -> VaultSetupError {
@@ -173,6 +174,6 @@ extension KeyFile {
     /// Reads `errno`, so it must come right after the call that failed.
     private static func systemError(_ action: String, _ place: String) -> VaultSetupError {
         let cause = unsafe String(cString: strerror(errno)).lowercased()
-        return VaultSetupError(kind: .system, action: action, place: place, cause: cause)
+        return VaultSetupError(.system, action, at: place, cause)
     }
 }

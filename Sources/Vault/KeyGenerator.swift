@@ -18,7 +18,7 @@ package enum KeyGenerator {
         do throws(VaultError) {
             key = try entropy.bytes(VaultKey.byteCount)
         } catch {
-            throw Self.error(.library, path, "there is no entropy")
+            throw VaultSetupError(.library, action, at: path, "there is no entropy")
         }
         var text = Base64.encode(key)
         text.append(UInt8(ascii: "\n"))
@@ -26,7 +26,7 @@ package enum KeyGenerator {
         defer { text.wipe() }
         let (directory, name) = split(path)
         guard !name.isEmpty else {
-            throw Self.error(.system, path, "expected the path of a file")
+            throw VaultSetupError(.system, action, at: path, "expected the path of a file")
         }
         let made = try VaultKey(text: Secret(text), name: path)
         try KeyFile(directory: directory, action: action).create(name, text)
@@ -34,14 +34,6 @@ package enum KeyGenerator {
     }
 
     private static let action = "make vault key"
-
-    private static func error(
-        _ kind: VaultSetupError.Kind,
-        _ path: String,
-        _ cause: String
-    ) -> VaultSetupError {
-        VaultSetupError(kind: kind, action: action, place: path, cause: cause)
-    }
 
     private static func split(_ path: String) -> (directory: String, name: String) {
         guard let slash = path.lastIndex(of: "/") else { return (".", path) }

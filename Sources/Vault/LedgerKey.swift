@@ -24,7 +24,8 @@ package struct LedgerKey: Sendable {
     /// - Throws: ``VaultSetupError`` unless it is 32 random bytes in base64.
     package init(text: Secret) throws(VaultSetupError) {
         guard let seed = text.withBytes({ KeyText.decode($0) }), seed.count == Self.byteCount else {
-            throw Self.error(.malformed, Self.credentialName, "expected 32 random bytes in base64")
+            let cause = "expected 32 random bytes in base64"
+            throw VaultSetupError(.malformed, Self.action, at: Self.credentialName, cause)
         }
         try self.init(seed: seed, place: Self.credentialName)
     }
@@ -41,15 +42,12 @@ package struct LedgerKey: Sendable {
         entropy: any Entropy = KernelEntropy()
     ) throws(VaultSetupError) {
         let files = try KeyFile(directory: directory, action: Self.action)
-        guard
-            var read = try files.readOrMake(Self.fileName, mayCreate: mayCreate, entropy: entropy)
-        else {
-            throw files.error(
-                .missing,
-                Self.fileName,
-                "the ledger was signed with a key; restore \(Self.fileName) from a backup"
-            )
-        }
+        var read = try files.readOrMake(
+            Self.fileName,
+            mayCreate: mayCreate,
+            entropy: entropy,
+            missing: "the ledger was signed with a key; restore \(Self.fileName) from a backup"
+        )
         defer { read.bytes.wipe() }
         try self.init(seed: Secret(read.bytes), place: "\(directory)/\(Self.fileName)")
     }
@@ -67,10 +65,10 @@ package struct LedgerKey: Sendable {
             count == Self.byteCount
         else {
             ERR_clear_error()
-            throw Self.error(.library, place, "libcrypto cannot make an Ed25519 key")
+            let cause = "libcrypto cannot make an Ed25519 key"
+            throw VaultSetupError(.library, Self.action, at: place, cause)
         }
-        self.key = key
-        self.publicKey = publicKey
+        (self.key, self.publicKey) = (key, publicKey)
     }
 
     /// Signs a message (EVP_SIGNATURE-ED25519(7)).
@@ -87,13 +85,5 @@ package struct LedgerKey: Sendable {
             throw VaultError(kind: .library)
         }
         return signature
-    }
-
-    private static func error(
-        _ kind: VaultSetupError.Kind,
-        _ place: String,
-        _ cause: String
-    ) -> VaultSetupError {
-        VaultSetupError(kind: kind, action: action, place: place, cause: cause)
     }
 }

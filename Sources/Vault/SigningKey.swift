@@ -85,16 +85,14 @@ package struct SigningKey: MessageSigner {
     /// - Throws: ``Engine/VaultError`` of kind `library` when libcrypto or the token fails.
     package func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] {
         let made = turn.map { $0.held.withLock { _ in digestSign(message) } } ?? digestSign(message)
-        guard let signature = made else {
+        let joined =
+            algorithm == .es256 ? made.flatMap { ECDSASignature.jose(fromDER: $0) } : made
+        // No key for HS256 passes `isSuitable`.
+        guard let signature = joined, algorithm != .hs256 else {
             ERR_clear_error()
             throw VaultError(kind: .library)
         }
-        switch algorithm {
-        case .rs256, .ps256: return signature
-        case .es256: return try Self.joined(signature)
-        // No key of this type passes `isSuitable`.
-        case .hs256: throw VaultError(kind: .library)
-        }
+        return signature
     }
 }
 
@@ -103,7 +101,6 @@ extension SigningKey {
     private static let signatureByteCountMax = 2_048
     /// Longer than any PKCS#11 URI (RFC 7512) that names a key by all that it has.
     private static let uriByteCountMax = 4_096
-    private static let coordinateByteCount: Int32 = 32
     /// NIST SP 800-57 part 1, table 2: less than 112 bits of security below.
     private static let rsaBitCountMin: Int32 = 2_048
 
@@ -178,33 +175,6 @@ extension SigningKey {
             && EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1
     }
 
-    /// Turns the DER of an ECDSA signature (RFC 3279 §2.2.3) into r and s of fixed length.
-    private static func joined(_ der: [UInt8]) throws(VaultError) -> [UInt8] {
-        let signature: [UInt8]? = unsafe der.withUnsafeBufferPointer { buffer in
-            var start = buffer.baseAddress
-            guard
-                let parsed = unsafe SharedObject(
-                    d2i_ECDSA_SIG(nil, &start, buffer.count),
-                    release: { unsafe ECDSA_SIG_free($0) }
-                )
-            else { return nil }
-            var r = [UInt8](repeating: 0, count: Int(coordinateByteCount))
-            var s = r
-            guard
-                unsafe BN_bn2binpad(ECDSA_SIG_get0_r(parsed.pointer), &r, coordinateByteCount)
-                    == coordinateByteCount,
-                unsafe BN_bn2binpad(ECDSA_SIG_get0_s(parsed.pointer), &s, coordinateByteCount)
-                    == coordinateByteCount
-            else { return nil }
-            return r + s
-        }
-        guard let signature else {
-            ERR_clear_error()
-            throw VaultError(kind: .library)
-        }
-        return signature
-    }
-
     private static func isSuitable(_ key: SharedObject, for algorithm: SigningAlgorithm) -> Bool {
         switch algorithm {
         case .hs256: return false
@@ -241,11 +211,7 @@ extension SigningKey {
             case .rs256, .ps256:
                 "expected one RSA private key of 2048 bits or more, PKCS#8 PEM, not encrypted"
             }
-        return VaultSetupError(
-            kind: kind,
-            action: "load signing key",
-            place: place,
-            cause: detail.map { "\(expected) (\($0))" } ?? expected
-        )
+        let cause = detail.map { "\(expected) (\($0))" } ?? expected
+        return VaultSetupError(kind, "load signing key", at: place, cause)
     }
 }

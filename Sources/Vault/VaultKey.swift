@@ -5,6 +5,7 @@ package import Lifecycle
 /// The key that wraps every user's data key: 32 random bytes, base64 in a systemd credential.
 package struct VaultKey: Sendable {
     package static let byteCount = 32
+    private static let action = "load vault key"
 
     /// 16 hexadecimal digits derived from the key, to be stored beside what it wrapped; not secret.
     package let id: String
@@ -19,7 +20,7 @@ package struct VaultKey: Sendable {
     package init(text: Secret, name: String) throws(VaultSetupError) {
         func malformed(_ cause: String) -> VaultSetupError {
             let rule = "; it must be \(Self.byteCount) random bytes in base64"
-            return Self.error(.malformed, name, cause + rule)
+            return VaultSetupError(.malformed, Self.action, at: name, cause + rule)
         }
         guard let key = text.withBytes({ KeyText.decode($0) }) else {
             throw malformed("it is not base64")
@@ -42,15 +43,8 @@ package struct VaultKey: Sendable {
             cases = try HMACSHA256(key: Secret(forRechecks))
             forRechecks.wipe()
         } catch {
-            throw Self.error(.library, name, "libcrypto cannot derive keys (HMAC-SHA-256)")
+            let cause = "libcrypto cannot derive keys (HMAC-SHA-256)"
+            throw VaultSetupError(.library, Self.action, at: name, cause)
         }
-    }
-
-    private static func error(
-        _ kind: VaultSetupError.Kind,
-        _ name: String,
-        _ cause: String
-    ) -> VaultSetupError {
-        VaultSetupError(kind: kind, action: "load vault key", place: name, cause: cause)
     }
 }

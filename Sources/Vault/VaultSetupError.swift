@@ -24,6 +24,10 @@ package struct VaultSetupError: Error, Sendable, CustomStringConvertible {
     /// What is expected, or what the operating system said.
     package let cause: String
 
+    init(_ kind: Kind, _ action: String, at place: String, _ cause: String) {
+        (self.kind, self.action, self.place, self.cause) = (kind, action, place, cause)
+    }
+
     package var description: String {
         "cannot \(action) at '\(place)' (\(kind.rawValue)): \(cause)"
     }
