@@ -23,13 +23,7 @@ package enum SettingScope: String, Sendable, CaseIterable {
     case queue
 
     package var header: String {
-        switch self {
-        case .requests, .state, .vault, .server, .journal, .controller, .mail: "[\(rawValue)]"
-        case .recipient, .provider, .directory, .target, .table, .key, .step, .subscriber,
-            .queue:
-            "[[\(rawValue)]]"
-        case .column, .condition, .auth, .verifyHost: "[\(rawValue)]"
-        }
+        isSingle || isTable || columnSample != nil ? "[\(rawValue)]" : "[[\(rawValue)]]"
     }
 
     /// Whether the section may be left out and exists at most once.
@@ -73,16 +67,13 @@ package enum SettingScope: String, Sendable, CaseIterable {
 
     var children: [(name: String, scope: SettingScope)] {
         switch self {
-        case .requests, .state, .vault, .server, .journal, .controller, .recipient, .mail,
-            .provider, .directory, .column, .condition, .key, .auth, .verifyHost, .step,
-            .subscriber, .queue:
-            []
         case .target:
             [
                 ("table", .table), ("key", .key), ("auth", .auth), ("verify_host", .verifyHost),
                 ("erase", .step), ("verify", .step), ("users", .step),
             ]
         case .table: [("set", .column), ("where", .condition)]
+        default: []
         }
     }
 
