@@ -72,6 +72,17 @@ package final class RemoteClient: Sendable {
         deadlines = CallDeadlines(limit: TimeAmount(settings.timeoutTotal), eventLoop: loop)
     }
 
+    /// The same with event loops and logger of the environment.
+    ///
+    /// - Throws: ``SetupError`` when the CA file cannot be used.
+    package convenience init(
+        _ settings: RemoteSettings,
+        in environment: AdapterEnvironment
+    ) throws(SetupError) {
+        let (group, logger) = (environment.eventLoopGroup, environment.logger)
+        try self.init(settings, eventLoopGroup: group, logger: logger)
+    }
+
     /// Makes one call; cancelling the task counts as its failure.
     package func send(_ request: RemoteRequest) async -> RemoteOutcome {
         let outcome = await call(request)

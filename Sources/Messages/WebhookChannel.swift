@@ -1,7 +1,6 @@
 import Encoding
 package import HTTP
 package import Lifecycle
-import NIOCore
 import NIOHTTP1
 package import Settings
 import Synchronization
@@ -130,11 +129,7 @@ package final class WebhookChannel: MessageChannel {
         settings.answerMax = Self.answerMax
         // First, since a client must be shut down.
         let endpoint = try RemoteEndpoint(whole: configuration.url, method: .POST, settings)
-        let client = try RemoteClient(
-            settings,
-            eventLoopGroup: environment.eventLoopGroup,
-            logger: environment.logger
-        )
+        let client = try RemoteClient(settings, in: environment)
         return Link(client: client, endpoint: endpoint, signature: signature)
     }
 }

@@ -112,12 +112,14 @@ struct LinkedProvidersTests {
             proof: .secret(Secret("secret"))
         )
         settings.graphTenants = [tenant]
-        return try MicrosoftProvider(
-            settings,
+        let environment = AdapterEnvironment(
+            credential: { _, _ in Secret("") },
+            signer: { key, _, _ in try HMACSigner(key: key) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             now: { Bench.start },
             logger: Logger(label: "test")
         )
+        return try MicrosoftProvider(settings, in: environment)
     }
 }
 

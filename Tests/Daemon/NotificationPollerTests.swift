@@ -126,21 +126,21 @@ import Vault
         http.caFile = server.authorityFile
         http.timeoutConnect = .seconds(120)
         http.timeoutTotal = .seconds(120)
-        let group = MultiThreadedEventLoopGroup.singleton
         let logger = setup.bench.log.logger
+        let environment = AdapterFactory(
+            credentials: nil,
+            hasher: setup.bench.hasher,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: { Bench.start + .seconds(10) },
+            logger: logger
+        ).environment
         let receiver = SecurityEventReceiver(
             SecurityEventSettings(
                 provider: ProviderName("apple"),
                 issuers: ["https://transmitter.example"],
                 audiences: ["receiver"]
             ),
-            keys: try PublishedKeys(
-                at: server.url + "/keys",
-                http,
-                eventLoopGroup: group,
-                now: { Bench.start + .seconds(10) },
-                logger: logger
-            )
+            keys: try PublishedKeys(at: server.url + "/keys", http, in: environment)
         )
         let poller = NotificationPoller(
             sources: [
@@ -160,8 +160,7 @@ import Vault
                             token: Secret("poll-token"),
                             settings: http,
                             receiver: receiver,
-                            eventLoopGroup: group,
-                            logger: logger
+                            in: environment
                         )
                     }
                 )

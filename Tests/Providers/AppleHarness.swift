@@ -1,7 +1,5 @@
 import Engine
 import Lifecycle
-import Logging
-import NIOPosix
 import Synchronization
 
 @testable import HTTP
@@ -57,9 +55,7 @@ enum AppleHarness {
         let provider = try AppleProvider(
             settings,
             signer: signer,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            now: now,
-            logger: Logger(label: "test")
+            in: FamilyHarness.environment(now: now)
         )
         do {
             let result = try await body(provider)

@@ -13,6 +13,19 @@ enum FamilyHarness {
     static let logger = Logger(label: "test")
     static let now: @Sendable () -> WallTime = { ManualTime().now }
 
+    /// A process without credentials and keys.
+    static func environment(
+        now: @escaping @Sendable () -> WallTime = FamilyHarness.now
+    ) -> AdapterEnvironment {
+        AdapterEnvironment(
+            credential: { _, _ in Secret("") },
+            signer: { _, _, _ in BlankSigner() },
+            eventLoopGroup: group,
+            now: now,
+            logger: logger
+        )
+    }
+
     /// Plain http, and deadlines that nothing runs into.
     static func relax(_ http: inout RemoteSettings) {
         http.allowsPlainLoopback = true

@@ -1,7 +1,5 @@
 import Engine
 import Lifecycle
-import Logging
-import NIOPosix
 import Sandbox
 
 @testable import HTTP
@@ -31,9 +29,7 @@ enum OAuth2Harness {
     ) async throws -> Result {
         let provider = try OAuth2Provider(
             settings,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            now: now,
-            logger: Logger(label: "test")
+            in: FamilyHarness.environment(now: now)
         )
         do {
             let result = try await body(provider)

@@ -89,11 +89,7 @@ package struct GoogleAccess: Hashable, Sendable {
             )
             return (key: key, signer: try environment.signer(key.privateKey, name, .rs256))
         }
-        let remote = try RemoteClient(
-            settings,
-            eventLoopGroup: environment.eventLoopGroup,
-            logger: environment.logger
-        )
+        let remote = try RemoteClient(settings, in: environment)
         let tokens =
             try account.map { account in
                 try ServiceAccountTokenSource(

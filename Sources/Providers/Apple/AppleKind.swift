@@ -60,9 +60,7 @@ extension AppleKind: ProviderKind {
         return try AppleProvider(
             settings,
             signer: try setup.signer(privateKeyCredential, .es256),
-            eventLoopGroup: setup.eventLoopGroup,
-            now: setup.now,
-            logger: setup.logger
+            in: setup.environment
         )
     }
 }

@@ -1,8 +1,6 @@
 package import Engine
 package import HTTP
 package import Lifecycle
-package import Logging
-package import NIOCore
 import NIOHTTP1
 import Synchronization
 
@@ -36,10 +34,9 @@ package final class AppleProvider: HostedProvider {
     package init(
         _ settings: AppleSettings,
         signer: any MessageSigner,
-        eventLoopGroup: any EventLoopGroup,
-        now: @escaping @Sendable () -> WallTime,
-        logger: Logger
+        in environment: AdapterEnvironment
     ) throws(SetupError) {
+        let now = environment.now
         name = settings.http.name
         traits = Self.appleTraits
         clientIDs = settings.clientIDs
@@ -54,7 +51,7 @@ package final class AppleProvider: HostedProvider {
         judge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
         // Last of what can fail: a client must be shut down once it exists.
-        let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
+        let http = try RemoteClient(settings.http, in: environment)
         self.http = http
         keys = SigningKeyCache(now: now) { await http.keySet(at: keysEndpoint) }
     }

@@ -58,9 +58,7 @@ extension FacebookKind: ProviderKind {
         settings.graphBaseURL = baseURL
         settings.limitedBaseURL = limitedURL
         settings.uninstallBaseURL = uninstallURL
-        return try setup.connect { group, now, logger in
-            try FacebookProvider(settings, eventLoopGroup: group, now: now, logger: logger)
-        }
+        return try FacebookProvider(settings, in: setup.environment)
     }
 }
 

@@ -3,8 +3,6 @@ import Encoding
 package import Engine
 package import HTTP
 package import Lifecycle
-package import Logging
-package import NIOCore
 import NIOHTTP1
 
 /// Facebook Login and Limited Login.
@@ -33,10 +31,9 @@ package final class FacebookProvider: HostedProvider {
     /// - Throws: ``SetupError`` for settings that cannot work.
     package init(
         _ settings: FacebookSettings,
-        eventLoopGroup: any EventLoopGroup,
-        now: @escaping @Sendable () -> WallTime,
-        logger: Logger
+        in environment: AdapterEnvironment
     ) throws(SetupError) {
+        let now = environment.now
         name = settings.http.name
         traits = Self.facebookTraits
         guard Self.isNumber(settings.appID), settings.appSecret.count > 0,
@@ -58,7 +55,7 @@ package final class FacebookProvider: HostedProvider {
         let published = try LimitedLogin.Endpoints(
             try RemoteBaseURL(settings.limitedBaseURL, settings.http)
         )
-        let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
+        let http = try RemoteClient(settings.http, in: environment)
         (self.http, self.now) = (http, now)
         limited = LimitedLogin(http, published, now: now)
     }

@@ -44,8 +44,6 @@ extension GitHubKind: ProviderKind {
         settings.http = setup.http
         settings.apiBaseURL = baseURL
         settings.loginBaseURL = loginURL
-        return try setup.connect { group, now, logger in
-            try GitHubProvider(settings, eventLoopGroup: group, now: now, logger: logger)
-        }
+        return try GitHubProvider(settings, in: setup.environment)
     }
 }

@@ -2,8 +2,6 @@ import Encoding
 package import Engine
 package import HTTP
 package import Lifecycle
-package import Logging
-package import NIOCore
 import NIOHTTP1
 
 /// OAuth apps and GitHub Apps.
@@ -31,10 +29,9 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
     /// - Throws: ``SetupError`` for settings that cannot work.
     package init(
         _ settings: GitHubSettings,
-        eventLoopGroup: any EventLoopGroup,
-        now: @escaping @Sendable () -> WallTime,
-        logger: Logger
+        in environment: AdapterEnvironment
     ) throws(SetupError) {
+        let now = environment.now
         name = settings.http.name
         traits = Self.gitHubTraits
         guard !settings.clientID.isEmpty, settings.clientSecret.count > 0 else {
@@ -62,7 +59,7 @@ package final class GitHubProvider: TokenOnlyProvider, HostedProvider {
         self.now = now
         judge = RefusalJudge(now: now)
         codeJudge = RefusalJudge(now: now)
-        http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
+        http = try RemoteClient(settings.http, in: environment)
     }
 
     package func serves(_ clientID: String) -> Bool { clientID == self.clientID }

@@ -54,9 +54,7 @@ extension GoogleKind: ProviderKind {
             settings.revocationURL = baseURL + "/revoke"
             settings.keysURL = baseURL + "/oauth2/v3/certs"
         }
-        return try setup.connect { group, now, logger in
-            try OAuth2Provider(settings, eventLoopGroup: group, now: now, logger: logger)
-        }
+        return try OAuth2Provider(settings, in: setup.environment)
     }
 }
 

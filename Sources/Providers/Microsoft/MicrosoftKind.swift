@@ -100,9 +100,7 @@ extension MicrosoftKind: ProviderKind {
         settings.http = setup.http
         settings.loginBaseURL = baseURL
         settings.graphBaseURL = graphURL
-        return try setup.connect { group, now, logger in
-            try MicrosoftProvider(settings, eventLoopGroup: group, now: now, logger: logger)
-        }
+        return try MicrosoftProvider(settings, in: setup.environment)
     }
 
     /// A secret, or a key with its certificate; never both.

@@ -2,8 +2,6 @@ import Encoding
 package import Engine
 package import HTTP
 package import Lifecycle
-package import Logging
-package import NIOCore
 import NIOHTTP1
 import Synchronization
 
@@ -38,11 +36,10 @@ package final class MicrosoftProvider: HostedProvider {
     /// - Throws: ``SetupError`` for settings or a key that cannot work.
     package init(
         _ settings: MicrosoftSettings,
-        eventLoopGroup: any EventLoopGroup,
-        now: @escaping @Sendable () -> WallTime,
-        logger: Logger,
+        in environment: AdapterEnvironment,
         makeNonce: @escaping @Sendable () -> String = RandomText.nonce
     ) throws(SetupError) {
+        let now = environment.now
         name = settings.http.name
         let provider = name.rawValue
         let tenants = settings.graphTenants.map { $0.lowercased() }
@@ -74,7 +71,7 @@ package final class MicrosoftProvider: HostedProvider {
             login: login,
             graph: try RemoteBaseURL(settings.graphBaseURL, settings.http)
         )
-        let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
+        let http = try RemoteClient(settings.http, in: environment)
         self.http = http
         graph = MicrosoftGraph(
             http,

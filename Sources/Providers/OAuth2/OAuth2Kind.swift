@@ -52,9 +52,7 @@ extension OAuth2Kind: ProviderKind {
         var settings = settings
         settings.clients = try clients(setup)
         settings.http = setup.http
-        return try setup.connect { group, now, logger in
-            try OAuth2Provider(settings, eventLoopGroup: group, now: now, logger: logger)
-        }
+        return try OAuth2Provider(settings, in: setup.environment)
     }
 
     private func clients(_ setup: ProviderSetup) throws -> [OAuth2Client] {

@@ -1,14 +1,12 @@
 import Engine
 package import HTTP
 package import Lifecycle
-import Logging
-import NIOCore
 import Settings
 
 /// What the adapter of a provider is made with, besides its kind.
 package struct ProviderSetup: Sendable {
     package let provider: ProviderConfiguration
-    private let environment: AdapterEnvironment
+    let environment: AdapterEnvironment
 
     package init(_ provider: ProviderConfiguration, in environment: AdapterEnvironment) {
         (self.provider, self.environment) = (provider, environment)
@@ -18,9 +16,6 @@ package struct ProviderSetup: Sendable {
     var clientIDs: [String] { provider.clientIDs }
     /// Of a kind that has one client.
     var clientID: String { clientIDs.first ?? "" }
-    var eventLoopGroup: any EventLoopGroup { environment.eventLoopGroup }
-    var now: @Sendable () -> WallTime { environment.now }
-    var logger: Logger { environment.logger }
 
     var http: RemoteSettings {
         var settings = RemoteSettings(
@@ -39,14 +34,6 @@ package struct ProviderSetup: Sendable {
         var settings = http
         settings.concurrency = 1
         return settings
-    }
-
-    /// Makes an adapter with the caller's event loops, clock and logger.
-    func connect(
-        _ make: (any EventLoopGroup, @escaping @Sendable () -> WallTime, Logger) throws
-            -> any ConnectedProvider
-    ) rethrows -> any ConnectedProvider {
-        try make(eventLoopGroup, now, logger)
     }
 
     /// Reads a client secret from a credential: one line, whose end an editor may have added.
@@ -69,13 +56,7 @@ package struct ProviderSetup: Sendable {
     }
 
     func keys(at url: String) throws(SetupError) -> PublishedKeys {
-        try PublishedKeys(
-            at: url,
-            notificationHTTP,
-            eventLoopGroup: eventLoopGroup,
-            now: now,
-            logger: logger
-        )
+        try PublishedKeys(at: url, notificationHTTP, in: environment)
     }
 }
 

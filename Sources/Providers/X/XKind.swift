@@ -70,8 +70,6 @@ extension XKind: ProviderKind {
         )
         settings.http = setup.http
         settings.baseURL = baseURL
-        return try setup.connect { group, now, logger in
-            try XProvider(settings, eventLoopGroup: group, now: now, logger: logger)
-        }
+        return try XProvider(settings, in: setup.environment)
     }
 }

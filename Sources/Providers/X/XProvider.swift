@@ -1,8 +1,6 @@
 package import Engine
 package import HTTP
 package import Lifecycle
-package import Logging
-package import NIOCore
 import NIOHTTP1
 
 /// X, by OAuth 2.0 or by OAuth 1.0a.
@@ -36,11 +34,10 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
     /// - Throws: ``SetupError`` for settings that cannot work.
     package init(
         _ settings: XSettings,
-        eventLoopGroup: any EventLoopGroup,
-        now: @escaping @Sendable () -> WallTime,
-        logger: Logger,
+        in environment: AdapterEnvironment,
         makeNonce: @escaping @Sendable () -> String = RandomText.nonce
     ) throws(SetupError) {
+        let now = environment.now
         name = settings.http.name
         traits = Self.traits(settings.authorization)
         (self.settings, self.makeNonce, self.now) = (settings, makeNonce, now)
@@ -52,7 +49,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         let path = "/1.1/oauth/invalidate_token.json"
         invalidateEndpoint = try RemoteEndpoint(base, path: path, method: .POST)
         invalidateURL = base.text + path
-        http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
+        http = try RemoteClient(settings.http, in: environment)
     }
 
     package func serves(_ clientID: String) -> Bool { clientID == settings.clientID }

@@ -23,11 +23,7 @@ extension HTTPTarget {
         _ adapters: AdapterEnvironment,
         clock: TargetClock? = nil
     ) async throws -> HTTPTarget {
-        let remote = try RemoteClient(
-            plan.remote,
-            eventLoopGroup: adapters.eventLoopGroup,
-            logger: adapters.logger
-        )
+        let remote = try RemoteClient(plan.remote, in: adapters)
         do {
             let clock = clock ?? .system(wall: adapters.now)
             let caller = try caller(of: plan, at: host, remote, clock)

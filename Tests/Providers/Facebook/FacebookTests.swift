@@ -26,9 +26,7 @@ struct FacebookTests {
             settings.uninstallBaseURL = FamilyHarness.url(server)
             let provider = try FacebookProvider(
                 settings,
-                eventLoopGroup: FamilyHarness.group,
-                now: FamilyHarness.now,
-                logger: FamilyHarness.logger
+                in: FamilyHarness.environment()
             )
             do {
                 let result = try await body(provider, server)

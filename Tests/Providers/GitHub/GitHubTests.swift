@@ -24,9 +24,7 @@ struct GitHubTests {
             settings.loginBaseURL = FamilyHarness.url(server)
             let provider = try GitHubProvider(
                 settings,
-                eventLoopGroup: FamilyHarness.group,
-                now: FamilyHarness.now,
-                logger: FamilyHarness.logger
+                in: FamilyHarness.environment()
             )
             do {
                 let result = try await body(provider, server)

@@ -37,9 +37,7 @@ enum MicrosoftHarness {
             settings.graphBaseURL = FamilyHarness.url(server)
             let provider = try MicrosoftProvider(
                 settings,
-                eventLoopGroup: FamilyHarness.group,
-                now: FamilyHarness.now,
-                logger: FamilyHarness.logger,
+                in: FamilyHarness.environment(),
                 makeNonce: { "nonce" }
             )
             do {

@@ -135,9 +135,7 @@ extension SweptProvider {
         return try AppleProvider(
             settings,
             signer: key,
-            eventLoopGroup: FamilyHarness.group,
-            now: now,
-            logger: FamilyHarness.logger
+            in: FamilyHarness.environment(now: now)
         )
     }
 
@@ -157,9 +155,7 @@ extension SweptProvider {
         settings.uninstallBaseURL = settings.graphBaseURL
         return try FacebookProvider(
             settings,
-            eventLoopGroup: FamilyHarness.group,
-            now: now,
-            logger: FamilyHarness.logger
+            in: FamilyHarness.environment(now: now)
         )
     }
 
@@ -180,9 +176,7 @@ extension SweptProvider {
         settings.graphBaseURL = settings.loginBaseURL
         return try MicrosoftProvider(
             settings,
-            eventLoopGroup: FamilyHarness.group,
-            now: now,
-            logger: FamilyHarness.logger
+            in: FamilyHarness.environment(now: now)
         )
     }
 
@@ -201,9 +195,7 @@ extension SweptProvider {
         settings.loginBaseURL = settings.apiBaseURL
         return try GitHubProvider(
             settings,
-            eventLoopGroup: FamilyHarness.group,
-            now: now,
-            logger: FamilyHarness.logger
+            in: FamilyHarness.environment(now: now)
         )
     }
 
@@ -223,9 +215,7 @@ extension SweptProvider {
         settings.baseURL = place.base(.x)
         return try XProvider(
             settings,
-            eventLoopGroup: FamilyHarness.group,
-            now: now,
-            logger: FamilyHarness.logger
+            in: FamilyHarness.environment(now: now)
         )
     }
 
@@ -261,9 +251,7 @@ extension SweptProvider {
         if self != .google { settings.issuer = place.base(.oauth2) }
         return try OAuth2Provider(
             settings,
-            eventLoopGroup: FamilyHarness.group,
-            now: now,
-            logger: FamilyHarness.logger
+            in: FamilyHarness.environment(now: now)
         )
     }
 }

@@ -24,9 +24,7 @@ struct XTests {
             settings.baseURL = FamilyHarness.url(server)
             let provider = try XProvider(
                 settings,
-                eventLoopGroup: FamilyHarness.group,
-                now: FamilyHarness.now,
-                logger: FamilyHarness.logger,
+                in: FamilyHarness.environment(),
                 makeNonce: { "nonce" }
             )
             do {

@@ -1,7 +1,4 @@
 package import HTTP
-package import Lifecycle
-package import Logging
-package import NIOCore
 import NIOHTTP1
 
 /// The key set behind one URL, fetched when a signature has to be checked.
@@ -13,16 +10,14 @@ package struct PublishedKeys: Sendable {
     package init(
         at url: String,
         _ settings: RemoteSettings,
-        eventLoopGroup: any EventLoopGroup,
-        now: @escaping @Sendable () -> WallTime,
-        logger: Logger
+        in environment: AdapterEnvironment
     ) throws(SetupError) {
         let base = try RemoteBaseURL(url, settings)
         let endpoint = try RemoteEndpoint(base, path: "", method: .GET)
         // Last of what can fail: a client must be shut down once it exists.
-        let http = try RemoteClient(settings, eventLoopGroup: eventLoopGroup, logger: logger)
+        let http = try RemoteClient(settings, in: environment)
         self.http = http
-        cache = SigningKeyCache(now: now) { await http.keySet(at: endpoint) }
+        cache = SigningKeyCache(now: environment.now) { await http.keySet(at: endpoint) }
     }
 
     init(_ cache: SigningKeyCache) {

@@ -1,8 +1,6 @@
 import Encoding
 package import HTTP
 package import Lifecycle
-package import Logging
-package import NIOCore
 import NIOHTTP1
 
 /// Fetches security event tokens from a transmitter (RFC 8936), for a machine that nobody can push
@@ -23,14 +21,13 @@ package struct SecurityEventPoller: Sendable {
         token: Secret?,
         settings: RemoteSettings,
         receiver: SecurityEventReceiver,
-        eventLoopGroup: any EventLoopGroup,
-        logger: Logger
+        in environment: AdapterEnvironment
     ) throws(SetupError) {
         self.receiver = receiver
         authorization = token.flatMap { Authorization.bearer($0) }
         endpoint = try RemoteEndpoint(try RemoteBaseURL(url, settings), path: "", method: .POST)
         // Last of what can fail: a client must be shut down once it exists.
-        http = try RemoteClient(settings, eventLoopGroup: eventLoopGroup, logger: logger)
+        http = try RemoteClient(settings, in: environment)
     }
 
     /// Acknowledges what was dealt with and fetches the next page, without waiting for one.

@@ -73,8 +73,7 @@ package struct SecurityEventPolling: Sendable {
             token: token,
             settings: setup.notificationHTTP,
             receiver: try events.receiver(setup),
-            eventLoopGroup: setup.eventLoopGroup,
-            logger: setup.logger
+            in: setup.environment
         )
     }
 }

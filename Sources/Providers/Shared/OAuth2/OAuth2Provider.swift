@@ -2,8 +2,6 @@ import Encoding
 package import Engine
 package import HTTP
 package import Lifecycle
-package import Logging
-package import NIOCore
 import Synchronization
 
 /// A provider of the OAuth 2 family: the standards, with what a profile says about its vendor.
@@ -36,10 +34,9 @@ package final class OAuth2Provider: ConnectedProvider {
     /// - Throws: ``SetupError`` for settings that cannot work; nothing is left open then.
     package init(
         _ settings: OAuth2ProviderSettings,
-        eventLoopGroup: any EventLoopGroup,
-        now: @escaping @Sendable () -> WallTime,
-        logger: Logger
+        in environment: AdapterEnvironment
     ) throws(SetupError) {
+        let now = environment.now
         name = settings.http.name
         profile = settings.profile
         check = settings.effectiveCheck
@@ -65,7 +62,7 @@ package final class OAuth2Provider: ConnectedProvider {
         if let issuer = settings.issuer {
             _ = try IssuerMetadata(issuer, hosts: [], http: settings.http)
         }
-        let http = try RemoteClient(settings.http, eventLoopGroup: eventLoopGroup, logger: logger)
+        let http = try RemoteClient(settings.http, in: environment)
         let endpoints = try EndpointBook(settings, http: http, now: now)
         (self.http, self.endpoints) = (http, endpoints)
         keys = SigningKeyCache(now: now) {
