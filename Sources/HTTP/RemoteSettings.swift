@@ -42,19 +42,7 @@ package struct RemoteSettings: Sendable {
     }
 
     /// A provider's.
-    package init(
-        name: ProviderName,
-        allowsPlainLoopback: Bool = false,
-        caFile: String? = nil,
-        concurrency: Int = 64
-    ) {
-        self.init(
-            owner: .provider(name),
-            allowsPlainLoopback: allowsPlainLoopback,
-            caFile: caFile,
-            concurrency: concurrency
-        )
-    }
+    package init(name: ProviderName) { self.init(owner: .provider(name)) }
 }
 
 extension RemoteSettings {

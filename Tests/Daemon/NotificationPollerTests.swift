@@ -122,7 +122,7 @@ import Vault
     ) async throws -> [String] {
         let left = Mutex(failures)
         let reported = Mutex<[String]>([])
-        var http = RemoteSettings(name: ProviderName("apple"), concurrency: 1)
+        var http = RemoteSettings(owner: .provider(ProviderName("apple")), concurrency: 1)
         http.caFile = server.authorityFile
         http.timeoutConnect = .seconds(120)
         http.timeoutTotal = .seconds(120)
@@ -135,11 +135,9 @@ import Vault
             logger: logger
         ).environment
         let receiver = SecurityEventReceiver(
-            SecurityEventSettings(
-                provider: ProviderName("apple"),
-                issuers: ["https://transmitter.example"],
-                audiences: ["receiver"]
-            ),
+            provider: ProviderName("apple"),
+            issuers: ["https://transmitter.example"],
+            audiences: ["receiver"],
             keys: try PublishedKeys(at: server.url + "/keys", http, in: environment)
         )
         let poller = NotificationPoller(

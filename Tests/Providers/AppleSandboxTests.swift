@@ -35,9 +35,9 @@ enum SandboxHarness {
             teamID: apple.teamID,
             keyID: apple.keyID,
             clientIDs: apple.clientIDs,
-            baseURL: sandbox.baseURL,
-            caFile: sandbox.authorityFile
+            baseURL: sandbox.baseURL
         )
+        settings.http.caFile = sandbox.authorityFile
         change(&settings)
         settings.http.timeoutConnect = .seconds(120)
         settings.http.timeoutTotal = .seconds(120)
@@ -361,13 +361,14 @@ struct AppleSandboxTests {
         keyID: String? = nil,
         clientIDs: [String]? = nil
     ) -> AppleSettings {
-        AppleSettings(
+        var copy = AppleSettings(
             name: settings.http.name,
             teamID: teamID ?? settings.teamID,
             keyID: keyID ?? settings.keyID,
             clientIDs: clientIDs ?? settings.clientIDs,
-            baseURL: settings.baseURL,
-            caFile: settings.http.caFile
+            baseURL: settings.baseURL
         )
+        copy.http.caFile = settings.http.caFile
+        return copy
     }
 }

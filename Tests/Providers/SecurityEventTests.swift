@@ -16,20 +16,16 @@ struct SecurityEventTests {
     private static let fields = ["content-type": "application/secevent+jwt"]
 
     private let google = SecurityEventReceiver(
-        SecurityEventSettings(
-            provider: Fixture.provider,
-            issuers: GoogleKind.issuers,
-            audiences: ["123.apps.googleusercontent.com"],
-            isTyped: false
-        ),
+        provider: Fixture.provider,
+        issuers: GoogleKind.issuers,
+        audiences: ["123.apps.googleusercontent.com"],
+        isTyped: false,
         keys: Fixture.keys
     )
     private let transmitter = SecurityEventReceiver(
-        SecurityEventSettings(
-            provider: Fixture.provider,
-            issuers: [issuer],
-            audiences: ["https://app.example.com/events"]
-        ),
+        provider: Fixture.provider,
+        issuers: [issuer],
+        audiences: ["https://app.example.com/events"],
         keys: Fixture.keys
     )
 

@@ -19,12 +19,10 @@ package struct AppleSettings: Sendable {
         teamID: String,
         keyID: String,
         clientIDs: [String],
-        baseURL: String = AppleSettings.issuer,
-        caFile: String? = nil,
-        concurrency: Int = 64
+        baseURL: String = AppleSettings.issuer
     ) {
         (self.teamID, self.keyID) = (teamID, keyID)
         (self.clientIDs, self.baseURL) = (clientIDs, baseURL)
-        http = RemoteSettings(name: name, caFile: caFile, concurrency: concurrency)
+        http = RemoteSettings(name: name)
     }
 }

@@ -10,20 +10,6 @@ package struct CommandKind: Hashable {
     let revokesWholeGrant: Bool
     let userActionURL: String
     let userActionText: String
-
-    private func settings(_ name: ProviderName, _ clientIDs: [String]) -> CommandSettings {
-        var settings = CommandSettings(
-            name: name,
-            clientIDs: clientIDs,
-            program: program,
-            arguments: arguments
-        )
-        settings.canCheck = canCheck
-        settings.revokesWholeGrant = revokesWholeGrant
-        settings.userActionURL = userActionURL
-        settings.userActionText = userActionText
-        return settings
-    }
 }
 
 extension CommandKind: ProviderKind {
@@ -66,12 +52,26 @@ extension CommandKind: ProviderKind {
     }
 
     package var traits: ProviderTraits {
-        CommandProvider.traits(settings(ProviderName(Self.name), []))
+        ProviderTraits(
+            canCheckRefreshToken: canCheck,
+            refreshInterval: .seconds(86_400),
+            livenessLifetime: canCheck ? .seconds(86_400) : .zero,
+            revokesWholeGrant: revokesWholeGrant,
+            invalidTokenProvesGone: false,
+            // The program's contract: it says `revoked` only of what it knows to be cut.
+            refusesUnknownTokens: true,
+            userActionURL: userActionURL,
+            userActionText: userActionText,
+            isUserActionConfigured: true
+        )
     }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        var settings = settings(setup.name, setup.clientIDs)
-        settings.timeout = setup.provider.connection.timeoutTotal
-        return try CommandProvider(settings)
+        try CommandProvider(
+            self,
+            name: setup.name,
+            clientIDs: setup.clientIDs,
+            timeout: setup.provider.connection.timeoutTotal
+        )
     }
 }

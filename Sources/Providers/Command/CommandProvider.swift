@@ -11,49 +11,37 @@ package final class CommandProvider: TokenOnlyProvider {
     package let name: ProviderName
     package let traits: ProviderTraits
 
-    private let settings: CommandSettings
+    private let clientIDs: [String]
     private let runner: ProgramRunner
 
-    /// The program is started for each call, and not before; `sleep` bounds each run.
+    /// The program is started for each call, and not before; `timeout` is the whole life of one
+    /// call of the program, and `sleep` bounds it.
     ///
     /// - Throws: ``SetupError`` when the program's path is not absolute.
     package init(
-        _ settings: CommandSettings,
+        _ kind: CommandKind,
+        name: ProviderName,
+        clientIDs: [String],
+        timeout: Duration = .seconds(30),
         sleep: @escaping Sleep = BootClock.sleeping
     ) throws(SetupError) {
-        name = settings.name
         let runner = ProgramRunner(
-            program: settings.program,
-            arguments: settings.arguments,
-            timeout: settings.timeout,
+            program: kind.program,
+            arguments: kind.arguments,
+            timeout: timeout,
             sleep: sleep
         )
-        guard let runner, !settings.clientIDs.isEmpty else {
-            throw SetupError(kind: .malformedClient, provider: settings.name.rawValue)
+        guard let runner, !clientIDs.isEmpty else {
+            throw SetupError(kind: .malformedClient, provider: name.rawValue)
         }
-        (self.settings, self.runner) = (settings, runner)
-        traits = Self.traits(settings)
-    }
-
-    package static func traits(_ settings: CommandSettings) -> ProviderTraits {
-        ProviderTraits(
-            canCheckRefreshToken: settings.canCheck,
-            refreshInterval: .seconds(86_400),
-            livenessLifetime: settings.canCheck ? .seconds(86_400) : .zero,
-            revokesWholeGrant: settings.revokesWholeGrant,
-            invalidTokenProvesGone: false,
-            // The program's contract: it says `revoked` only of what it knows to be cut.
-            refusesUnknownTokens: true,
-            userActionURL: settings.userActionURL,
-            userActionText: settings.userActionText,
-            isUserActionConfigured: true
-        )
+        (self.name, self.clientIDs, self.runner) = (name, clientIDs, runner)
+        traits = kind.traits
     }
 
     /// Nothing is held between calls.
     package func shutdown() async {}
 
-    package func serves(_ clientID: String) -> Bool { settings.clientIDs.contains(clientID) }
+    package func serves(_ clientID: String) -> Bool { clientIDs.contains(clientID) }
 
     package func exchange(_ code: OpenCredential) async -> ExchangeAnswer {
         switch await ask("exchange", code) {

@@ -19,7 +19,7 @@ package struct ProviderSetup: Sendable {
 
     var http: RemoteSettings {
         var settings = RemoteSettings(
-            name: name,
+            owner: .provider(name),
             allowsPlainLoopback: provider.connection.allowsPlainHTTP,
             caFile: provider.connection.caFile,
             concurrency: provider.concurrency

@@ -142,11 +142,9 @@ private func judge(_ token: IDToken?) {
 /// A security event token: as it comes, and with a good signature.
 @Sendable private func securityEvent(_ bytes: [UInt8]) {
     let receiver = SecurityEventReceiver(
-        SecurityEventSettings(
-            provider: provider,
-            issuers: ["https://issuer.example"],
-            audiences: ["app"]
-        ),
+        provider: provider,
+        issuers: ["https://issuer.example"],
+        audiences: ["app"],
         keys: keys
     )
     for body in [bytes, token(bytes, type: "secevent+jwt")] {

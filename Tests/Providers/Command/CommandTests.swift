@@ -14,14 +14,16 @@ struct CommandTests {
         program: String = "/bin/sh",
         sleep: @escaping Sleep = { _ in try await BootClock.sleepForever() }
     ) throws -> CommandProvider {
-        var settings = CommandSettings(
-            name: ProviderName("own"),
-            clientIDs: ["app"],
+        let kind = CommandKind(
             program: program,
-            arguments: ["-c", script, "sh"] + arguments
+            arguments: ["-c", script, "sh"] + arguments,
+            canCheck: true,
+            revokesWholeGrant: false,
+            userActionURL: "",
+            userActionText: ""
         )
-        settings.canCheck = true
-        return try CommandProvider(settings, sleep: sleep)
+        let name = ProviderName("own")
+        return try CommandProvider(kind, name: name, clientIDs: ["app"], sleep: sleep)
     }
 
     static func saying(_ answer: String) throws -> CommandProvider {

@@ -56,14 +56,20 @@ final class SweptProgram: SweptWorld {
     func remove() throws { try FileManager.default.removeItem(atPath: directory) }
 
     func make(_ clock: any EngineClock) throws -> any ConnectedProvider {
-        var settings = CommandSettings(
+        let kind = CommandKind(
+            program: "/bin/sh",
+            arguments: ["-c", Self.script, "sh", directory],
+            canCheck: true,
+            revokesWholeGrant: false,
+            userActionURL: "",
+            userActionText: ""
+        )
+        return try CommandProvider(
+            kind,
             name: SweptProvider.name,
             clientIDs: [SweptProvider.command.clientID],
-            program: "/bin/sh",
-            arguments: ["-c", Self.script, "sh", directory]
+            sleep: { _ in try await BootClock.sleepForever() }
         )
-        settings.canCheck = true
-        return try CommandProvider(settings, sleep: { _ in try await BootClock.sleepForever() })
     }
 
     func signIn(_ user: String) throws -> (credentials: [SweptCredential], subject: Secret?) {

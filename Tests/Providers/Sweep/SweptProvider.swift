@@ -98,7 +98,7 @@ enum SweptProvider: String, CaseIterable, Sendable {
         _ place: ProviderPlace,
         now: @escaping @Sendable () -> WallTime
     ) throws -> any ConnectedProvider {
-        var http = RemoteSettings(name: Self.name, caFile: place.caFile)
+        var http = RemoteSettings(owner: .provider(Self.name), caFile: place.caFile)
         // Of both the shorter one ends a call.
         http.timeoutConnect = .seconds(120)
         http.timeoutTotal = place.timeout

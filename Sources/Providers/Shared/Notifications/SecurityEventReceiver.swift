@@ -1,6 +1,6 @@
 import Encoding
 import HTTP
-import Lifecycle
+package import Lifecycle
 
 /// Security event tokens (RFC 8417) of Google's Cross-Account Protection and of any OpenID Shared
 /// Signals transmitter, pushed as RFC 8935 says or polled as RFC 8936 says.
@@ -10,11 +10,24 @@ package struct SecurityEventReceiver: NotificationReceiver {
     /// Events in one token; they describe one occurrence (RFC 8417 §2.2).
     static let eventsMax = 16
 
-    private let settings: SecurityEventSettings
+    private let provider: ProviderName
+    /// What `iss` of a token and of a subject may be.
+    private let issuers: [String]
+    /// What `aud` may name: client ids, or what the transmitter calls this receiver.
+    private let audiences: [String]
+    /// Whether tokens must be typed as OpenID Shared Signals Framework 1.0 says.
+    private let isTyped: Bool
     private let keys: PublishedKeys
 
-    package init(_ settings: SecurityEventSettings, keys: PublishedKeys) {
-        (self.settings, self.keys) = (settings, keys)
+    package init(
+        provider: ProviderName,
+        issuers: [String],
+        audiences: [String],
+        isTyped: Bool = true,
+        keys: PublishedKeys
+    ) {
+        (self.provider, self.issuers, self.audiences) = (provider, issuers, audiences)
+        (self.isTyped, self.keys) = (isTyped, keys)
     }
 
     /// Verifies a pushed token: type, shape, issuer, audience, signature and time, in this order.
@@ -34,10 +47,10 @@ package struct SecurityEventReceiver: NotificationReceiver {
         guard let token = IDToken(Secret(bytes)), hasGoodType(token) else {
             throw refusal(.malformed)
         }
-        guard let issuer = token.issuer, settings.issuers.contains(issuer) else {
+        guard let issuer = token.issuer, issuers.contains(issuer) else {
             throw refusal(.wrongIssuer)
         }
-        guard settings.audiences.contains(where: { token.isFor($0) }) else {
+        guard audiences.contains(where: { token.isFor($0) }) else {
             throw refusal(.wrongAudience)
         }
         if let kind = await keys.problem(with: token) { throw refusal(kind) }
@@ -58,9 +71,9 @@ package struct SecurityEventReceiver: NotificationReceiver {
     /// An id token of the same issuer must not pass for an event (RFC 8417 §4.5); it has no
     /// `events`, and a Shared Signals transmitter types its tokens besides.
     private func hasGoodType(_ token: IDToken) -> Bool {
-        guard let type = token.type?.lowercased() else { return !settings.isTyped }
+        guard let type = token.type?.lowercased() else { return !isTyped }
         let isEvent = type == "secevent+jwt" || type == "application/secevent+jwt"
-        return isEvent || (!settings.isTyped && type == "jwt")
+        return isEvent || (!isTyped && type == "jwt")
     }
 
     private func notification(
@@ -88,7 +101,7 @@ package struct SecurityEventReceiver: NotificationReceiver {
         let outer = token.claims["sub_id"]
         let candidates = [outer, outer?["user"], event["subject"], event["subject"]?["user"]]
         for case .some(let candidate) in candidates {
-            guard let issuer = candidate["iss"]?.string, settings.issuers.contains(issuer),
+            guard let issuer = candidate["iss"]?.string, issuers.contains(issuer),
                 let subject = candidate["sub"]?.string, !subject.isEmpty
             else { continue }
             return Secret(subject)
@@ -105,7 +118,7 @@ package struct SecurityEventReceiver: NotificationReceiver {
         }
         return NotificationRefusal(
             kind,
-            provider: settings.provider,
+            provider: provider,
             answer: NotificationAnswer(
                 status: kind == .keysUnavailable ? 503 : 400,
                 contentType: "application/json",

@@ -36,12 +36,10 @@ package struct SecurityEvents: NotificationFormat {
 
     func receiver(_ setup: ProviderSetup) throws -> SecurityEventReceiver {
         SecurityEventReceiver(
-            SecurityEventSettings(
-                provider: setup.name,
-                issuers: issuers,
-                audiences: audiences.isEmpty ? setup.clientIDs : audiences,
-                isTyped: isTyped
-            ),
+            provider: setup.name,
+            issuers: issuers,
+            audiences: audiences.isEmpty ? setup.clientIDs : audiences,
+            isTyped: isTyped,
             keys: try setup.keys(at: keysURL)
         )
     }
