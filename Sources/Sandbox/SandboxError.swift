@@ -25,10 +25,7 @@ package struct SandboxError: Error, Sendable, CustomStringConvertible {
     package let cause: String?
 
     init(_ kind: Kind, cannot action: String, at place: String, cause: String? = nil) {
-        self.kind = kind
-        self.action = action
-        self.place = place
-        self.cause = cause
+        (self.kind, self.action, self.place, self.cause) = (kind, action, place, cause)
     }
 
     package var description: String {

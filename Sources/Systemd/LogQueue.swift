@@ -34,8 +34,7 @@ package final class LogQueue: Sendable {
         capacity: Int = LogQueue.capacityDefault,
         output: @escaping @Sendable (LogEntry) -> Bool
     ) throws(SystemdError) {
-        self.capacity = capacity
-        self.output = output
+        (self.capacity, self.output) = (capacity, output)
         wake = clinux_event_make()
         guard wake >= 0 else { throw Self.failure(wake) }
         let answer = SystemThread.start("expunged-log") { self.run() }

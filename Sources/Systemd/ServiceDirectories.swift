@@ -13,10 +13,8 @@ package struct ServiceDirectories: Sendable, Equatable {
             credentials: String? = nil,
             logs: String? = nil
         ) {
-            self.state = state
-            self.runtime = runtime
-            self.credentials = credentials
-            self.logs = logs
+            (self.state, self.runtime) = (state, runtime)
+            (self.credentials, self.logs) = (credentials, logs)
         }
     }
 

@@ -24,8 +24,7 @@ package struct ServiceNotifier: Sendable {
         send: @escaping @Sendable (String) -> Void,
         monotonicMicroseconds: @escaping @Sendable () -> UInt64
     ) {
-        self.send = send
-        self.monotonicMicroseconds = monotonicMicroseconds
+        (self.send, self.monotonicMicroseconds) = (send, monotonicMicroseconds)
     }
 
     package func ready(status: String) {

@@ -21,10 +21,7 @@ package struct SystemdError: Error, Sendable, Equatable, CustomStringConvertible
     package let cause: String
 
     init(_ kind: Kind, cannot action: String, at place: String, because cause: String) {
-        self.kind = kind
-        self.action = action
-        self.place = place
-        self.cause = cause
+        (self.kind, self.action, self.place, self.cause) = (kind, action, place, cause)
     }
 
     package var description: String {

@@ -32,9 +32,7 @@ package final class SealedVault: CredentialVault {
         lostKeyIDs: Set<String> = [],
         entropy: any Entropy = KernelEntropy()
     ) {
-        self.keyring = keyring
-        self.lostKeyIDs = lostKeyIDs
-        self.entropy = entropy
+        (self.keyring, self.lostKeyIDs, self.entropy) = (keyring, lostKeyIDs, entropy)
         wraps = Mutex(wrapsBefore)
     }
 

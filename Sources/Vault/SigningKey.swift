@@ -66,8 +66,7 @@ package struct SigningKey: MessageSigner {
         guard Self.isSuitable(key, for: algorithm) else {
             throw Self.error(.wrongType, algorithm, at: place)
         }
-        self.key = key
-        self.algorithm = algorithm
+        (self.key, self.algorithm) = (key, algorithm)
         turn = Self.tokenProvider(of: key) == nil ? nil : Turn()
         prepared = turn == nil ? Self.prepare(key, algorithm) : nil
         do throws(VaultError) {

@@ -17,10 +17,7 @@ package struct AppleRegistration: Codable, Sendable {
     package let clientIDs: [String]
 
     package init(teamID: String, keyID: String, keyPEM: String, clientIDs: [String]) {
-        self.teamID = teamID
-        self.keyID = keyID
-        self.keyPEM = keyPEM
-        self.clientIDs = clientIDs
+        (self.teamID, self.keyID, self.keyPEM, self.clientIDs) = (teamID, keyID, keyPEM, clientIDs)
     }
 
     private enum CodingKeys: String, CodingKey {

@@ -30,8 +30,7 @@ package struct CloudAccount: Equatable, Sendable {
         package var rawID: String
 
         package init(_ providerID: String, rawID: String) {
-            self.providerID = providerID
-            self.rawID = rawID
+            (self.providerID, self.rawID) = (providerID, rawID)
         }
     }
 
@@ -42,8 +41,7 @@ package struct CloudAccount: Equatable, Sendable {
     package var validSinceSeconds: Int64 = 0
 
     package init(_ localID: String, links: [Link] = [], createdAtMilliseconds: Int64 = 0) {
-        self.localID = localID
-        self.links = links
+        (self.localID, self.links) = (localID, links)
         self.createdAtMilliseconds = createdAtMilliseconds
     }
 }
@@ -58,9 +56,7 @@ package struct CloudDocument: Equatable, Sendable {
     package var writeCount: Int64 = 0
 
     package init(_ path: String, fields: [String: String] = [:], createdAtMilliseconds: Int64 = 0) {
-        self.path = path
-        self.fields = fields
-        self.createdAtMilliseconds = createdAtMilliseconds
+        (self.path, self.fields, self.createdAtMilliseconds) = (path, fields, createdAtMilliseconds)
     }
 }
 
@@ -76,8 +72,7 @@ package struct CloudObject: Equatable, Sendable {
     package var hardDeleteMilliseconds: Int64?
 
     package init(_ name: String, generation: Int64 = 1, createdAtMilliseconds: Int64 = 0) {
-        self.name = name
-        self.generation = generation
+        (self.name, self.generation) = (name, generation)
         self.createdAtMilliseconds = createdAtMilliseconds
     }
 }

@@ -28,9 +28,7 @@ package struct CloudContents: Codable, Equatable, Sendable {
         tenants: [String: [Account]]? = nil,
         databases: [String: [String: Int64]]? = nil
     ) {
-        self.accounts = accounts
-        self.tenants = tenants
-        self.databases = databases
+        (self.accounts, self.tenants, self.databases) = (accounts, tenants, databases)
     }
 }
 

@@ -15,8 +15,7 @@ extension CloudFamily {
                 let field = filter["field"]?["fieldPath"]?.string,
                 let word = filter["op"]?.string
             else { return nil }
-            self.field = field
-            self.word = word
+            (self.field, self.word) = (field, word)
             text = filter["value"]?["stringValue"]?.string
             texts =
                 filter["value"]?["arrayValue"]?["values"]?.array?

@@ -31,8 +31,7 @@ final class CloudFamily: ProviderFamily {
     let state = Mutex(State())
 
     init(_ configuration: CloudConfiguration, _ tools: FamilyTools) {
-        self.configuration = configuration
-        self.tools = tools
+        (self.configuration, self.tools) = (configuration, tools)
         state.withLock { $0.values[configuration.instance] = PathTable() }
     }
 

@@ -33,9 +33,7 @@ struct JSONWebToken: Sendable {
             let signature = Base64URL.decode(parts[2].utf8),
             let header = Self.decode(Header.self, from: head)
         else { return nil }
-        self.header = header
-        self.payload = payload
-        self.signature = signature
+        (self.header, self.payload, self.signature) = (header, payload, signature)
         signedPart = Array((parts[0] + "." + parts[1]).utf8)
     }
 

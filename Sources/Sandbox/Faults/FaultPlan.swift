@@ -27,11 +27,8 @@ package struct FaultPlan: Codable, Equatable, Sendable {
         seed: UInt64 = 1,
         limit: Int? = nil
     ) {
-        self.rate = rate
-        self.kinds = kinds
-        self.endpoints = endpoints
-        self.seed = seed
-        self.limit = limit
+        (self.rate, self.kinds, self.endpoints) = (rate, kinds, endpoints)
+        (self.seed, self.limit) = (seed, limit)
     }
 
     /// How a call at the plan's endpoints fails, by its number from 0, whatever the limit.

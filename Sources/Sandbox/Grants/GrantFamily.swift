@@ -236,8 +236,7 @@ struct FamilyRoute {
     let answer: Answer
 
     init(_ endpoint: SandboxEndpoint, _ answer: @escaping Answer) {
-        self.endpoint = endpoint
-        self.answer = answer
+        (self.endpoint, self.answer) = (endpoint, answer)
     }
 }
 
@@ -257,8 +256,7 @@ struct FamilyRefusal: Error, Sendable {
     var isRecorded = false
 
     init(_ code: String, _ reply: Reply) {
-        self.code = code
-        self.reply = reply
+        (self.code, self.reply) = (code, reply)
     }
 
     /// An error in the form of RFC 6749 §5.2.

@@ -25,10 +25,7 @@ struct PresentedAssertion: Sendable {
             let issuer = claims["iss"]?.string, let subject = claims["sub"]?.string,
             let end = claims["exp"]?.number
         else { return nil }
-        self.token = token
-        self.claims = claims
-        self.issuer = issuer
-        self.end = end
+        (self.token, self.claims, self.issuer, self.end) = (token, claims, issuer, end)
         clientID = subject
         identity = claims["jti"]?.string.map { TokenDigest("\(issuer)\n\($0)") }
     }

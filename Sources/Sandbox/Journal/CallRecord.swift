@@ -41,8 +41,7 @@ package struct CallRecord: Codable, Equatable, Sendable {
     package var fault: FaultKind?
 
     init(provider: String, _ call: Call, status: Int) {
-        self.provider = provider
-        self.status = status
+        (self.provider, self.status) = (provider, status)
         endpoint = call.endpoint
         fault = call.fault
         // Bounded, since they come from the caller.

@@ -17,10 +17,8 @@ package struct MicrosoftConfiguration: Sendable {
             roles: [String] = [],
             hasTenantWideGrant: Bool = false
         ) {
-            self.id = id
-            self.domain = domain
-            self.roles = roles
-            self.hasTenantWideGrant = hasTenantWideGrant
+            (self.id, self.domain) = (id, domain)
+            (self.roles, self.hasTenantWideGrant) = (roles, hasTenantWideGrant)
         }
 
         private enum CodingKeys: String, CodingKey {

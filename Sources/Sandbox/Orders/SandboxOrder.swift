@@ -78,8 +78,7 @@ package enum SandboxOrder {
         package var token: String?
 
         package init(user: String, event: String? = nil) {
-            self.user = user
-            self.event = event
+            (self.user, self.event) = (user, event)
         }
 
         /// The event, which must be one of the provider's; the first is the usual one.

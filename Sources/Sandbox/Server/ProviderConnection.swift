@@ -19,8 +19,7 @@ final class ProviderConnection: ChannelInboundHandler {
     private var body: [UInt8] = []
 
     init(admin: AdminRoutes, breaker: ConnectionBreaker) {
-        self.admin = admin
-        self.breaker = breaker
+        (self.admin, self.breaker) = (admin, breaker)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

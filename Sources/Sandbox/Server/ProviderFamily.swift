@@ -63,11 +63,9 @@ struct Call: Sendable {
     ) {
         self.endpoint = endpoint
         method = head.method.rawValue
-        self.path = path
-        self.query = query
+        (self.path, self.query) = (path, query)
         headers = head.headers
-        self.body = body
-        self.fault = fault
+        (self.body, self.fault) = (body, fault)
         let type = head.headers.first(name: "content-type")?.lowercased() ?? ""
         form = ParsedForm(type.hasPrefix("application/x-www-form-urlencoded") ? body : [])
     }

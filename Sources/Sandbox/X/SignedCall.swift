@@ -19,8 +19,7 @@ struct SignedCall: Sendable {
             let name = pair[0].filter { $0 != " " }
             parameters[name] = ParsedForm.decoded(String(value))
         }
-        self.parameters = parameters
-        self.call = call
+        (self.parameters, self.call) = (parameters, call)
     }
 
     var consumerKey: String? { parameters["oauth_consumer_key"] }

@@ -18,8 +18,7 @@ package struct MailConfiguration: Hashable, Sendable {
             let server = section.text("server"), let colon = server.lastIndex(of: ":"),
             let port = Int(server[server.index(after: colon)...])
         else { return nil }
-        self.from = from
-        self.port = port
+        (self.from, self.port) = (from, port)
         recipients = section.texts("to").compactMap(MailAddress.init)
         host = server[..<colon].filter { $0 != "[" && $0 != "]" }
         sendmail = section.text("sendmail")

@@ -17,8 +17,7 @@ package struct ConfigurationReader {
     ) {
         var (root, locations) = (document.root, document.locations)
         let problems = variables.apply(to: &root, &locations, table)
-        self.root = root
-        self.table = table
+        (self.root, self.table) = (root, table)
         log = ProblemLog(file: file, locations: locations)
         for problem in problems { log.add(problem) }
         checkTopLevel()

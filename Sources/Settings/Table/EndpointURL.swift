@@ -25,8 +25,7 @@ package struct EndpointURL: Hashable, Sendable {
         let written = String(rest[slash...])
         path = written == "/" ? "" : written
         guard let (host, port) = Self.split(authority: rest[..<slash]) else { return nil }
-        self.host = host
-        self.port = port
+        (self.host, self.port) = (host, port)
     }
 
     /// RFC 6761 §6.3 for the name.
