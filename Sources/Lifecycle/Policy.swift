@@ -7,7 +7,6 @@ package struct ProviderTraits: Hashable, Sendable {
     package let refreshInterval: Duration
     package let livenessLifetime: Duration
     package let revokesWholeGrant: Bool
-    package let invalidTokenProvesGone: Bool
     /// Whether a success means that the token was live; RFC 7009 §2.2 servers always answer it.
     package let refusesUnknownTokens: Bool
     package let hasNoRevocationAPI: Bool
@@ -29,7 +28,6 @@ package struct ProviderTraits: Hashable, Sendable {
         refreshInterval: Duration,
         livenessLifetime: Duration,
         revokesWholeGrant: Bool,
-        invalidTokenProvesGone: Bool,
         refusesUnknownTokens: Bool = false,
         hasNoRevocationAPI: Bool = false,
         usesIDTokens: Bool = false,
@@ -44,7 +42,6 @@ package struct ProviderTraits: Hashable, Sendable {
         self.refreshInterval = refreshInterval
         self.livenessLifetime = livenessLifetime
         self.revokesWholeGrant = revokesWholeGrant
-        self.invalidTokenProvesGone = invalidTokenProvesGone
         self.refusesUnknownTokens = refusesUnknownTokens
         self.hasNoRevocationAPI = hasNoRevocationAPI
         self.usesIDTokens = usesIDTokens

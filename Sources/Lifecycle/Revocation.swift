@@ -368,17 +368,11 @@ extension Revocation {
             succeed(at: index)
         case .alreadyInvalid:
             // The intent was durable and the refresh token live before it: our own revoke did this.
-            // An access token may have run out meanwhile, which says nothing about the grant.
-            let provesGone = traits?.invalidTokenProvesGone ?? false
-            let isRefreshToken = credentials[index].kind == .refreshToken
-            credentials[index].step =
-                !isRefreshToken
-                ? .dead
-                : credentials[index].intent.wasLive
-                    ? .proven
-                    : provesGone ? .gone : .dead
-            if credentials[index].step == .proven { proof = proof ?? .refusedAgain }
-            if credentials[index].step == .gone { forgiveLostCodes() }
+            // Else a dead token is no proof: the grant may live, at every vendor.
+            let isProof =
+                credentials[index].kind == .refreshToken && credentials[index].intent.wasLive
+            credentials[index].step = isProof ? .proven : .dead
+            if isProof { proof = proof ?? .refusedAgain }
             succeed(at: index)
         case .grantGone:
             credentials[index].step = credentials[index].intent.wasLive ? .proven : .gone

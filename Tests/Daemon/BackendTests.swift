@@ -218,7 +218,6 @@ private struct WellProvider: ConnectedProvider {
         refreshInterval: .seconds(60),
         livenessLifetime: .seconds(60),
         revokesWholeGrant: true,
-        invalidTokenProvesGone: false,
         userActionURL: "",
         userActionText: ""
     )

@@ -12,7 +12,6 @@ struct RenewalTests {
             refreshInterval: .zero,
             livenessLifetime: .zero,
             revokesWholeGrant: true,
-            invalidTokenProvesGone: false,
             rotatesRefreshTokens: true,
             tokenClock: TokenClock(.seconds(100 * 86_400)),
             userActionURL: "",

@@ -31,7 +31,6 @@ enum Sample {
             refreshInterval: day,
             livenessLifetime: day,
             revokesWholeGrant: true,
-            invalidTokenProvesGone: false,
             // Success is worth something for a token that nobody has seen live.
             refusesUnknownTokens: true,
             userActionURL: "",

@@ -23,7 +23,6 @@ enum Sample {
         refreshInterval: Duration = day,
         livenessLifetime: Duration = day,
         revokesWholeGrant: Bool = true,
-        invalidTokenProvesGone: Bool = false,
         hasNoRevocationAPI: Bool = false,
         usesIDTokens: Bool = false,
         rotatesRefreshTokens: Bool = false
@@ -34,7 +33,6 @@ enum Sample {
             refreshInterval: refreshInterval,
             livenessLifetime: livenessLifetime,
             revokesWholeGrant: revokesWholeGrant,
-            invalidTokenProvesGone: invalidTokenProvesGone,
             hasNoRevocationAPI: hasNoRevocationAPI,
             usesIDTokens: usesIDTokens,
             rotatesRefreshTokens: rotatesRefreshTokens,

@@ -42,7 +42,6 @@ struct UnconfirmedTests {
             refreshInterval: .zero,
             livenessLifetime: .zero,
             revokesWholeGrant: true,
-            invalidTokenProvesGone: false,
             refusesUnknownTokens: true,
             userActionURL: "",
             userActionText: ""

@@ -157,30 +157,24 @@ struct VerdictTests {
     }
 
     /// What the provider's own error for an unknown token makes of a credential.
-    static let refusals: [(Bool, Bool, CredentialKind, CredentialStep)] = [
-        // live before, proves gone, kind
-        (true, true, .refreshToken, .proven),
-        (true, false, .refreshToken, .proven),
-        (true, true, .accessToken, .dead),
-        (true, false, .accessToken, .dead),
-        (false, true, .refreshToken, .gone),
-        (false, false, .refreshToken, .dead),
-        (false, true, .accessToken, .dead),
-        (false, false, .accessToken, .dead),
+    static let refusals: [(Bool, CredentialKind, CredentialStep)] = [
+        // live before, kind
+        (true, .refreshToken, .proven),
+        (true, .accessToken, .dead),
+        (false, .refreshToken, .dead),
+        (false, .accessToken, .dead),
     ]
 
     @Test("a refused revoke proves what was known before it", arguments: refusals)
     func refused(
         _ wasLive: Bool,
-        _ provesGone: Bool,
         _ kind: CredentialKind,
         _ expected: CredentialStep
     ) throws {
         let token = Sample.credential(kind: kind, lastLiveAt: wasLive ? Sample.start : nil)
-        let traits = Sample.traits(canCheck: false, invalidTokenProvesGone: provesGone)
         var machine = Machine(
             identities: [Sample.snapshot([token])],
-            in: Sample.environment(traits)
+            in: Sample.environment(Sample.traits(canCheck: false))
         )
         #expect(try machine.send(.due) == [.revoke])
         try machine.answer(revoke: .alreadyInvalid)

@@ -172,13 +172,12 @@ struct OAuth2GoldenTests {
         }
     }
 
-    @Test("Google: a dead token proves nothing alone, and the traits say so")
+    @Test("Google: one revoke ends the grant, and the traits say so")
     func traits() async throws {
         try await OAuth2Harness.with(OAuth2Harness.settings(.google)) { provider in
             #expect(provider.traits.revokesWholeGrant)
             #expect(provider.traits.canCheckRefreshToken)
             #expect(!provider.traits.canCheckAccessToken)
-            #expect(!provider.traits.invalidTokenProvesGone)
         }
         let spotify = try #require(OAuth2Profile.presets["spotify"])
         try await OAuth2Harness.with(OAuth2Harness.settings(spotify)) { provider in

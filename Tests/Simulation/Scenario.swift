@@ -42,7 +42,6 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             refreshInterval: .seconds(86_400),
             livenessLifetime: .seconds(86_400),
             revokesWholeGrant: true,
-            invalidTokenProvesGone: false,
             userActionURL: "",
             userActionText: ""
         )
@@ -83,7 +82,6 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             refreshInterval: .seconds(60),
             livenessLifetime: .seconds(300),
             revokesWholeGrant: true,
-            invalidTokenProvesGone: false,
             rotatesRefreshTokens: mayRotate,
             tokenClock: lifetime.map { TokenClock($0) },
             userActionURL: "",

@@ -266,7 +266,6 @@ extension AppleProvider {
         refreshInterval: .seconds(86_400),
         livenessLifetime: .seconds(86_400),
         revokesWholeGrant: true,
-        invalidTokenProvesGone: false,
         userActionURL: "https://support.apple.com/en-us/102571",
         userActionText:
             "Open Settings, tap your name, then Sign in with Apple, choose the app and tap "

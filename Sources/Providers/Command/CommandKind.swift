@@ -57,7 +57,6 @@ extension CommandKind: ProviderKind {
             refreshInterval: .seconds(86_400),
             livenessLifetime: canCheck ? .seconds(86_400) : .zero,
             revokesWholeGrant: revokesWholeGrant,
-            invalidTokenProvesGone: false,
             // The program's contract: it says `revoked` only of what it knows to be cut.
             refusesUnknownTokens: true,
             userActionURL: userActionURL,

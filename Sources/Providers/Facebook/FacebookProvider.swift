@@ -245,7 +245,6 @@ extension FacebookProvider {
         // An access token that lived yesterday proves nothing about a removal today.
         livenessLifetime: .zero,
         revokesWholeGrant: true,
-        invalidTokenProvesGone: false,
         refusesUnknownTokens: true,
         usesIDTokens: true,
         // A long-lived token; the app's own token revokes where the user's id is known.

@@ -231,7 +231,6 @@ extension GitHubProvider {
         // explain why it is refused today.
         livenessLifetime: .zero,
         revokesWholeGrant: true,
-        invalidTokenProvesGone: false,
         refusesUnknownTokens: true,
         rotatesRefreshTokens: true,
         // Six months, anew with each refresh ("Refreshing user access tokens").

@@ -245,7 +245,6 @@ extension MicrosoftProvider {
             refreshInterval: .seconds(86_400),
             livenessLifetime: .zero,
             revokesWholeGrant: true,
-            invalidTokenProvesGone: false,
             refusesUnknownTokens: true,
             hasNoRevocationAPI: !hasGraph || isPersonal,
             usesIDTokens: true,

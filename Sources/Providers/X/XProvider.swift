@@ -194,7 +194,6 @@ extension XProvider {
             refreshInterval: .seconds(86_400),
             livenessLifetime: .zero,
             revokesWholeGrant: false,
-            invalidTokenProvesGone: false,
             refusesUnknownTokens: refusesUnknownTokens,
             rotatesRefreshTokens: true,
             tokenClock: TokenClock(.seconds(180 * 86_400)),

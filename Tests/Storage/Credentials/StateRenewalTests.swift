@@ -25,7 +25,6 @@ struct StateRenewalTests {
             refreshInterval: day,
             livenessLifetime: .zero,
             revokesWholeGrant: true,
-            invalidTokenProvesGone: false,
             rotatesRefreshTokens: mayRotate,
             tokenClock: TokenClock(
                 day * 100,

@@ -15,7 +15,6 @@ struct StateStoreTests {
             refreshInterval: .seconds(60),
             livenessLifetime: .seconds(3600),
             revokesWholeGrant: false,
-            invalidTokenProvesGone: true,
             userActionURL: "",
             userActionText: ""
         )

@@ -293,8 +293,6 @@ extension OAuth2Provider {
             // answers for this kind of token, without which a later "inactive" is worth nothing.
             livenessLifetime: check == .introspection ? .seconds(60) : .seconds(86_400),
             revokesWholeGrant: settings.revokesWholeGrant ?? settings.profile.revokesWholeGrant,
-            // A token can be dead while the grant lives, at every vendor here.
-            invalidTokenProvesGone: false,
             refusesUnknownTokens: settings.profile.refusesUnknownTokens,
             hasNoRevocationAPI: settings.profile.hasNoRevocationAPI,
             rotatesRefreshTokens: settings.rotatesRefreshTokens
