@@ -155,19 +155,15 @@ final class AppleFamily: GrantFamily {
 
     /// `events` is a string that holds JSON, although it is documented as an object: a trap of the
     /// original.
-    func happen(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key,
-        client: RegisteredClient
-    ) throws -> SandboxNotification? {
-        let event = try order.event(of: SandboxProvider.apple.events)
-        let subject = service.cut(key)
+    func happen(_ withdrawal: GrantWithdrawal) throws -> SandboxNotification? {
+        let event = try withdrawal.order.event(of: SandboxProvider.apple.events)
+        let subject = service.cut(withdrawal.key)
         let now = service.clock.nowMilliseconds
         let inner: JSONValue = [
             "type": .string(event), "sub": .string(subject), "event_time": .integer(now),
         ]
         let payload = try signingKeys.sign([
-            "iss": .string(AppleClientSecret.audience), "aud": .string(client.id),
+            "iss": .string(AppleClientSecret.audience), "aud": .string(withdrawal.client.id),
             "iat": .integer(now / 1000), "exp": .integer(now / 1000 + Self.daySeconds),
             "jti": .string(TokenGenerator.text()), "events": .string(inner.compactText),
         ])

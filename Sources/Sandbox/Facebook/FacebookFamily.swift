@@ -134,19 +134,15 @@ final class FacebookFamily: GrantFamily {
     }
 
     /// `signed_request`, the body of the deauthorize and of the data deletion callback.
-    func happen(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key,
-        client: RegisteredClient
-    ) throws -> SandboxNotification? {
-        _ = try order.event(of: SandboxProvider.facebook.events)
-        let subject = service.cut(key)
+    func happen(_ withdrawal: GrantWithdrawal) throws -> SandboxNotification? {
+        _ = try withdrawal.order.event(of: SandboxProvider.facebook.events)
+        let subject = service.cut(withdrawal.key)
         let payload: JSONValue = [
             "user_id": .string(subject), "algorithm": "HMAC-SHA256",
             "issued_at": .integer(service.clock.nowSeconds),
         ]
         let part = Base64URL.text(payload.compactText.utf8)
-        let signature = client.sign(Array(part.utf8))
+        let signature = withdrawal.client.sign(Array(part.utf8))
         return SandboxNotification(
             contentType: "application/x-www-form-urlencoded",
             body: "signed_request=\(Base64URL.text(signature)).\(part)"

@@ -90,21 +90,18 @@ final class GitHubFamily: GrantFamily {
     }
 
     /// `github_app_authorization`; OAuth apps are told nothing.
-    func happen(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key,
-        client: RegisteredClient
-    ) throws -> SandboxNotification? {
-        _ = try order.event(of: SandboxProvider.github.events)
-        let subject = service.cut(key)
-        guard client.registration.kind == .gitHubApp else { return nil }
+    func happen(_ withdrawal: GrantWithdrawal) throws -> SandboxNotification? {
+        _ = try withdrawal.order.event(of: SandboxProvider.github.events)
+        let subject = service.cut(withdrawal.key)
+        guard withdrawal.client.registration.kind == .gitHubApp else { return nil }
         let body: JSONValue = [
             "action": "revoked",
             "sender": [
-                "login": .string(key.user), "id": .integer(Int64(subject) ?? 0), "type": "User",
+                "login": .string(withdrawal.key.user), "id": .integer(Int64(subject) ?? 0),
+                "type": "User",
             ],
         ]
-        let signature = client.sign(Array(body.compactText.utf8))
+        let signature = withdrawal.client.sign(Array(body.compactText.utf8))
         return SandboxNotification(
             contentType: "application/json",
             headers: [

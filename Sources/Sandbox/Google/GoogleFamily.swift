@@ -89,12 +89,8 @@ final class GoogleFamily: GrantFamily {
     }
 
     /// A RISC event: the subject is inside of the event, and there is no `exp`.
-    func happen(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key,
-        client: RegisteredClient
-    ) throws -> SandboxNotification? {
-        let (event, subject) = try apply(order, to: key)
+    func happen(_ withdrawal: GrantWithdrawal) throws -> SandboxNotification? {
+        let (event, subject) = try apply(withdrawal)
         let about: JSONValue =
             switch event {
             case .tokenRevoked:
@@ -102,7 +98,7 @@ final class GoogleFamily: GrantFamily {
                     "subject": [
                         "subject_type": "oauth_token", "token_type": "refresh_token",
                         "token_identifier_alg": "prefix",
-                        "token": .string(String((order.token ?? "").prefix(16))),
+                        "token": .string(String((withdrawal.order.token ?? "").prefix(16))),
                     ]
                 ]
             case .verification: ["state": "sandbox"]
@@ -117,7 +113,7 @@ final class GoogleFamily: GrantFamily {
                 ]
             }
         return try signingKeys.securityEvent([
-            "iss": .string(Self.riscIssuer), "aud": .string(client.id),
+            "iss": .string(Self.riscIssuer), "aud": .string(withdrawal.client.id),
             "iat": .integer(service.clock.nowSeconds), "jti": .string(TokenGenerator.text()),
             "events": .object([.init(event.uri, about)]),
         ])

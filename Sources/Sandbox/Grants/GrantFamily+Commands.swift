@@ -102,14 +102,14 @@ extension GrantFamily {
                 cause: "never signed in"
             )
         }
-        return try happen(order, to: key, client: client)
+        return try happen(GrantWithdrawal(order: order, key: key, client: client))
     }
 
     /// Applies a security event; answers it, and whom it is about.
     func apply(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key
+        _ withdrawal: GrantWithdrawal
     ) throws -> (event: SecurityEventType, subject: String) {
+        let (order, key) = (withdrawal.order, withdrawal.key)
         let known = SandboxProvider.oauth2.events
         let event = SecurityEventType(rawValue: try order.event(of: known)) ?? .tokensRevoked
         return service.change { state in

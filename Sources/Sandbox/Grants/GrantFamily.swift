@@ -43,12 +43,8 @@ protocol GrantFamily: ProviderFamily {
     /// The id token of a sign-in; `nil` when the provider has none.
     func idToken(_ order: IDTokenOrder) throws -> String?
 
-    /// What the provider sends when `event` happens to a user, and the event's effect.
-    func happen(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key,
-        client: RegisteredClient
-    ) throws -> SandboxNotification?
+    /// What the provider sends about it, and its effect.
+    func happen(_ withdrawal: GrantWithdrawal) throws -> SandboxNotification?
 }
 
 extension GrantFamily {
@@ -88,12 +84,8 @@ extension GrantFamily {
 
     func idToken(_ order: IDTokenOrder) throws -> String? { nil }
 
-    func happen(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key,
-        client: RegisteredClient
-    ) throws -> SandboxNotification? {
-        _ = service.cut(key)
+    func happen(_ withdrawal: GrantWithdrawal) throws -> SandboxNotification? {
+        _ = service.cut(withdrawal.key)
         return nil
     }
 
@@ -238,6 +230,13 @@ struct FamilyRoute {
     init(_ endpoint: SandboxEndpoint, _ answer: @escaping Answer) {
         (self.endpoint, self.answer) = (endpoint, answer)
     }
+}
+
+/// Something that the user, or the provider, ends.
+struct GrantWithdrawal {
+    let order: SandboxOrder.Withdrawal
+    let key: GrantBook.Key
+    let client: RegisteredClient
 }
 
 struct IDTokenOrder {

@@ -103,15 +103,11 @@ final class OAuth2Family: GrantFamily {
     }
 
     /// A token of OpenID's Shared Signals Framework 1.0: `sub_id`, neither `sub` nor `exp`.
-    func happen(
-        _ order: SandboxOrder.Withdrawal,
-        to key: GrantBook.Key,
-        client: RegisteredClient
-    ) throws -> SandboxNotification? {
-        let (event, subject) = try apply(order, to: key)
+    func happen(_ withdrawal: GrantWithdrawal) throws -> SandboxNotification? {
+        let (event, subject) = try apply(withdrawal)
         let now = service.clock.nowSeconds
         return try signingKeys.securityEvent([
-            "iss": .string(issuer), "aud": .string(client.id), "iat": .integer(now),
+            "iss": .string(issuer), "aud": .string(withdrawal.client.id), "iat": .integer(now),
             "jti": .string(TokenGenerator.text()),
             "sub_id": ["format": "iss_sub", "iss": .string(issuer), "sub": .string(subject)],
             "events": .object([.init(event.uri, ["event_timestamp": .integer(now)])]),
