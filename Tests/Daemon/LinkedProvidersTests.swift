@@ -2,11 +2,11 @@ import HTTP
 import Lifecycle
 import Logging
 import NIOPosix
-import Providers
 import Testing
 import Vault
 
 @testable import Engine
+@testable import Providers
 
 /// Firebase's links beside the vault's identities, for every set of linked providers.
 @Suite("Which of the vault's identities a directory's links are")
@@ -106,7 +106,7 @@ struct LinkedProvidersTests {
 
     private static func microsoft() throws -> MicrosoftProvider {
         var settings = MicrosoftSettings(
-            name: ProviderName("microsoft"),
+            http: RemoteSettings(name: ProviderName("microsoft")),
             clientID: "11111111-2222-4333-8444-555555555555",
             tenant: "common",
             proof: .secret(Secret("secret"))

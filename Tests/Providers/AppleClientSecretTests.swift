@@ -63,7 +63,7 @@ struct AppleClientSecretTests {
     func malformedIDs(_ id: String) {
         for ids in [(id, "K", "c"), ("T", id, "c"), ("T", "K", id)] {
             let settings = AppleSettings(
-                name: ProviderName("apple"),
+                http: RemoteSettings(name: ProviderName("apple")),
                 teamID: ids.0,
                 keyID: ids.1,
                 clientIDs: [ids.2]

@@ -34,7 +34,7 @@ enum AppleHarness {
 
     static func settings(_ baseURL: String, clientIDs: [String] = [clientID]) -> AppleSettings {
         var settings = AppleSettings(
-            name: ProviderName("apple"),
+            http: RemoteSettings(name: ProviderName("apple")),
             teamID: "ABCDE12345",
             keyID: "KEY1234567",
             clientIDs: clientIDs,

@@ -31,7 +31,7 @@ enum SandboxHarness {
         configuration.apple = apple
         let sandbox = try await SandboxServer.start(configuration: configuration)
         var settings = AppleSettings(
-            name: ProviderName("apple"),
+            http: RemoteSettings(name: ProviderName("apple")),
             teamID: apple.teamID,
             keyID: apple.keyID,
             clientIDs: apple.clientIDs,
@@ -362,7 +362,7 @@ struct AppleSandboxTests {
         clientIDs: [String]? = nil
     ) -> AppleSettings {
         var copy = AppleSettings(
-            name: settings.http.name,
+            http: RemoteSettings(name: settings.http.name),
             teamID: teamID ?? settings.teamID,
             keyID: keyID ?? settings.keyID,
             clientIDs: clientIDs ?? settings.clientIDs,

@@ -157,7 +157,7 @@ struct OwnClientTests {
         }
         try await RawServer.with(react: react) { server in
             var settings = AppleSettings(
-                name: ProviderName("apple"),
+                http: RemoteSettings(name: ProviderName("apple")),
                 teamID: "ABCDE12345",
                 keyID: "KEY1234567",
                 clientIDs: [AppleHarness.clientID, "com.example.web"],

@@ -49,14 +49,13 @@ extension AppleKind: ProviderKind {
     package var traits: ProviderTraits { AppleProvider.appleTraits }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        var settings = AppleSettings(
-            name: setup.name,
+        let settings = AppleSettings(
+            http: setup.http,
             teamID: teamID,
             keyID: keyID,
             clientIDs: setup.clientIDs,
             baseURL: baseURL
         )
-        settings.http = setup.http
         return try AppleProvider(
             settings,
             signer: try setup.signer(privateKeyCredential, .es256),

@@ -6,23 +6,11 @@ package struct AppleSettings: Sendable {
     /// The issuer of id tokens and the audience of client secrets, whatever the base URL is.
     package static let issuer = "https://appleid.apple.com"
 
+    package var http: RemoteSettings
     /// Ten characters, as the key id.
     package let teamID: String
     package let keyID: String
     package let clientIDs: [String]
     /// Where Apple is; another place is for a stand-in.
-    package let baseURL: String
-    package var http: RemoteSettings
-
-    package init(
-        name: ProviderName,
-        teamID: String,
-        keyID: String,
-        clientIDs: [String],
-        baseURL: String = AppleSettings.issuer
-    ) {
-        (self.teamID, self.keyID) = (teamID, keyID)
-        (self.clientIDs, self.baseURL) = (clientIDs, baseURL)
-        http = RemoteSettings(name: name)
-    }
+    package var baseURL = AppleSettings.issuer
 }

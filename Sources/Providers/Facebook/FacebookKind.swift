@@ -48,16 +48,15 @@ extension FacebookKind: ProviderKind {
     package var traits: ProviderTraits { FacebookProvider.facebookTraits }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        var settings = FacebookSettings(
-            name: setup.name,
+        let settings = FacebookSettings(
+            http: setup.http,
             appID: setup.clientID,
             appSecret: try setup.secret(clientSecretCredential),
-            version: graphVersion
+            version: graphVersion,
+            graphBaseURL: baseURL,
+            limitedBaseURL: limitedURL,
+            uninstallBaseURL: uninstallURL
         )
-        settings.http = setup.http
-        settings.graphBaseURL = baseURL
-        settings.limitedBaseURL = limitedURL
-        settings.uninstallBaseURL = uninstallURL
         return try FacebookProvider(settings, in: setup.environment)
     }
 }

@@ -4,6 +4,7 @@ package import Engine
 package import HTTP
 package import Lifecycle
 import NIOHTTP1
+import Settings
 
 /// Facebook Login and Limited Login.
 ///
@@ -37,7 +38,7 @@ package final class FacebookProvider: HostedProvider {
         name = settings.http.name
         traits = Self.facebookTraits
         guard Self.isNumber(settings.appID), settings.appSecret.count > 0,
-            Self.isVersion(settings.version)
+            TextRule.apiVersion.accepts(settings.version)
         else { throw SetupError(kind: .malformedClient, provider: name.rawValue) }
         appID = settings.appID
         appSecret = settings.appSecret
@@ -225,11 +226,6 @@ package final class FacebookProvider: HostedProvider {
     /// Ids are strings in the reference, numbers in old answers.
     private static func text(_ value: JSONValue?) -> String? {
         value?.string ?? value?.number.flatMap { Int64(exactly: $0) }.map { "\($0)" }
-    }
-
-    private static func isVersion(_ text: String) -> Bool {
-        text.hasPrefix("v")
-            && text.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2e }
     }
 
     private static func isNumber(_ id: String) -> Bool {

@@ -11,23 +11,13 @@ package struct FacebookSettings: Sendable {
     /// The version that Meta's reference showed last.
     package static let graphVersion = "v25.0"
 
+    package var http: RemoteSettings
     /// The client id of everything here.
     package let appID: String
     package let appSecret: Secret
     /// Such as `v25.0`.
-    package var version: String
-    package var http: RemoteSettings
+    package var version = FacebookSettings.graphVersion
     package var graphBaseURL = FacebookSettings.graphURL
     package var limitedBaseURL = FacebookSettings.limitedURL
     package var uninstallBaseURL = FacebookSettings.uninstallURL
-
-    package init(
-        name: ProviderName,
-        appID: String,
-        appSecret: Secret,
-        version: String = FacebookSettings.graphVersion
-    ) {
-        (self.appID, self.appSecret, self.version) = (appID, appSecret, version)
-        http = RemoteSettings(name: name)
-    }
 }

@@ -36,14 +36,13 @@ extension GitHubKind: ProviderKind {
     package var traits: ProviderTraits { GitHubProvider.gitHubTraits }
 
     package func make(_ setup: ProviderSetup) throws -> any ConnectedProvider {
-        var settings = GitHubSettings(
-            name: setup.name,
+        let settings = GitHubSettings(
+            http: setup.http,
             clientID: setup.clientID,
-            clientSecret: try setup.secret(clientSecretCredential)
+            clientSecret: try setup.secret(clientSecretCredential),
+            apiBaseURL: baseURL,
+            loginBaseURL: loginURL
         )
-        settings.http = setup.http
-        settings.apiBaseURL = baseURL
-        settings.loginBaseURL = loginURL
         return try GitHubProvider(settings, in: setup.environment)
     }
 }

@@ -89,17 +89,16 @@ extension MicrosoftKind: ProviderKind {
                     signer: try setup.signer(credential, .ps256)
                 )
             }
-        var settings = MicrosoftSettings(
-            name: setup.name,
+        let settings = MicrosoftSettings(
+            http: setup.http,
             clientID: setup.clientID,
             tenant: tenant,
-            proof: proof
+            proof: proof,
+            graphTenants: graphTenants,
+            revokesSessions: revokesSessions,
+            loginBaseURL: baseURL,
+            graphBaseURL: graphURL
         )
-        settings.graphTenants = graphTenants
-        settings.revokesSessions = revokesSessions
-        settings.http = setup.http
-        settings.loginBaseURL = baseURL
-        settings.graphBaseURL = graphURL
         return try MicrosoftProvider(settings, in: setup.environment)
     }
 

@@ -15,6 +15,7 @@ package struct MicrosoftSettings: Sendable {
     package static let loginURL = "https://login.microsoftonline.com"
     package static let graphURL = "https://graph.microsoft.com"
 
+    package var http: RemoteSettings
     package let clientID: String
     /// `common`, `organizations`, `consumers`, a GUID or a domain.
     package let tenant: String
@@ -23,12 +24,6 @@ package struct MicrosoftSettings: Sendable {
     package var graphTenants: [String] = []
     /// Also end all sessions of the user, in every application.
     package var revokesSessions = false
-    package var http: RemoteSettings
     package var loginBaseURL = MicrosoftSettings.loginURL
     package var graphBaseURL = MicrosoftSettings.graphURL
-
-    package init(name: ProviderName, clientID: String, tenant: String, proof: ClientProof) {
-        (self.clientID, self.tenant, self.proof) = (clientID, tenant, proof)
-        http = RemoteSettings(name: name)
-    }
 }

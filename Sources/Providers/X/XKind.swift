@@ -63,13 +63,12 @@ extension XKind: ProviderKind {
             case (.oauth1, let secret?): .oauth1(consumerSecret: secret)
             case (.oauth1, nil), (.oauth2, _): .oauth2(clientSecret: secret)
             }
-        var settings = XSettings(
-            name: setup.name,
+        let settings = XSettings(
+            http: setup.http,
             clientID: setup.clientID,
-            authorization: authorization
+            authorization: authorization,
+            baseURL: baseURL
         )
-        settings.http = setup.http
-        settings.baseURL = baseURL
         return try XProvider(settings, in: setup.environment)
     }
 }

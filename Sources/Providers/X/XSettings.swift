@@ -13,13 +13,8 @@ package struct XSettings: Sendable {
 
     package static let apiURL = "https://api.x.com"
 
+    package var http: RemoteSettings
     package let clientID: String
     package let authorization: Authorization
-    package var http: RemoteSettings
     package var baseURL = XSettings.apiURL
-
-    package init(name: ProviderName, clientID: String, authorization: Authorization) {
-        (self.clientID, self.authorization) = (clientID, authorization)
-        http = RemoteSettings(name: name)
-    }
 }

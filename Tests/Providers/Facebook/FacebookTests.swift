@@ -16,7 +16,7 @@ struct FacebookTests {
     ) async throws -> Result {
         try await RawServer.with(react: react) { server in
             var settings = FacebookSettings(
-                name: ProviderName("facebook"),
+                http: RemoteSettings(name: ProviderName("facebook")),
                 appID: appID,
                 appSecret: Secret("app-secret")
             )

@@ -15,7 +15,7 @@ struct GitHubTests {
     ) async throws -> Result {
         try await RawServer.with(react: react) { server in
             var settings = GitHubSettings(
-                name: ProviderName("github"),
+                http: RemoteSettings(name: ProviderName("github")),
                 clientID: client,
                 clientSecret: Secret("client-secret")
             )

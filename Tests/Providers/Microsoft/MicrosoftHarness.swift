@@ -25,7 +25,7 @@ enum MicrosoftHarness {
     ) async throws -> Result {
         try await RawServer.with(react: react) { server in
             var settings = MicrosoftSettings(
-                name: ProviderName("microsoft"),
+                http: RemoteSettings(name: ProviderName("microsoft")),
                 clientID: client,
                 tenant: text,
                 proof: proof

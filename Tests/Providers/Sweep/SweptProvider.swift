@@ -145,7 +145,7 @@ extension SweptProvider {
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
         var settings = FacebookSettings(
-            name: Self.name,
+            http: RemoteSettings(name: Self.name),
             appID: clientID,
             appSecret: Secret("facebook-app-secret")
         )
@@ -165,7 +165,7 @@ extension SweptProvider {
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
         var settings = MicrosoftSettings(
-            name: Self.name,
+            http: RemoteSettings(name: Self.name),
             clientID: clientID,
             tenant: "common",
             proof: .secret(Secret("microsoft-secret"))
@@ -186,7 +186,7 @@ extension SweptProvider {
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
         var settings = GitHubSettings(
-            name: Self.name,
+            http: RemoteSettings(name: Self.name),
             clientID: clientID,
             clientSecret: Secret(self == .gitHubApp ? "github-app-secret" : "github-secret")
         )
@@ -205,7 +205,7 @@ extension SweptProvider {
         _ now: @escaping Now
     ) throws -> any ConnectedProvider {
         var settings = XSettings(
-            name: Self.name,
+            http: RemoteSettings(name: Self.name),
             clientID: clientID,
             authorization: self == .xOAuth1
                 ? .oauth1(consumerSecret: Secret("x-consumer-secret"))

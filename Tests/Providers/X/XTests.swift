@@ -16,7 +16,7 @@ struct XTests {
     ) async throws -> Result {
         try await RawServer.with(react: react) { server in
             var settings = XSettings(
-                name: ProviderName("x"),
+                http: RemoteSettings(name: ProviderName("x")),
                 clientID: client,
                 authorization: authorization
             )
