@@ -28,7 +28,7 @@ struct AdminClient {
             if let value {
                 request.method = .POST
                 request.headers.add(name: "content-type", value: "application/json")
-                request.body = .bytes(try TypedJSON.bytes(value))
+                request.body = .bytes(try TypedJSON.bytes(value, .snakeCase))
             }
             // Longer than the slowest command, bulk tokens.
             let response = try await client.execute(request, timeout: .seconds(30))

@@ -117,7 +117,8 @@ struct CloudCommand: AsyncParsableCommand {
 
     func run() async throws {
         let contents = try add.map { path in
-            try TypedJSON.value(CloudContents.self, from: try AdminClient.text(ofFile: path).utf8)
+            let text = try AdminClient.text(ofFile: path)
+            return try TypedJSON.value(CloudContents.self, from: text.utf8, .snakeCase)
         }
         let client = AdminClient(directory: directory)
         Output.line(try await client.answer("/sandbox/cloud", sending: contents))

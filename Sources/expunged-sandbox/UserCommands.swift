@@ -72,7 +72,7 @@ struct SignInCommand: AsyncParsableCommand {
         order.ageSeconds = try TimeSpan.milliseconds(age) / 1000
         let answer = try await location.answer("/sandbox/sign-in", sending: order)
         guard codeOnly else { return Output.line(answer) }
-        let signIn = try TypedJSON.value(SandboxSignIn.self, from: answer.utf8)
+        let signIn = try TypedJSON.value(SandboxSignIn.self, from: answer.utf8, .snakeCase)
         Output.line(signIn.code ?? "")
     }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Encoding
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
@@ -167,7 +168,7 @@ struct FaultTests {
     @Test("a plan is read from JSON with its defaults, and nonsense is refused")
     func decoding() throws {
         let read = { (text: String) in
-            try JSONDecoder().decode(FaultPlan.self, from: Data(text.utf8))
+            try TypedJSON.value(FaultPlan.self, from: text.utf8, .snakeCase)
         }
         #expect(try read("{}") == .none)
         #expect(

@@ -21,10 +21,9 @@ package struct AppleRegistration: Codable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case teamID = "team_id"
-        case keyID = "key_id"
-        case keyPEM = "key_pem"
-        case clientIDs = "client_ids"
+        case teamID, keyID
+        case keyPEM = "keyPem"
+        case clientIDs = "clientIds"
     }
 }
 

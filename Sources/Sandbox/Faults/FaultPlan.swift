@@ -51,8 +51,8 @@ package struct FaultPlan: Codable, Equatable, Sendable {
 extension FaultPlan {
     private enum CodingKeys: String, CodingKey {
         case rate, kinds, endpoints, providers, seed, limit, unserviceable
-        case delayMilliseconds = "delay_ms"
-        case retryAfterSeconds = "retry_after_s"
+        case delayMilliseconds = "delayMs"
+        case retryAfterSeconds = "retryAfterS"
     }
 
     /// Reads a plan; every key may be missing, a missing `rate` is 0.

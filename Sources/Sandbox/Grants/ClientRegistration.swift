@@ -42,11 +42,8 @@ package struct ClientRegistration: Codable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case authentication, project, kind
-        case clientID = "client_id"
-        case clientSecret = "client_secret"
-        case keyPEM = "key_pem"
-        case certificatePEM = "certificate_pem"
-        case requiresProof = "requires_proof"
+        case clientID, clientSecret, authentication, project, kind, requiresProof
+        case keyPEM = "keyPem"
+        case certificatePEM = "certificatePem"
     }
 }

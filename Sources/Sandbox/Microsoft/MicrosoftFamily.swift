@@ -3,7 +3,7 @@ import Encoding
 /// How the sandbox plays Microsoft.
 package struct MicrosoftConfiguration: Sendable {
     /// An organization of Microsoft Entra ID.
-    package struct Tenant: Codable, Equatable, Sendable {
+    package struct Tenant: Equatable, Sendable {
         package var id: String
         package var domain: String
         /// What its administrators let every client do at Graph; empty means no consent at all.
@@ -19,13 +19,6 @@ package struct MicrosoftConfiguration: Sendable {
         ) {
             (self.id, self.domain) = (id, domain)
             (self.roles, self.hasTenantWideGrant) = (roles, hasTenantWideGrant)
-        }
-
-        private enum CodingKeys: String, CodingKey {
-            case id
-            case domain
-            case roles
-            case hasTenantWideGrant = "has_tenant_wide_grant"
         }
     }
 

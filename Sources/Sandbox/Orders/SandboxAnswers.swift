@@ -1,17 +1,10 @@
 /// A registered client, for whoever configures an application or a service with it.
-package struct SandboxClient: Codable, Equatable, Sendable {
+package struct SandboxClient: Encodable, Equatable, Sendable {
     package let provider: String
     package let baseURL: String
     package let clientID: String
     /// Only the sandbox's, never a real one.
     package let clientSecret: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case provider
-        case baseURL = "base_url"
-        case clientID = "client_id"
-        case clientSecret = "client_secret"
-    }
 }
 
 /// What an application holds after a user signed in.
@@ -23,13 +16,6 @@ package struct SandboxSignIn: Codable, Sendable {
     package let idToken: String?
     package let subject: String
     package let rawNonce: String
-
-    private enum CodingKeys: String, CodingKey {
-        case code, subject
-        case codeVerifier = "code_verifier"
-        case idToken = "id_token"
-        case rawNonce = "raw_nonce"
-    }
 }
 
 /// Tokens that were made without a sign-in.
@@ -41,13 +27,6 @@ package struct SandboxToken: Codable, Sendable {
     package let refreshToken: String?
     /// The secret of an OAuth 1.0a token.
     package let tokenSecret: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case user, subject
-        case accessToken = "access_token"
-        case refreshToken = "refresh_token"
-        case tokenSecret = "token_secret"
-    }
 }
 
 /// What a provider would send to the application's server, ready to be posted.
@@ -81,10 +60,4 @@ package struct SandboxGrant: Codable, Equatable, Sendable {
     package let state: State
     /// Tokens under it that nothing but their age may have ended.
     package let liveTokens: Int
-
-    private enum CodingKeys: String, CodingKey {
-        case user, subject, audience, state
-        case teamID = "team_id"
-        case liveTokens = "live_tokens"
-    }
 }

@@ -1,4 +1,5 @@
-/// The commands that every provider understands; their JSON is that of the admin routes.
+/// The commands that every provider understands; their JSON is that of the admin routes, with names
+/// in snake case.
 package enum SandboxOrder {
     /// A sign-in to play.
     package struct SignIn: Codable, Sendable {
@@ -35,12 +36,10 @@ package enum SandboxOrder {
         }
 
         private enum CodingKeys: String, CodingKey {
-            case user, nonce, scope, realm
-            case clientID = "client_id"
-            case redirectURI = "redirect_uri"
-            case codeChallenge = "code_challenge"
-            case ageSeconds = "age_s"
-            case issuedAtSeconds = "issued_at_unix_s"
+            case user, clientID, nonce, codeChallenge, scope, realm
+            case redirectURI = "redirectUri"
+            case ageSeconds = "ageS"
+            case issuedAtSeconds = "issuedAtUnixS"
         }
     }
 
@@ -59,10 +58,8 @@ package enum SandboxOrder {
         package init(count: Int = 1) { self.count = count }
 
         private enum CodingKeys: String, CodingKey {
-            case count, scope, realm
-            case clientID = "client_id"
-            case userPrefix = "user_prefix"
-            case ageSeconds = "age_s"
+            case count, clientID, userPrefix, scope, realm
+            case ageSeconds = "ageS"
         }
     }
 
@@ -93,11 +90,6 @@ package enum SandboxOrder {
                 )
             }
             return event
-        }
-
-        private enum CodingKeys: String, CodingKey {
-            case user, realm, event, token
-            case clientID = "client_id"
         }
     }
 }

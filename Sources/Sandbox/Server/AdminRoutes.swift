@@ -101,7 +101,7 @@ struct AdminRoutes: Sendable {
 
     private func read<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws -> Value {
         do {
-            return try TypedJSON.value(type, from: body)
+            return try TypedJSON.value(type, from: body, .snakeCase)
         } catch {
             throw SandboxError(
                 .badRequest,
@@ -113,7 +113,7 @@ struct AdminRoutes: Sendable {
     }
 
     private func json(_ value: some Encodable, status: Int = 200) throws -> Reply {
-        reply(try TypedJSON.bytes(value), status: status)
+        reply(try TypedJSON.bytes(value, .snakeCase), status: status)
     }
 
     private func reply(_ json: [UInt8], status: Int = 200) -> Reply {
