@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Lifecycle
+import Settings
 
 /// A base URL that tokens may be sent to: https, or plain http to loopback where that is allowed.
 ///
@@ -30,7 +31,7 @@ package struct RemoteBaseURL: Sendable, Hashable {
         switch url.scheme?.lowercased() {
         case "https": break
         case "http":
-            guard settings.allowsPlainLoopback, Self.isLoopback(self.host) else {
+            guard settings.allowsPlainLoopback, EndpointURL.isLoopback(self.host) else {
                 throw SetupError(kind: .plainHTTP, owner: owner)
             }
         default: throw SetupError(kind: .malformedBaseURL, owner: owner)
@@ -38,13 +39,5 @@ package struct RemoteBaseURL: Sendable, Hashable {
         var text = text
         while text.hasSuffix("/") { text.removeLast() }
         self.text = text
-    }
-
-    /// Literal loopback addresses (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3) and `localhost` (RFC 6761
-    /// §6.3).
-    package static func isLoopback(_ host: String) -> Bool {
-        if ["localhost", "::1"].contains(host) { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 }

@@ -55,13 +55,7 @@ package struct SocketActivation: Sendable, Equatable {
                 )
             }
             guard
-                sd_is_socket_unix(
-                    descriptor,
-                    Int32(SOCK_STREAM.rawValue),
-                    1,
-                    nil,
-                    0
-                ) > 0
+                sd_is_socket_unix(descriptor, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0
             else {
                 throw Self.failure(
                     .wrongType,

@@ -41,11 +41,7 @@ package struct GoogleAccess: Hashable, Sendable {
             )
         }
         if let url = section.text("base_url") {
-            problems.requireHTTPS(
-                url,
-                "base_url",
-                isPlainAllowed: connection.allowsPlainHTTP
-            )
+            problems.requireHTTPS(url, "base_url", isPlainAllowed: connection.allowsPlainHTTP)
         }
     }
 

@@ -7,11 +7,9 @@ import Lifecycle
 /// Proves the application at the token endpoint, by secret or by certificate.
 ///
 /// "Microsoft identity platform application authentication certificate credentials": PS256, header
-/// `x5t#S256`, audience the token endpoint of the tenant, short-lived, `jti` unique.
+/// `x5t#S256`, audience the token endpoint of the tenant, a life of five to ten minutes, `jti`
+/// unique.
 struct MicrosoftClient: Sendable {
-    /// Microsoft advises five to ten minutes; one call needs no more than the least.
-    static let lifetime = Duration.seconds(300)
-
     let clientID: String
     let proof: MicrosoftSettings.ClientProof
     let makeNonce: @Sendable () -> String
@@ -39,10 +37,13 @@ struct MicrosoftClient: Sendable {
             form.add("client_secret", secret)
         case .certificate(let thumbprint, let signer):
             do throws(VaultError) {
-                let token = try CompactToken.sign(
-                    assertion(for: tokenURL, now: now),
-                    header: [("x5t#S256", Base64URL.text(thumbprint))],
-                    by: signer
+                let header = [("x5t#S256" as StaticString, Base64URL.text(thumbprint))]
+                let token = try ClientAssertion(signer, header: header).make(
+                    for: clientID,
+                    audience: tokenURL,
+                    now: now,
+                    nonce: makeNonce(),
+                    backdating: .zero
                 )
                 form.add("client_assertion_type", ClientAssertion.type)
                 form.add("client_assertion", token)
@@ -51,18 +52,5 @@ struct MicrosoftClient: Sendable {
             }
         }
         return form
-    }
-
-    private func assertion(for tokenURL: String, now: WallTime) -> JSONBody {
-        let seconds = Int(now.unixMilliseconds / 1000)
-        var claims = JSONBody()
-        claims.add("aud", tokenURL)
-        claims.add("iss", clientID)
-        claims.add("sub", clientID)
-        claims.add("jti", makeNonce())
-        claims.add("nbf", seconds)
-        claims.add("iat", seconds)
-        claims.add("exp", seconds + Int(Self.lifetime.components.seconds))
-        return claims
     }
 }

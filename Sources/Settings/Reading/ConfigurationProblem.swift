@@ -54,12 +54,7 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
     package let omittedCount: Int
 
     /// One problem of the whole file, or of a line.
-    init(
-        _ kind: ConfigurationProblem.Kind,
-        file: String,
-        line: Int? = nil,
-        _ cause: String
-    ) {
+    init(_ kind: ConfigurationProblem.Kind, file: String, line: Int? = nil, _ cause: String) {
         self.init([
             ConfigurationProblem(
                 kind: kind,

@@ -28,8 +28,11 @@ package struct EndpointURL: Hashable, Sendable {
         (self.host, self.port) = (host, port)
     }
 
-    /// RFC 6761 §6.3 for the name.
-    package var isLoopback: Bool {
+    package var isLoopback: Bool { Self.isLoopback(host) }
+
+    /// Literal loopback addresses (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3) and `localhost` (RFC 6761
+    /// §6.3).
+    package static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }

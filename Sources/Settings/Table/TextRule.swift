@@ -55,10 +55,7 @@ extension TextRule {
         "the name or number of a group, 1 to 32 characters A-Z, a-z, 0-9, '_' or '-'"
     ) { isName($0, countMax: 32, marks: [0x2d, 0x5f]) }
     /// The id of a vault key, as `expunged --generate-vault-key` prints it.
-    package static let vaultKeyID = TextRule(
-        "vault key id",
-        "16 characters 0-9 or a-f"
-    ) {
+    package static let vaultKeyID = TextRule("vault key id", "16 characters 0-9 or a-f") {
         $0.utf8.count == 16 && $0.utf8.allSatisfy { isDigit($0) || (0x61...0x66).contains($0) }
     }
     package static let path = TextRule(

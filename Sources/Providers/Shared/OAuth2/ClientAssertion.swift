@@ -25,14 +25,20 @@ struct ClientAssertion: Sendable {
     /// Signs a fresh assertion for the token endpoint or the issuer, as the provider wants.
     ///
     /// - Throws: ``VaultError`` when the key does not sign.
-    func make(for clientID: String, audience: String, now: WallTime) throws(VaultError) -> [UInt8] {
+    func make(
+        for clientID: String,
+        audience: String,
+        now: WallTime,
+        nonce: String = RandomText.nonce(),
+        backdating: Duration = ClientAssertion.backdating
+    ) throws(VaultError) -> [UInt8] {
         var claims = JSONBody()
         claims.add("iss", clientID)
         claims.add("sub", clientID)
         claims.add("aud", audience)
         // A server refuses an assertion that it has seen (RFC 7523 §3, point 7).
-        claims.add("jti", RandomText.nonce())
-        let issued = Int((now - Self.backdating).unixMilliseconds / 1000)
+        claims.add("jti", nonce)
+        let issued = Int((now - backdating).unixMilliseconds / 1000)
         claims.add("iat", issued)
         claims.add("nbf", issued)
         claims.add("exp", Int((now + Self.lifetime).unixMilliseconds / 1000))
