@@ -4,11 +4,7 @@ package import Settings
 package struct AppleNotifications: NotificationFormat {
     package static let name = "apple"
 
-    package init(
-        _ section: SettingsSection,
-        of kind: any ProviderKind.Type,
-        _ problems: inout SectionProblems
-    ) {}
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {}
 
     /// The same keys sign id tokens and notifications ("Fetch Apple's public key").
     package func makeReceiver(_ setup: ProviderSetup) throws -> any NotificationReceiver {

@@ -13,11 +13,7 @@ package struct MetaNotifications: NotificationFormat {
     private let secretCredential: String
     private let statusURL: String
 
-    package init(
-        _ section: SettingsSection,
-        of kind: any ProviderKind.Type,
-        _ problems: inout SectionProblems
-    ) {
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
         secretCredential = Self.needed("notification_secret_credential", section, &problems)
         statusURL = Self.needed("notification_status_url", section, &problems)
     }

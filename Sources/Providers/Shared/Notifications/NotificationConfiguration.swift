@@ -16,7 +16,7 @@ package struct NotificationConfiguration: Sendable {
         _ problems: inout SectionProblems
     ) {
         let type = section.text("notifications").map { name in formats.first { $0.name == name } }
-        format = (type ?? kind.usualFormat)?.init(section, of: kind, &problems)
+        format = (type ?? kind.usualFormat)?.init(section, &problems)
         policy = NotificationPolicy(
             onAccountDeleted: section.choice("on_account_deleted") ?? .report,
             onLinkCut: section.choice("on_link_cut") ?? .report

@@ -9,11 +9,7 @@ package protocol NotificationFormat: Sendable {
     static var settings: [Setting] { get }
 
     /// Reads a provider's section whose keys and values are known to be good.
-    init(
-        _ section: SettingsSection,
-        of kind: any ProviderKind.Type,
-        _ problems: inout SectionProblems
-    )
+    init(_ section: SettingsSection, _ problems: inout SectionProblems)
 
     /// Makes what verifies the notifications.
     ///

@@ -12,12 +12,8 @@ package struct SecurityEvents: NotificationFormat {
     /// Whether tokens must be typed as OpenID Shared Signals Framework 1.0 says.
     private let isTyped: Bool
 
-    package init(
-        _ section: SettingsSection,
-        of kind: any ProviderKind.Type,
-        _ problems: inout SectionProblems
-    ) {
-        let transmitter = kind as? any SecurityEventTransmitter.Type
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
+        let transmitter = section.kind as? any SecurityEventTransmitter.Type
         let issuer = section.text("notification_issuer") ?? section.text("issuer")
         let keysURL = section.text("notification_keys_url") ?? transmitter?.keysURL
         if issuer == nil, transmitter == nil {

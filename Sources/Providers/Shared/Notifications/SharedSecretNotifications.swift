@@ -18,11 +18,7 @@ package struct SharedSecretNotifications<Receiver: SharedSecretReceiver>: Notifi
 
     private let secretCredential: String
 
-    package init(
-        _ section: SettingsSection,
-        of kind: any ProviderKind.Type,
-        _ problems: inout SectionProblems
-    ) {
+    package init(_ section: SettingsSection, _ problems: inout SectionProblems) {
         secretCredential = Self.needed("notification_secret_credential", section, &problems)
     }
 
