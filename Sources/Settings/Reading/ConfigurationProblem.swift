@@ -23,13 +23,13 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
     package let kind: Kind
     package let file: String
     /// Counted from 1; `nil` when the file as a whole is meant.
-    package let line: Int?
+    package var line: Int?
     /// The environment variable that is meant instead of the file.
-    package let variable: String?
+    package var variable: String?
     /// The key with the section's name in it, such as `provider.apple.team_id`; `nil` for the file.
-    package let key: String?
+    package var key: String?
     /// What the file says, fit to be shown; `nil` for secret and unknown keys.
-    package let value: String?
+    package var value: String?
     package let cause: String
 
     /// File and line, or the variable.
@@ -55,17 +55,7 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
 
     /// One problem of the whole file, or of a line.
     init(_ kind: ConfigurationProblem.Kind, file: String, line: Int? = nil, _ cause: String) {
-        self.init([
-            ConfigurationProblem(
-                kind: kind,
-                file: file,
-                line: line,
-                variable: nil,
-                key: nil,
-                value: nil,
-                cause: cause
-            )
-        ])
+        self.init([ConfigurationProblem(kind: kind, file: file, line: line, cause: cause)])
     }
 
     init(_ problems: [ConfigurationProblem]) {

@@ -46,16 +46,21 @@ package struct EnvironmentSettings: Sendable {
         let settings = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
         return variables.compactMap { name, value in
             guard let setting = settings[name] else {
-                let advice = Self.advice(name, settings.keys.sorted())
-                return problem(.unknownKey, variable: ProblemLog.printable(name), advice)
+                return ConfigurationProblem(
+                    kind: .unknownKey,
+                    file: "",
+                    variable: ProblemLog.printable(name),
+                    cause: Self.advice(name, settings.keys.sorted())
+                )
             }
             guard let node = node(value, setting.type) else {
-                return problem(
-                    .malformed,
+                return ConfigurationProblem(
+                    kind: .malformed,
+                    file: "",
                     variable: name,
                     key: setting.key,
-                    value: setting.isSecret ? nil : value,
-                    "it must be \(setting.type.range)"
+                    value: setting.isSecret ? nil : ProblemLog.printable(value),
+                    cause: "it must be \(setting.type.range)"
                 )
             }
             var entries: [String: TOMLNode] = [:]
@@ -117,23 +122,5 @@ package struct EnvironmentSettings: Sendable {
             String(entry.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         }
         .filter { !$0.isEmpty }
-    }
-
-    private func problem(
-        _ kind: ConfigurationProblem.Kind,
-        variable: String,
-        key: String? = nil,
-        value: String? = nil,
-        _ cause: String
-    ) -> ConfigurationProblem {
-        ConfigurationProblem(
-            kind: kind,
-            file: "",
-            line: nil,
-            variable: variable,
-            key: key,
-            value: value.map { ProblemLog.printable($0) },
-            cause: cause
-        )
     }
 }
