@@ -3,13 +3,13 @@ import FoundationEssentials
 import HTTP
 import Lifecycle
 import NIOPosix
-import Providers
 import Storage
 import Synchronization
 import Testing
 import Vault
 
 @testable import Daemon
+@testable import Providers
 
 /// RFC 8936 against a transmitter on the other side of a TLS connection.
 @Suite("Polling for security events") struct NotificationPollerTests {

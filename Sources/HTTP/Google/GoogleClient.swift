@@ -2,17 +2,9 @@ package import Lifecycle
 
 /// Calls Google's interfaces as a service account.
 package struct GoogleClient: Sendable {
-    private let client: RemoteClient
-    private let tokens: ServiceAccountTokenSource
-    private let now: @Sendable () -> WallTime
-
-    package init(
-        client: RemoteClient,
-        tokens: ServiceAccountTokenSource,
-        now: @escaping @Sendable () -> WallTime
-    ) {
-        (self.client, self.tokens, self.now) = (client, tokens, now)
-    }
+    let client: RemoteClient
+    let tokens: ServiceAccountTokenSource
+    let now: @Sendable () -> WallTime
 
     /// Authorizes and makes one call, and reads its answer by a table that ``table(_:)`` made.
     package func call(_ request: RemoteRequest, _ table: ReplyTable) async -> ReplyReading {

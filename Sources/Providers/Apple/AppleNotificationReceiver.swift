@@ -1,6 +1,6 @@
 import Encoding
 import HTTP
-package import Lifecycle
+import Lifecycle
 
 /// Apple's server-to-server notifications ("Processing changes for Sign in with Apple accounts").
 ///
@@ -14,12 +14,8 @@ package struct AppleNotificationReceiver: BareReceiver {
 
     let provider: ProviderName
     /// Bundle ids and Services IDs; `aud` must be one of them.
-    private let clientIDs: [String]
-    private let keys: PublishedKeys
-
-    package init(provider: ProviderName, clientIDs: [String], keys: PublishedKeys) {
-        (self.provider, self.clientIDs, self.keys) = (provider, clientIDs, keys)
-    }
+    let clientIDs: [String]
+    let keys: PublishedKeys
 
     /// Verifies shape, issuer, audience, signature and times, in this order.
     package func verify(

@@ -1,6 +1,6 @@
 import Encoding
 import HTTP
-package import Lifecycle
+import Lifecycle
 
 /// Meta's deauthorize and data deletion callbacks ("Data Deletion Request Callback").
 ///
@@ -19,20 +19,10 @@ package struct MetaNotificationReceiver: BareReceiver {
 
     let provider: ProviderName
     /// The app ids; all of them have the same secret.
-    private let clientIDs: [String]
-    private let appSecret: Secret
+    let clientIDs: [String]
+    let appSecret: Secret
     /// The address of the status page, to which the code is appended.
-    private let statusURLPrefix: String
-
-    package init(
-        provider: ProviderName,
-        clientIDs: [String],
-        appSecret: Secret,
-        statusURLPrefix: String
-    ) {
-        (self.provider, self.clientIDs) = (provider, clientIDs)
-        (self.appSecret, self.statusURLPrefix) = (appSecret, statusURLPrefix)
-    }
+    let statusURLPrefix: String
 
     /// Verifies the signature before anything in the payload is looked at.
     package func verify(

@@ -38,14 +38,4 @@ extension Setting {
         let names = Choice.allCases.map(\.rawValue)
         return provider(name, .choice(names), .defaultsTo(.text(choice.rawValue)), documentation)
     }
-
-    /// A key of `[[directory]]`, and what it does.
-    static func directory(
-        _ name: String,
-        _ type: SettingType,
-        _ presence: Presence,
-        _ documentation: () -> String
-    ) -> Setting {
-        Setting(.directory, name, type, presence, documentation())
-    }
 }

@@ -71,7 +71,6 @@ final class AppleFamily: GrantFamily {
     }
 
     private static let daySeconds: Int64 = 86_400
-    private static let invalidRequest = FamilyRefusal.oauth("invalid_request")
     private static let tokenDead = FamilyRefusal.oauth(
         "invalid_grant",
         "The token has expired or has been revoked."
@@ -179,13 +178,13 @@ extension AppleFamily {
         switch call.form["grant_type"] {
         case "authorization_code": return try exchange(call, client)
         case "refresh_token": return try check(call, client)
-        case nil: throw Self.invalidRequest
+        case nil: throw .invalidRequest
         default: throw .oauth("unsupported_grant_type")
         }
     }
 
     private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard call.form["code"] != nil else { throw Self.invalidRequest }
+        guard call.form["code"] != nil else { throw .invalidRequest }
         let tokens = try exchange(call, client, call.form) { failure, _ in
             switch failure {
             case .foreign: Self.notIssued(to: client.id)
@@ -200,7 +199,7 @@ extension AppleFamily {
 
     /// Gives an access token for a refresh token, which it does not repeat.
     private func check(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard let text = call.form["refresh_token"] else { throw Self.invalidRequest }
+        guard let text = call.form["refresh_token"] else { throw .invalidRequest }
         let digest = TokenDigest(text)
         let tokens = try refresh(call, client, rotate: false) { state, now throws(FamilyRefusal) in
             guard let token = state.book.token(digest), token.kind == .refresh else {
@@ -230,7 +229,7 @@ extension AppleFamily {
         guard let text = form["token"] else {
             let isMisnamed = form["refresh_token"] != nil || form["access_token"] != nil
             guard isMisnamed, configuration.misnamedToken == .accept else {
-                throw Self.invalidRequest
+                throw .invalidRequest
             }
             service.record(call, .ignored, status: 200)
             return success
@@ -247,7 +246,7 @@ extension AppleFamily {
     /// client.
     private func authenticate(_ call: Call) throws(FamilyRefusal) -> RegisteredClient {
         let form = call.form
-        guard !form.hasDuplicates else { throw Self.invalidRequest }
+        guard !form.hasDuplicates else { throw .invalidRequest }
         guard let client = clients[form["client_id"]], let teamID = client.registration.project,
             let secret = form["client_secret"],
             keys.accept(

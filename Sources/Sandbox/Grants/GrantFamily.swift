@@ -270,6 +270,8 @@ struct FamilyRefusal: Error, Sendable {
         return FamilyRefusal(error, .json(body, status: status))
     }
 
+    static let invalidRequest = oauth("invalid_request")
+
     /// What libcrypto's failure looks like from outside.
     static let internalError = FamilyRefusal("server_error", Reply(status: 500))
 }

@@ -7,19 +7,9 @@ package struct MicrosoftConfiguration: Sendable {
         package var id: String
         package var domain: String
         /// What its administrators let every client do at Graph; empty means no consent at all.
-        package var roles: [String]
+        package var roles: [String] = []
         /// Whether an administrator consented for all users too (`AllPrincipals`).
-        package var hasTenantWideGrant: Bool
-
-        package init(
-            id: String,
-            domain: String,
-            roles: [String] = [],
-            hasTenantWideGrant: Bool = false
-        ) {
-            (self.id, self.domain) = (id, domain)
-            (self.roles, self.hasTenantWideGrant) = (roles, hasTenantWideGrant)
-        }
+        package var hasTenantWideGrant = false
     }
 
     /// The permissions that the deletions at Graph need.

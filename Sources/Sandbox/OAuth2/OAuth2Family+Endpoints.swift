@@ -1,8 +1,6 @@
 import Encoding
 
 extension OAuth2Family {
-    private static let invalidRequest = FamilyRefusal.oauth("invalid_request")
-
     private static let invalidClient: FamilyRefusal = {
         var reply = Reply.json(["error": "invalid_client"], status: 401)
         // RFC 6749 §5.2: a must after a failed Basic, allowed after the others.
@@ -15,7 +13,7 @@ extension OAuth2Family {
         let query = call.query
         guard query["response_type"] == "code", clients[query["client_id"]] != nil,
             let redirectURI = query["redirect_uri"], let user = query["login_hint"]
-        else { throw Self.invalidRequest }
+        else { throw .invalidRequest }
         var order = SandboxOrder.SignIn(user: user)
         order.clientID = query["client_id"]
         order.redirectURI = redirectURI
@@ -42,13 +40,13 @@ extension OAuth2Family {
         switch call.form["grant_type"] {
         case "authorization_code": return try exchange(call, client)
         case "refresh_token": return try refresh(call, client)
-        case nil: throw Self.invalidRequest
+        case nil: throw .invalidRequest
         default: throw .oauth("unsupported_grant_type")
         }
     }
 
     private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard call.form["code"] != nil else { throw Self.invalidRequest }
+        guard call.form["code"] != nil else { throw .invalidRequest }
         let tokens = try exchange(call, client, call.form) { failure, state in
             if case .used(let earlier) = failure {
                 // RFC 6749 §4.1.2: what the first exchange gave is not safe any more.
@@ -60,7 +58,7 @@ extension OAuth2Family {
     }
 
     private func refresh(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard let text = call.form["refresh_token"] else { throw Self.invalidRequest }
+        guard let text = call.form["refresh_token"] else { throw .invalidRequest }
         let digest = TokenDigest(text)
         let rotation = configuration.rotation
         let isNew = rotation != .off
@@ -82,14 +80,14 @@ extension OAuth2Family {
 
     func answerRevoke(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
-        guard let text = call.form["token"] else { throw Self.invalidRequest }
+        guard let text = call.form["token"] else { throw .invalidRequest }
         let isCut = try service.perform(call) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(text, now: now) else {
                 guard configuration.unknownToken != .refused else { throw .oauth("invalid_token") }
                 return (false, .ignored)
             }
             // RFC 7009 §2.1 refuses another client's token and names no code; this is Keycloak's.
-            guard token.ticket.clientID == client.id else { throw Self.invalidRequest }
+            guard token.ticket.clientID == client.id else { throw .invalidRequest }
             guard token.kind == .refresh || configuration.revokesAccessTokens else {
                 throw .oauth("unsupported_token_type")
             }
@@ -110,7 +108,7 @@ extension OAuth2Family {
     /// RFC 7662: a token that is not live, or not the caller's, is inactive and nothing more.
     func answerIntrospect(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
-        guard let text = call.form["token"] else { throw Self.invalidRequest }
+        guard let text = call.form["token"] else { throw .invalidRequest }
         let issuer = issuer
         return try service.perform(call) { state, now throws(FamilyRefusal) in
             guard let token = state.book.live(text, of: client.id, now: now) else {
@@ -133,10 +131,10 @@ extension OAuth2Family {
     /// Finds the client, which must prove itself in the one way that it is registered with.
     private func authenticate(_ call: Call) throws(FamilyRefusal) -> RegisteredClient {
         let form = call.form
-        guard !form.hasDuplicates else { throw Self.invalidRequest }
+        guard !form.hasDuplicates else { throw .invalidRequest }
         let proofs = [call.authorization, form["client_secret"], form["client_assertion"]]
         // RFC 6749 §2.3: one method in a request.
-        guard proofs.compactMap(\.self).count <= 1 else { throw Self.invalidRequest }
+        guard proofs.compactMap(\.self).count <= 1 else { throw .invalidRequest }
         let client = try prove(call, form)
         guard form["client_id"].map({ $0 == client.id }) ?? true else { throw Self.invalidClient }
         return client

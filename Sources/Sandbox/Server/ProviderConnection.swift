@@ -70,7 +70,7 @@ final class ProviderConnection: ChannelInboundHandler {
         let call = Call(endpoint, head, path: path, query: query, body: body, fault: fault?.kind)
         if isRefused {
             // RFC 6749 §5.2.
-            let reply = FamilyRefusal.oauth("invalid_request").reply
+            let reply = FamilyRefusal.invalidRequest.reply
             family.recordSkipped(call, status: reply.status)
             send(reply, context: context, keepAlive: head.isKeepAlive)
         } else if let fault {

@@ -1,11 +1,11 @@
 import Encoding
 import Foundation
 import Glibc
-import HTTP
 import Lifecycle
 import Logging
 import NIOPosix
 
+@testable import HTTP
 @testable import Stores
 
 /// An emulator of Cloud Storage (gcp-storage-emulator, from PyPI) on the loopback interface; it

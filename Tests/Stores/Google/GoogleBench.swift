@@ -1,11 +1,11 @@
 import Engine
-import HTTP
 import Lifecycle
 import Logging
 import NIOPosix
 import Sandbox
 import Testing
 
+@testable import HTTP
 @testable import Stores
 
 /// A stand-in for Google and a client that speaks to it, shut down afterwards.

@@ -66,31 +66,30 @@ extension DirectoryConfiguration {
         _ kinds: [any DirectoryKind.Type],
         _ words: [String]
     ) -> [Setting] {
-        [
-            .directory("name", .text(.name), .required(example: .text(kinds.first?.name ?? ""))) {
+        let names = kinds.map { $0.name }
+        return Setting.keys(
+            .directory,
+            (
+                "name", .text(.name), .required(example: .text(names.first ?? "")),
                 "Name in the journal and metrics, and among the providers."
-            },
-            .directory(
-                "kind",
-                .choice(kinds.map { $0.name }),
-                .required(example: .text(kinds.first?.name ?? ""))
-            ) {
+            ),
+            (
+                "kind", .choice(names), .required(example: .text(names.first ?? "")),
                 SettingsTable.summaries(of: kinds)
-            },
-            .directory(
-                "providers",
-                .map(.clientID, .name, 1...64),
-                .optional(example: .map(["oidc.sso": "sso"]))
-            ) {
+            ),
+            (
+                "providers", .map(.clientID, .name, 1...64),
+                .optional(example: .map(["oidc.sso": "sso"])),
                 """
                 Your provider for each provider id of the directory. Not needed for \
                 \(words.dropLast().joined(separator: ", ")) and \(words.last ?? ""): each means \
                 your only provider of that kind.
                 """
-            },
-            .directory("concurrency", .count(1...1024, unit: "calls"), .defaultsTo(.count(16))) {
+            ),
+            (
+                "concurrency", .count(1...1024, unit: "calls"), .defaultsTo(.count(16)),
                 "Concurrent calls to the directory."
-            },
-        ]
+            )
+        )
     }
 }

@@ -1,6 +1,6 @@
 import Encoding
 import HTTP
-package import Lifecycle
+import Lifecycle
 
 /// Security event tokens (RFC 8417) of Google's Cross-Account Protection and of any OpenID Shared
 /// Signals transmitter, pushed as RFC 8935 says or polled as RFC 8936 says.
@@ -10,25 +10,14 @@ package struct SecurityEventReceiver: NotificationReceiver {
     /// Events in one token; they describe one occurrence (RFC 8417 §2.2).
     static let eventsMax = 16
 
-    private let provider: ProviderName
+    let provider: ProviderName
     /// What `iss` of a token and of a subject may be.
-    private let issuers: [String]
+    let issuers: [String]
     /// What `aud` may name: client ids, or what the transmitter calls this receiver.
-    private let audiences: [String]
+    let audiences: [String]
     /// Whether tokens must be typed as OpenID Shared Signals Framework 1.0 says.
-    private let isTyped: Bool
-    private let keys: PublishedKeys
-
-    package init(
-        provider: ProviderName,
-        issuers: [String],
-        audiences: [String],
-        isTyped: Bool = true,
-        keys: PublishedKeys
-    ) {
-        (self.provider, self.issuers, self.audiences) = (provider, issuers, audiences)
-        (self.isTyped, self.keys) = (isTyped, keys)
-    }
+    var isTyped = true
+    let keys: PublishedKeys
 
     /// Verifies a pushed token: type, shape, issuer, audience, signature and time, in this order.
     package func verify(

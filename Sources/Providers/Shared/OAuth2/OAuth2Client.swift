@@ -15,11 +15,7 @@ package struct OAuth2Client: Sendable {
     }
 
     package let id: String
-    private let authentication: Authentication
-
-    package init(id: String, authentication: Authentication) {
-        (self.id, self.authentication) = (id, authentication)
-    }
+    let authentication: Authentication
 
     /// Adds what authenticates the client; answers the header, for a method that has one.
     ///
