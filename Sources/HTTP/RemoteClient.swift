@@ -49,7 +49,7 @@ package final class RemoteClient: Sendable {
         configuration.proxy = nil
         configuration.decompression = .disabled
         configuration.httpVersion = .http1Only
-        timeoutConnect = TimeAmount(settings.timeoutConnect)
+        timeoutConnect = .milliseconds(settings.timeoutConnect.milliseconds)
         configuration.timeout.connect = timeoutConnect
         configuration.connectionPool.idleTimeout = Self.idleTime
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
@@ -69,7 +69,8 @@ package final class RemoteClient: Sendable {
         // crash async-http-client 1.37: it releases a connection that its pool has forgotten.
         loop = eventLoopGroup.next()
         client = HTTPClient(eventLoopGroup: loop, configuration: configuration)
-        deadlines = CallDeadlines(limit: TimeAmount(settings.timeoutTotal), eventLoop: loop)
+        let limit = TimeAmount.milliseconds(settings.timeoutTotal.milliseconds)
+        deadlines = CallDeadlines(limit: limit, eventLoop: loop)
     }
 
     /// The same with event loops and logger of the environment.
@@ -124,9 +125,4 @@ package final class RemoteClient: Sendable {
             logger.debug("cannot close connections, ignoring")
         }
     }
-}
-
-extension TimeAmount {
-    /// The same span, in whole milliseconds.
-    fileprivate init(_ duration: Duration) { self = .milliseconds(duration.milliseconds) }
 }

@@ -1,4 +1,4 @@
-package import Lifecycle
+import Lifecycle
 
 /// Calls Google's interfaces as a service account.
 package struct GoogleClient: Sendable {

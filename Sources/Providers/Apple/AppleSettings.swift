@@ -1,5 +1,4 @@
 package import HTTP
-package import Lifecycle
 
 /// What the operator configures for Sign in with Apple.
 package struct AppleSettings: Sendable {

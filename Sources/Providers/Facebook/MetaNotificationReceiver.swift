@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 import HTTP
 import Lifecycle
@@ -41,9 +42,9 @@ package struct MetaNotificationReceiver: BareReceiver {
         guard parts.count == 2, let code = Base64URL.decode(parts[0]) else {
             throw refusal(.malformed)
         }
-        guard MessageCode.isValid(code, of: parts[1], key: appSecret) else {
-            throw refusal(.badSignature)
-        }
+        let payloadBytes = Array(parts[1])
+        guard appSecret.withBytes({ KeyedHash.isValid(code, key: $0, message: payloadBytes) })
+        else { throw refusal(.badSignature) }
         guard let payload = Base64URL.decode(parts[1]).flatMap({ JSONValue($0) }),
             payload["algorithm"]?.string?.uppercased() == "HMAC-SHA256",
             let user = Self.text(payload["user_id"]),

@@ -24,11 +24,11 @@ package struct GitHubNotificationReceiver: BareReceiver, SharedSecretReceiver {
     package func verify(
         _ notification: IncomingNotification
     ) async throws(NotificationRefusal) -> VerifiedNotification {
-        let prefix = "sha256="
+        let (prefix, bytes) = ("sha256=", notification.body)
         guard let signature = notification.fields["x-hub-signature-256"],
             signature.hasPrefix(prefix),
             let code = Hexadecimal.decode(signature.utf8.dropFirst(prefix.count)),
-            MessageCode.isValid(code, of: notification.body, key: webhookSecret)
+            webhookSecret.withBytes({ KeyedHash.isValid(code, key: $0, message: bytes) })
         else { throw refusal(.badSignature, status: 401) }
         guard let body = JSONValue(notification.body), case .object = body else {
             throw refusal(.malformed)

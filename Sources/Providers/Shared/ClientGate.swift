@@ -32,7 +32,9 @@ final class ClientGate: Sendable {
     /// Notes what a client was told.
     func note(_ reading: ReplyReading, of client: String) {
         let isRefused = reading.meaning == .failure(.misconfigured)
-        let isAnswered = reading.refusal != nil || reading.meaning.isDocumented
+        // The provider has said something about the token.
+        let isDocumented = [.honoured, .refused, .unclear].contains(reading.meaning)
+        let isAnswered = reading.refusal != nil || isDocumented
         guard isRefused || isAnswered else { return }
         refused.withLock { refused in
             guard isRefused else {
@@ -81,16 +83,6 @@ final class ClientGate: Sendable {
             known.until = now() + Self.pauses.delay(failures: known.failures)
             refused[name] = known
             return .failure(.refusesAll(known.answer))
-        }
-    }
-}
-
-extension ReplyMeaning {
-    /// Whether the provider has said something about the token.
-    fileprivate var isDocumented: Bool {
-        switch self {
-        case .honoured, .refused, .unclear: true
-        case .failure: false
         }
     }
 }

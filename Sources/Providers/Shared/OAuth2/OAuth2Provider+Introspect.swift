@@ -53,21 +53,16 @@ extension OAuth2Provider {
     /// token has mostly died with its refresh token by the time that it is asked about.
     func learnIntrospection(from grant: TokenGrant, clientID: String) async {
         guard check == .introspection else { return }
-        await learnIntrospection(.accessToken, grant.accessToken, clientID)
-        guard let refreshToken = grant.refreshToken else { return }
-        await learnIntrospection(.refreshToken, refreshToken, clientID)
-    }
-
-    private func learnIntrospection(
-        _ kind: CredentialKind,
-        _ secret: Secret,
-        _ clientID: String
-    ) async {
-        let subject = IntrospectionRecord.Subject(clientID: clientID, kind: kind)
-        let isNew = introspected.withLock {
-            !$0.shownLive.contains(subject) && $0.asked.insert(subject).inserted
+        let tokens: [(CredentialKind, Secret?)] = [
+            (.accessToken, grant.accessToken), (.refreshToken, grant.refreshToken),
+        ]
+        for case (let kind, let secret?) in tokens {
+            let subject = IntrospectionRecord.Subject(clientID: clientID, kind: kind)
+            let isNew = introspected.withLock {
+                !$0.shownLive.contains(subject) && $0.asked.insert(subject).inserted
+            }
+            guard isNew else { continue }
+            _ = await introspect(OpenCredential(kind: kind, clientID: clientID, secret: secret))
         }
-        guard isNew else { return }
-        _ = await introspect(OpenCredential(kind: kind, clientID: clientID, secret: secret))
     }
 }
