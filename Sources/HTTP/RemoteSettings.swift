@@ -19,9 +19,9 @@ package struct RemoteSettings: Sendable {
     /// Bytes of an answer's body; a longer answer is dropped unread.
     package var answerMax = RemoteSettings.answerMaxDefault
     /// Name resolution, connect and TLS together, waiting for a free connection included.
-    package var timeoutConnect: Duration
+    package var timeoutConnect = Duration.seconds(5)
     /// The whole call.
-    package var timeoutTotal: Duration
+    package var timeoutTotal = Duration.seconds(30)
 
     /// The provider's name.
     package var name: ProviderName { ProviderName(owner.name) }
@@ -37,8 +37,6 @@ package struct RemoteSettings: Sendable {
     ) {
         (self.owner, self.allowsPlainLoopback) = (owner, allowsPlainLoopback)
         (self.caFile, self.concurrency) = (caFile, concurrency)
-        timeoutConnect = .seconds(5)
-        timeoutTotal = .seconds(30)
     }
 
     /// A provider's.

@@ -18,54 +18,42 @@ package struct StateConfiguration: Hashable, Sendable {
     let host: String?
 
     /// The keys of `[state]`.
-    static let settings: [Setting] = [
-        Setting(
-            .state,
-            "kind",
-            .choice(Kind.allCases.map(\.rawValue)),
+    static let settings = Setting.keys(
+        .state,
+        (
+            "kind", .choice(Kind.allCases.map(\.rawValue)),
             .defaultsTo(.text(Kind.sqlite.rawValue)),
             """
             The database: a file of the state directory, or PostgreSQL 13 or later \
             (docs/guides/state-in-postgresql.md).
             """
-        ).atRestart(),
-        Setting(
-            .state,
-            "conninfo_credential",
-            .text(.credential),
-            .optional(example: .text("state-conninfo")),
+        ),
+        (
+            "conninfo_credential", .text(.credential), .optional(example: .text("state-conninfo")),
             """
             With postgresql: connection string or URI of libpq, password included. It may name \
             several hosts; the service uses the one that takes writes.
             """
-        ).atRestart(),
-        Setting(
-            .state,
-            "tls",
-            .choice(PostgreSQLTLS.allCases.map(\.rawValue)),
+        ),
+        (
+            "tls", .choice(PostgreSQLTLS.allCases.map(\.rawValue)),
             .defaultsTo(.text(PostgreSQLTLS.verifyFull.rawValue)),
             "With postgresql: as tls of a [[target]] of this kind."
-        ).atRestart(),
-        Setting(
-            .state,
-            "ca_file",
-            .text(.path),
-            .optional(example: .text("/etc/expunged/state-ca.pem")),
+        ),
+        (
+            "ca_file", .text(.path), .optional(example: .text("/etc/expunged/state-ca.pem")),
             """
             With postgresql: PEM file of the authorities to trust instead of the system's.
             """
-        ).atRestart(),
-        Setting(
-            .state,
-            "host",
-            .text(.name),
-            .optional(example: .text("host-a")),
+        ),
+        (
+            "host", .text(.name), .optional(example: .text("host-a")),
             """
             With postgresql: a name of this host that no other with the same state has. Default: \
             the machine's name, up to its first dot.
             """
-        ).atRestart(),
-    ]
+        )
+    ).map { $0.atRestart() }
 }
 
 extension ConfigurationReader {

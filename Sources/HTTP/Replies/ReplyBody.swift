@@ -26,8 +26,7 @@ package enum ReplyBody: Sendable {
 
     /// The body as JSON; `nil` for anything else.
     package var json: JSONValue? {
-        guard case .json(let json) = self else { return nil }
-        return json
+        if case .json(let json) = self { json } else { nil }
     }
 
     /// The tokens of a success; a body that also speaks of an error has none.

@@ -36,23 +36,19 @@ extension SettingsSection: Hashable {
 /// Values that may be missing.
 extension SettingsSection {
     package func text(_ name: String) -> String? {
-        guard case .text(let text) = values[name] else { return nil }
-        return text
+        if case .text(let text) = values[name] { text } else { nil }
     }
 
     package func count(_ name: String) -> Int? {
-        guard case .count(let count) = values[name] else { return nil }
-        return count
+        if case .count(let count) = values[name] { count } else { nil }
     }
 
     package func json(_ name: String) -> JSONValue? {
-        guard case .json(let value) = values[name] else { return nil }
-        return value
+        if case .json(let value) = values[name] { value } else { nil }
     }
 
     package func numbers(_ name: String) -> [Int]? {
-        guard case .numbers(let numbers) = values[name] else { return nil }
-        return numbers
+        if case .numbers(let numbers) = values[name] { numbers } else { nil }
     }
 
     package func choice<Choice: RawRepresentable>(_ name: String) -> Choice?
@@ -61,8 +57,7 @@ extension SettingsSection {
     }
 
     package func optionalDuration(_ name: String) -> Duration? {
-        guard case .duration(let duration) = values[name] else { return nil }
-        return duration
+        if case .duration(let duration) = values[name] { duration } else { nil }
     }
 }
 
@@ -78,13 +73,11 @@ extension SettingsSection {
     }
 
     package func texts(_ name: String) -> [String] {
-        guard case .texts(let texts) = values[name] else { return [] }
-        return texts
+        if case .texts(let texts) = values[name] { texts } else { [] }
     }
 
     package func map(_ name: String) -> [String: String] {
-        guard case .map(let entries) = values[name] else { return [:] }
-        return entries
+        if case .map(let entries) = values[name] { entries } else { [:] }
     }
 
     package func duration(_ name: String) -> Duration { optionalDuration(name) ?? .zero }

@@ -40,8 +40,7 @@ package struct Setting: Hashable, Sendable {
     package var key: String { "\(scope.rawValue).\(name)" }
 
     package var defaultValue: SettingValue? {
-        guard case .defaultsTo(let value) = presence else { return nil }
-        return value
+        if case .defaultsTo(let value) = presence { value } else { nil }
     }
 
     /// A value that the reader accepts.

@@ -5,7 +5,7 @@ import Lifecycle
 /// An id token taken apart (RFC 7515 §3.1, RFC 7519), nothing about it believed yet.
 ///
 /// Holds a subject and an e-mail address, so every textual view is redacted.
-struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
+struct IDToken: Sendable, Redacted {
     /// The longest one taken; the spool allows as much for a secret.
     static let sizeMax = 8192
 
@@ -35,9 +35,6 @@ struct IDToken: Sendable, CustomStringConvertible, CustomReflectable {
         type = header["typ"]?.string
         signedPart = Array(text[..<parts[1].endIndex])
     }
-
-    var description: String { "[redacted]" }
-    var customMirror: Mirror { Mirror(self, children: []) }
 
     var issuer: String? { claims["iss"]?.string }
 

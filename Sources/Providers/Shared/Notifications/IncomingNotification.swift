@@ -1,9 +1,10 @@
+import Encoding
 package import Lifecycle
 
 /// What a provider sent to the application's web server, as it was handed on.
 ///
 /// Holds a subject and sometimes a shared secret, so every textual view is redacted.
-package struct IncomingNotification: Sendable, CustomStringConvertible, CustomReflectable {
+package struct IncomingNotification: Sendable, Redacted {
     /// The body, byte for byte: signatures cover it.
     package let body: [UInt8]
     /// Header fields by their names in lower case.
@@ -13,9 +14,6 @@ package struct IncomingNotification: Sendable, CustomStringConvertible, CustomRe
     package init(body: [UInt8], fields: [String: String] = [:], receivedAt: WallTime) {
         (self.body, self.fields, self.receivedAt) = (body, fields, receivedAt)
     }
-
-    package var description: String { "[redacted]" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// The type and subtype of `content-type`, in lower case (RFC 9110 §8.3.1).
     var contentType: String? {
