@@ -26,17 +26,17 @@ struct NotificationService: Sendable {
     let counter = NotificationCounter()
     /// Where updates of identities go once they are durable.
     let post: @Sendable (EngineInput) -> Void
-    private let work = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let work = WakeSignal()
 
     /// Acts on what waits: at the start, and when the intake opens again.
     func run() async throws {
         signal()
-        for await _ in work.stream {
+        for await _ in work.signals {
             _ = try await steward.run { try await clock.persist { try await settlePending() } }
         }
     }
 
-    func signal() { work.continuation.yield() }
+    func signal() { work.send() }
 
     private func settlePending() async throws {
         while true {
