@@ -122,7 +122,7 @@ struct RedisConnection: Sendable {
             commands.append([Array("AUTH".utf8)] + user + [password.withBytes { Array($0) }])
         }
         commands.append([Array("SELECT".utf8), Array("\(plan.database)".utf8)])
-        var replies = try await send(commands + [RedisInfo.command])
+        var replies = try await send(commands + [RedisInfo.command("server")])
         // `SCAN` of a node passes the keys of the others by, and a purge would call them gone.
         guard !RedisInfo(replies.removeLast()).isCluster else { throw .cluster }
         _ = try checked(replies)

@@ -9,7 +9,8 @@ struct RedisDiagnosis {
     ///
     /// - Throws: ``RedisError`` when the connection fails.
     func problems() async throws(RedisError) -> [String] {
-        if RedisInfo(try await connection.send([RedisInfo.command])[0])["role"] == "slave" {
+        let info = RedisInfo(try await connection.send([RedisInfo.command("replication")])[0])
+        if info["role"] == "slave" {
             return ["the server is a replica; give the address of its primary"]
         }
         var problems: [String] = []

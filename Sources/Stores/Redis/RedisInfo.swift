@@ -1,6 +1,8 @@
 /// What `INFO` tells about a server; empty where the user may not ask.
 struct RedisInfo {
-    static let command = [Array("INFO".utf8)]
+    static func command(_ section: String = "default") -> [[UInt8]] {
+        ["INFO", section].map { Array($0.utf8) }
+    }
 
     private var fields: [Substring: Substring] = [:]
 

@@ -187,7 +187,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
     private func residualCopies(
         _ connection: RedisConnection
     ) async throws(RedisError) -> [PurgeCounts.ResidualCopies] {
-        let info = RedisInfo(try await connection.send([RedisInfo.command])[0])
+        let info = RedisInfo(try await connection.send([RedisInfo.command()])[0])
         var copies: [PurgeCounts.ResidualCopies] = []
         if info["aof_enabled"] == "1" {
             copies.append(
