@@ -128,18 +128,9 @@ extension ObjectReply {
     fileprivate var halt: EffectFailure? {
         switch self {
         case .answer(let json):
-            guard json["outcome"]?.string != "working" else { return nil }
-            return Self.halt(EffectFailure(ofObject: json))
-        case .failure(let failure): return Self.halt(failure)
-        }
-    }
-
-    private static func halt(_ failure: EffectFailure) -> EffectFailure? {
-        switch failure {
-        case .unreachable, .throttled, .misconfigured: failure
-        case .lost, .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed,
-            .keys, .blocked, .notConfigured:
-            nil
+            let failure = EffectFailure(ofObject: json)
+            return json["outcome"]?.string != "working" && failure.isOfAll ? failure : nil
+        case .failure(let failure): return failure.isOfAll ? failure : nil
         }
     }
 }

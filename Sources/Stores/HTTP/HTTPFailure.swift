@@ -27,14 +27,4 @@ struct HTTPFailure: Error, Hashable {
     }
 
     static func malformed(_ what: String) -> HTTPFailure { HTTPFailure(.unusable, what) }
-
-    /// Whether every further call would meet it.
-    var isOfAll: Bool {
-        switch failure {
-        case .unreachable, .throttled, .misconfigured: true
-        case .lost, .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed,
-            .keys, .blocked, .notConfigured:
-            false
-        }
-    }
 }

@@ -248,7 +248,7 @@ package struct HTTPTarget: UserListing {
             do throws(HTTPFailure) {
                 return try await body(order)
             } catch {
-                if error.isOfAll { halt.failure = error.failure }
+                if error.failure.isOfAll { halt.failure = error.failure }
                 return failed(error.failure)
             }
         }

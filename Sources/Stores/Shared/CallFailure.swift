@@ -27,3 +27,15 @@ struct CallFailure: Error, Hashable {
         }
     }
 }
+
+extension EffectFailure {
+    /// Whether every further call of a store would meet it.
+    var isOfAll: Bool {
+        switch self {
+        case .unreachable, .throttled, .misconfigured: true
+        case .lost, .unusable, .rejected, .refused, .refusesAll, .sealBroken, .vaultSealed,
+            .keys, .blocked, .notConfigured:
+            false
+        }
+    }
+}
