@@ -21,9 +21,8 @@ package struct AppleRegistration: Codable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case teamID, keyID
+        case teamID, keyID, clientIDs
         case keyPEM = "keyPem"
-        case clientIDs = "clientIds"
     }
 }
 

@@ -5,6 +5,11 @@ package struct SandboxClient: Encodable, Equatable, Sendable {
     package let clientID: String
     /// Only the sandbox's, never a real one.
     package let clientSecret: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case provider, clientID, clientSecret
+        case baseURL = "baseUrl"
+    }
 }
 
 /// What an application holds after a user signed in.
