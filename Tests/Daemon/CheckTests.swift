@@ -306,6 +306,9 @@ struct CheckTests {
                 withIntermediateDirectories: true
             )
         },
+        Broken("a file as the spool's folder", "queue.db", "cannot be used", "spool-repair.md") {
+            try $0.write("state/spool", "")
+        },
         Broken("a spool without a header", "queue.db", "(corrupt)", "spool-repair.md") {
             try spoil($0) { $0[0] = 0 }
         },

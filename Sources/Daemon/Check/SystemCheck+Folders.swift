@@ -100,7 +100,8 @@ extension SystemCheck {
             let reason = "the spool is missing; the service makes one only when it starts"
             return [Finding(.warning, at: path, reason, remedy: remedy)]
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        // 0 where its directory cannot be searched; `access` says why.
+        guard [0, S_IFREG].contains(status.st_mode & S_IFMT) else {
             return [Finding(at: path, "the spool is not a regular file", remedy: remedy)]
         }
         guard unsafe access(path, R_OK | W_OK) == 0 else {
