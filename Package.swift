@@ -109,7 +109,7 @@ let libraries: [Target] = [
         "Providers",
         [
             "Cryptography", "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle",
-            .nioCore, .nioHTTP1, .logging,
+            .nioHTTP1,
         ]
     ),
     library(

@@ -37,7 +37,7 @@ enum ImportTable {
         ],
         "Providers": [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "Cryptography",
-            "NIOCore", "NIOHTTP1", "Logging",
+            "NIOHTTP1",
         ],
         "Stores": [
             "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle", "CLinux",
@@ -84,7 +84,7 @@ enum ImportTable {
             "Daemon": ["GRDB", "Sandbox", "NIOHTTP1", "NIOSSL"],
             "HTTP": ["Sandbox", "Vault"],
             "Stores": ["CPostgres", "Daemon", "Sandbox"],
-            "Providers": ["Sandbox", "Vault", "NIOPosix", "NIOSSL"],
+            "Providers": ["Logging", "NIOCore", "Sandbox", "Vault", "NIOPosix", "NIOSSL"],
             "Control": [
                 "ControlServer", "ControlClient", "Daemon", "Logging", "NIOCore", "NIOPosix",
                 "Subprocess", "expungectl",
