@@ -118,7 +118,7 @@ extension ControlSuite {
                 .linksLeft, .noLinks, .copiesUntil, .copiesUnknown, .dataReturned, .promised,
                 .proven, .accepted, .unconfirmed, .alreadyGone, .tokenDead, .manual, .unrevoked,
                 .abandoned, .newer, .shared, .removeAccess, .revocationTitle, .nothingKept,
-                .noCopies, .unknown, .noRecheck, .key,
+                .noCopies, .unknown, .noRecheck, .key, .notExamined,
             ]
             for phrase in ReceiptPhrase.allCases where !replaced.contains(phrase) {
                 for piece in Self.pieces(phrase.text(in: .english)) {
@@ -185,6 +185,30 @@ extension ControlSuite {
                 let text = ReceiptPhrase.notSearched.text(in: language)
                 let sentence = ReceiptPage.escaped(text).replacing("%", with: "app-db (letters)")
                 #expect(page.contains(sentence), "\(language)")
+            }
+        }
+
+        @Test func `what no rule reaches is named, and so is a store that was not examined`() {
+            let receipt: JSONValue = [
+                "identities": [],
+                "targets": [
+                    [
+                        "target": "app-db", "verified": true, "searched_on": "2027-01-15",
+                        "unmapped": ["logs.actor"], "unmapped_more": 2, "tables": [],
+                    ],
+                    ["target": "files", "verified": true, "tables": []],
+                ],
+            ]
+            for language in ReceiptLanguage.allCases {
+                let page = ReceiptPage(receipt: receipt, language: language).html
+                func has(_ phrase: ReceiptPhrase, _ value: String) -> Bool {
+                    let text = ReceiptPage.escaped(phrase.text(in: language))
+                    return page.contains(text.replacing("%", with: value))
+                }
+                #expect(has(.notSearched, "app-db (logs.actor, +2)"), "\(language)")
+                // The service's own summary has it in English.
+                #expect(has(.notExamined, "files") == (language != .english), "\(language)")
+                #expect(has(.erasedFrom, "app-db, files") == (language != .english))
             }
         }
 

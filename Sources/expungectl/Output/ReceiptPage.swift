@@ -110,21 +110,20 @@ struct ReceiptPage {
     private var ownSummary: [String] {
         let isDeletion = receipt["kind"] != "revoke_tokens"
         let stores = items("targets")
-        let unsearched = stores.filter { $0["not_looked_for"] != nil }
-        let accepted = stores.filter { $0["accepted_until"] != nil }
         let erased = stores.filter {
             $0["not_looked_for"] == nil && $0["accepted_until"] == nil && !isNewerOnly($0)
         }
         var sentences: [String] = []
         if isDeletion, stores.isEmpty { sentences.append(phrase(.noStore)) }
-        let groups = [
-            (ReceiptPhrase.erasedFrom, erased), (.nothingNewer, stores.filter(isNewerOnly)),
-            (.notSearched, unsearched), (.promised, accepted),
+        let groups: [(ReceiptPhrase, [JSONValue])] = [
+            (.erasedFrom, erased), (.nothingNewer, stores.filter(isNewerOnly)),
+            (.notSearched, stores.filter(isSearchedInPart)),
+            (.promised, stores.filter { $0["accepted_until"] != nil }),
+            (.notExamined, stores.filter { $0["searched_on"] == nil }),
         ]
         for (name, group) in groups where !group.isEmpty {
-            sentences.append(
-                phrase(name, group.map { place(of: $0) }.joined(separator: ", "))
-            )
+            let names = group.map { name == .notSearched ? place(of: $0) : field("target", of: $0) }
+            sentences.append(phrase(name, names.joined(separator: ", ")))
         }
         let known = ReceiptPhrase.scope.map { JSONValue.string($0.text(in: .english)) }
         if items("not_in_scope").contains(where: { !known.contains($0) }) {
@@ -141,15 +140,23 @@ struct ReceiptPage {
         return sentences
     }
 
-    /// A store, with the tables where nothing led to the user's rows.
+    /// A store, with the places where nothing was looked for.
     private func place(of store: JSONValue) -> String {
-        let tables = array(store["tables"]).filter(isUnreached).map { field("table", of: $0) }
-        let name = field("target", of: store)
-        return tables.isEmpty ? name : "\(name) (\(tables.joined(separator: ", ")))"
+        let (name, places) = (field("target", of: store), unsearched(in: store))
+        return places.isEmpty ? name : "\(name) (\(places.joined(separator: ", ")))"
     }
 
-    private func isUnreached(_ entry: JSONValue) -> Bool {
-        field("action", of: entry).hasPrefix(PurgeCounts.unreachedAction(""))
+    /// Tables where nothing led to the user's rows, and what no rule reaches.
+    private func unsearched(in store: JSONValue) -> [String] {
+        let unreached = PurgeCounts.unreachedAction("")
+        let tables = array(store["tables"]).filter { field("action", of: $0).hasPrefix(unreached) }
+        var places = tables.map { field("table", of: $0) } + array(store["unmapped"]).map(text)
+        if let more = store["unmapped_more"], more != 0 { places.append("+" + text(more)) }
+        return places
+    }
+
+    private func isSearchedInPart(_ store: JSONValue) -> Bool {
+        store["not_looked_for"] != nil || !unsearched(in: store).isEmpty
     }
 
     /// A link counts as cut only where the receipt says so.
@@ -215,7 +222,7 @@ struct ReceiptPage {
     private var erased: String {
         var rows: [[String]] = []
         for store in items("targets") {
-            if store["not_looked_for"] != nil {
+            if isSearchedInPart(store) {
                 rows.append([
                     field("target", of: store),
                     "<span class=\"no\">\(phrase(.notSearched, place(of: store)))</span>",
@@ -452,10 +459,7 @@ extension ReceiptPage {
 
     private func items(_ name: String) -> [JSONValue] { array(receipt[name]) }
 
-    private func array(_ value: JSONValue?) -> [JSONValue] {
-        guard case .array(let items)? = value else { return [] }
-        return items
-    }
+    private func array(_ value: JSONValue?) -> [JSONValue] { value?.array ?? [] }
 
     private func field(_ name: String, of value: JSONValue) -> String {
         value[name].map(text) ?? ""

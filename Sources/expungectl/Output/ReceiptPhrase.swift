@@ -12,7 +12,7 @@ enum ReceiptLanguage: String, CaseIterable, ExpressibleByArgument {
 /// The fixed texts of a receipt page, which ``ReceiptTexts`` has.
 enum ReceiptPhrase: String, CaseIterable {
     case title, revocationTitle, request, issued, requested, begun, completed, responsible, contact
-    case summary, erasedFrom, nothingNewer, notSearched, noStore, notErasedSince
+    case summary, erasedFrom, nothingNewer, notSearched, notExamined, noStore, notErasedSince
     case linksCut, linksLeft, noLinks
     case keptSome, copiesUntil, copiesUnknown, dataReturned
     case links, service, result, date, whatYouCanDo, removeAccess
