@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Engine
 import Lifecycle
 import Storage
@@ -15,8 +16,12 @@ struct OpaqueStore: StubTarget {
 private struct SearchedStore: StubTarget, CoverageSearching {
     let name = TargetName("app-db")
     let answer: CoverageAnswer
+    var meanwhile: @Sendable () -> Void = {}
 
-    func coverage() async -> CoverageAnswer { answer }
+    func coverage() async -> CoverageAnswer {
+        meanwhile()
+        return answer
+    }
 }
 
 @Suite("Looking for user data over the control API") struct CoverageBackendTests {
@@ -31,18 +36,27 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         action = "delete"
         """
 
+    private static let name = TargetName("app-db")
+    private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
+    private static let otherSettings = settings.replacing("\"orders\"", with: "\"bills\"")
+
+    private static func backend(
+        _ store: any PurgeTarget,
+        on bench: Bench,
+        _ settings: String = settings
+    ) throws -> DaemonBackend {
+        try bench.backend(more: settings, targets: [name: store], clock: StillClock())
+    }
+
     private func check(_ store: any PurgeTarget) async throws -> WireHealth {
-        let name = TargetName("app-db")
-        let backend = try Bench().backend(
-            more: Self.settings,
-            targets: [name: store],
-            clock: StillClock()
-        )
-        let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
-        return try await withThrowingTaskGroup { group in
+        try await check(Self.backend(store, on: Bench()))
+    }
+
+    private func check(_ backend: DaemonBackend) async throws -> WireHealth {
+        try await withThrowingTaskGroup { group in
             group.addTask { try await backend.parts.engine.run() }
             defer { group.cancelAll() }
-            return try await backend.control(.check, target: name, caller: caller)
+            return try await backend.control(.check, target: Self.name, caller: Self.caller)
         }
     }
 
@@ -70,5 +84,81 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         #expect(found.sampled == nil)
         let unknown = try await check(OpaqueStore())
         #expect(unknown.uncovered == nil && unknown.findings.isEmpty)
+    }
+
+    @Test func `receipts have what the last search found, until rules change`() async throws {
+        let bench = try Bench()
+        let found = (101...152).map { number in
+            CoverageFinding(name: "logs.user_\(number)", reason: "named so", isCovered: false)
+        }
+        let backend = try Self.backend(SearchedStore(answer: .findings(found)), on: bench)
+        let other = try Self.backend(OpaqueStore(), on: bench, Self.otherSettings)
+        let adapters = [backend, other].map(\.parts.registry.current)
+        try await adapters[0].enforceScope(in: bench.state)
+        let before = try await ErasureScopeTests.complete("alice", on: bench)
+        _ = try await check(backend)
+        let after = try await ErasureScopeTests.complete("bob", on: bench)
+        let record = try #require(try await bench.state.requestRecord(after))
+        let document = try #require(try await bench.state.scope(of: after))
+        let statement = ReceiptStatement(
+            request: record.request,
+            scope: try ErasureScope(document: document)
+        )
+        let leaf = try #require(try await bench.state.ledgerRows(from: 0).last?.leaves.last)
+        #expect(String(decoding: leaf, as: UTF8.self).contains(Base64URL.text(statement.digest)))
+        // As at a start.
+        try await adapters[0].enforceScope(in: bench.state)
+        let restarted = try await ErasureScopeTests.complete("carol", on: bench)
+        try await adapters[1].enforceScope(in: bench.state)
+        let changed = try await ErasureScopeTests.complete("dave", on: bench)
+        for id in [before, after, restarted, changed] {
+            let isSearched = id == after || id == restarted
+            let receipt = try await backend.receipt(id, caller: Self.caller)
+            let store = try #require(receipt["targets"]?.array?.first)
+            let day = isSearched ? String(Bench.start.rfc3339.prefix(10)) : nil
+            #expect(store["searched_on"]?.string == day)
+            #expect(store["unmapped"]?.array?.count == (isSearched ? 50 : nil))
+            #expect(store["unmapped_more"]?.number == (isSearched ? 2 : nil))
+            #expect(store["verified"] == true)
+            let summary = try #require(receipt["summary"]?.string)
+            let names = (101...105).map { "logs.user_\($0)" }.joined(separator: ", ")
+            let sentence =
+                "NOT looked for in 'app-db', since no rule reaches it: \(names), 47 other"
+            #expect(summary.contains(sentence) == isSearched)
+            let unsearched = "NOT examined for data that no rule reaches: 'app-db'"
+            #expect(summary.contains(unsearched) == !isSearched)
+        }
+    }
+
+    @Test func `a search during which other rules came into force is not recorded`() async throws {
+        let bench = try Bench()
+        let other = try Self.backend(OpaqueStore(), on: bench, Self.otherSettings)
+        let next = other.parts.registry.current
+        let registry = Latest<AdapterRegistry?>(nil)
+        let store = SearchedStore(answer: .findings([])) { _ = registry.value?.replace(with: next) }
+        let backend = try Self.backend(store, on: bench)
+        registry.value = backend.parts.registry
+        _ = try await check(backend)
+        #expect(try await bench.state.enforcedScope() == nil)
+    }
+
+    @Test func `places of a store without tables are counted and not named`() throws {
+        let text = """
+            [[target]]
+            name = "uploads"
+            kind = "files"
+            root = "/srv/uploads"
+            paths = ["{user_id}"]
+            """
+        let target = try #require(try Bench.configuration(text).targets.first)
+        let found = ["alice/", "alice/", "bob/"].map {
+            CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
+        }
+        let cases: [(Int, String?)] = [(0, nil), (1, "1 other place"), (3, "2 other places")]
+        for (count, said) in cases {
+            let part = Array(found.prefix(count))
+            let search = ErasureScope.Search(part, in: target, at: Bench.start)
+            #expect(search.names.isEmpty && search.text == said)
+        }
     }
 }

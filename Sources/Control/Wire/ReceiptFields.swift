@@ -82,6 +82,9 @@ package struct ReceiptFields: WireObject {
                     "Until when the vendor has promised to erase; never verified."
                 ),
                 .optional("not_looked_for", .text, "Why it, or a part of it, was not searched."),
+                .optional("searched_on", .text, "Last search for unmapped data under its rules."),
+                .optional("unmapped", .list(.text), "What no rule reaches: not looked for."),
+                .optional("unmapped_more", .integer, "How many more are not named here."),
                 .optional("counts", .text, "`at_least` where a purge was cut off."),
                 .required("tables", .list(.object("ReceiptTable")), "What was done in each table."),
                 .optional("backups_kept_until", .time, "When its last backup ends."),

@@ -12,6 +12,8 @@ struct CheckedTarget {
     /// `nil` where a store cannot be searched.
     private(set) var uncovered: [String]?
     private(set) var sampled: [String]?
+    /// `nil` where none was made.
+    private(set) var search: ErasureScope.Search?
 
     init() {}
 
@@ -19,7 +21,8 @@ struct CheckedTarget {
     init(
         _ target: TargetConfiguration,
         _ adapter: any PurgeTarget,
-        _ adapters: Adapters
+        _ adapters: Adapters,
+        at time: WallTime
     ) async {
         let inspected = await adapter.inspect(withOutages: true)
         findings = inspected.problems
@@ -38,6 +41,7 @@ struct CheckedTarget {
         advice = report.advice + adapters.configuration.cutoffAdvice(target)
         let unmapped = report.unmapped.map { "\($0.name): \($0.reason)" }
         uncovered = found == nil && unmapped.isEmpty ? nil : unmapped
+        search = found.map { _ in ErasureScope.Search(report.unmapped, in: target, at: time) }
         let samples = report.sampled.map { "\($0.name): \($0.reason)" }
         sampled = samples.isEmpty ? nil : samples
     }

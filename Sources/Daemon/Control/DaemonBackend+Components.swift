@@ -97,7 +97,8 @@ extension DaemonBackend {
         case .resume:
             checked.findings = try await resume(name, by: uid)
         case .check:
-            checked = await CheckedTarget(target, adapter, adapters)
+            checked = await CheckedTarget(target, adapter, adapters, at: parts.now())
+            if let search = checked.search { try await record(search, of: name, under: adapters) }
             if checked.isSetUp { try await endOwnPause(of: name, by: uid) }
             checked.findings += try await blocked(at: name)
         }
@@ -114,6 +115,22 @@ extension DaemonBackend {
             health.summarize()
         }
         return health
+    }
+
+    /// A reload may have come meanwhile: under other rules the search says nothing.
+    private func record(
+        _ search: ErasureScope.Search,
+        of name: TargetName,
+        under adapters: Adapters
+    ) async throws(ControlProblem) {
+        let registry = parts.registry
+        await registry.turns.enter()
+        defer { registry.turns.leave() }
+        let current = registry.current
+        guard current.erasureScope.rules == adapters.erasureScope.rules else { return }
+        try await attempt("check") {
+            try await current.enforceScope(in: parts.state, searches: [name.rawValue: search])
+        }
     }
 
     private static func problem(

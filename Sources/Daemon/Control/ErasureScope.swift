@@ -1,3 +1,4 @@
+import Cryptography
 import Encoding
 import Engine
 import Lifecycle
@@ -20,6 +21,34 @@ struct ErasureScope: Codable, Hashable, Sendable {
         let tables: [Table]
         /// How the database compares table names; absent where it has none.
         let naming: TableNaming?
+        /// `nil` without one under the rules in force.
+        fileprivate(set) var search: Search?
+    }
+
+    /// What the last search for unmapped data found.
+    struct Search: Codable, Hashable, Sendable {
+        private static let namesMax = 50
+
+        /// No time: each other text is stored as a scope of its own.
+        let day: String
+        /// Tables and columns; what is in other stores may be named after users.
+        let names: [String]
+        let moreCount: Int
+
+        init(_ found: [CoverageFinding], in target: TargetConfiguration, at time: WallTime) {
+            let places = Set(found.map(\.name)).sorted()
+            day = String(time.rfc3339.prefix(10))
+            names = Array(places.prefix(target.store is any TableStore ? Self.namesMax : 0))
+            moreCount = places.count - names.count
+        }
+
+        /// Some of the places; `nil` where there are none.
+        var text: String? {
+            var shown = Array(names.prefix(5))
+            let rest = names.count - shown.count + moreCount
+            if rest > 0 { shown.append(rest == 1 ? "1 other place" : "\(rest) other places") }
+            return shown.isEmpty ? nil : shown.joined(separator: ", ")
+        }
     }
 
     struct Table: Codable, Hashable, Sendable {
@@ -40,7 +69,9 @@ struct ErasureScope: Codable, Hashable, Sendable {
     /// `nil` where none is configured.
     let controller: ControllerConfiguration?
     let recipients: [RecipientConfiguration]?
-    let targets: [Target]
+    private(set) var targets: [Target]
+    /// A digest of what decides what is purged: a search counts as long as it is the same.
+    let rules: String
     let userActions: [String: UserAction]
     let notInScope: [String]
 
@@ -49,6 +80,11 @@ struct ErasureScope: Codable, Hashable, Sendable {
         controller = owner.name == nil && owner.contact == nil ? nil : owner
         self.recipients = recipients.isEmpty ? nil : recipients
         targets = configuration.targets.map { Target($0, in: configuration) }
+        let parts = configuration.targets.map {
+            PurgePlan.Part(target: $0.name, items: nil, rules: configuration.planRules(of: $0.name))
+        }
+        let text = PurgePlan.canonicalText(of: [], parts, user: [])
+        rules = Base64URL.text(SHA256.hash(Array(text.utf8)))
         userActions = traits.reduce(into: [:]) { actions, provider in
             actions[provider.key.rawValue] = UserAction(
                 url: provider.value.userActionURL,
@@ -71,6 +107,15 @@ struct ErasureScope: Codable, Hashable, Sendable {
         guard request.kind == .deleteAccount else { return [] }
         let known = Set(request.purges.map(\.target.rawValue))
         return targets.map(\.name).filter { !known.contains($0) }
+    }
+
+    /// Takes the new searches, by the target's name, and those from under the same rules.
+    fileprivate mutating func add(_ new: [String: Search], _ earlier: ErasureScope?) {
+        let known = earlier?.rules == rules ? earlier?.targets ?? [] : []
+        for index in targets.indices {
+            let name = targets[index].name
+            targets[index].search = new[name] ?? known.first { $0.name == name }?.search
+        }
     }
 
     func target(_ name: TargetName) -> Target? { targets.first { $0.name == name.rawValue } }
@@ -147,5 +192,16 @@ extension StateDatabase {
 extension Adapters {
     var erasureScope: ErasureScope {
         ErasureScope(configuration, providers.mapValues(\.traits))
+    }
+
+    /// Records what receipts say from now on; one call at a time: ``AdapterRegistry/turns``.
+    func enforceScope(
+        in state: StateDatabase,
+        searches: [String: ErasureScope.Search] = [:]
+    ) async throws {
+        var scope = erasureScope
+        let earlier = try await state.enforcedScope().map { try ErasureScope(document: $0) }
+        scope.add(searches, earlier)
+        try await state.enforce(scope)
     }
 }

@@ -85,10 +85,11 @@ struct Receipt: Sendable {
 
     // MARK: Summary
 
+    private func names(_ works: [PurgeWork]) -> String {
+        works.map { "'\($0.target)'" }.joined(separator: ", ")
+    }
+
     private var purgeSentences: [String] {
-        func names(_ works: [PurgeWork]) -> String {
-            works.map { "'\($0.target)'" }.joined(separator: ", ")
-        }
         let purges = record.request.purges
         guard !purges.isEmpty else { return ["No target was configured, so no data was erased."] }
         let newer = purges.filter(\.isNewerOnly)
@@ -101,7 +102,8 @@ struct Receipt: Sendable {
         var sentences: [String] = []
         if !erased.isEmpty {
             sentences.append(
-                "The user's data was erased from \(names(erased)) as configured, and counted again."
+                "The user's data was erased from \(names(erased)) as far as the rules reach, and"
+                    + " counted again."
             )
         }
         if !accepted.isEmpty {
@@ -123,7 +125,21 @@ struct Receipt: Sendable {
             "Erased from '\(work.target)' only in part. NOT looked for, since the row that leads"
                 + " there was gone: \(work.counts.unreachedRules)."
         }
-        return sentences
+        return sentences + unmappedSentences
+    }
+
+    /// What no rule reaches, by the last search of each store.
+    private var unmappedSentences: [String] {
+        let purges = record.request.purges
+        let search = { (work: PurgeWork) in statement.scope.target(work.target)?.search }
+        let unsearched = purges.filter { search($0) == nil }
+        let found = purges.compactMap { work in
+            search(work)?.text.map {
+                "NOT looked for in '\(work.target)', since no rule reaches it: \($0)."
+            }
+        }
+        guard !unsearched.isEmpty else { return found }
+        return found + ["NOT examined for data that no rule reaches: \(names(unsearched))."]
     }
 
     private var summary: String {

@@ -96,12 +96,16 @@ struct ReceiptStatement: Sendable {
     private func target(_ work: PurgeWork) -> JSONValue {
         let isKnown = work.isLookedFor
         let isCounted = isKnown && !work.counts.isAccepted
+        let search = scope.target(work.target)?.search
         let own: JSONValue = [
             "target": .string(work.target.rawValue),
             "verified": .bool(isCounted && work.step == .verified),
             "verified_at": isCounted ? JSONValue(work.endedAt?.rfc3339) : nil,
             "accepted_until": JSONValue(work.counts.acceptedUntil?.rfc3339),
             "not_looked_for": isKnown ? nil : .string(work.counts.whyNotLookedFor),
+            "searched_on": JSONValue(search?.day),
+            "unmapped": search.map { .array($0.names.map { .string($0) }) },
+            "unmapped_more": search.map { .integer(Int64($0.moreCount)) },
             "counts": work.counts.isAtLeast ? "at_least" : nil,
             "tables": .array(work.counts.entries.map { table($0, of: work) }),
         ]

@@ -8,6 +8,8 @@ final class AdapterRegistry: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Taken to change what is in force, or what receipts say of it.
+    let turns = AsyncLock()
 
     init(_ adapters: Adapters) {
         state = Mutex(State(adapters: adapters))

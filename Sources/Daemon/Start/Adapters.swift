@@ -108,7 +108,7 @@ struct Adapters: Sendable {
     /// Records what receipts will say and who gets messages, before any request can end under it.
     func record(in state: StateDatabase, _ alarms: AlarmQueue) async throws {
         state.noteWholeGrants(wholeGrants)
-        try await state.enforce(erasureScope)
+        try await enforceScope(in: state)
         try await state.keepSubscribers(subscribers)
         alarms.setOn(subscribers.contains(where: \.wantsAlarms))
     }

@@ -27,7 +27,6 @@ struct Reloader: Sendable {
     var alarms = AlarmQueue()
     let now: @Sendable () -> WallTime
     let logger: Logger
-    private let turns = AsyncLock()
     private let lastRefusal = Latest<RefusedReload?>(nil)
     private let retired = AsyncStream.makeStream(of: Adapters.self)
 
@@ -37,8 +36,8 @@ struct Reloader: Sendable {
     /// Loads, checks and puts a configuration into force.
     func reload() async throws(ControlProblem) -> ReloadResult {
         // In turn, so that the scope recorded last is the one in force.
-        await turns.enter()
-        defer { turns.leave() }
+        await registry.turns.enter()
+        defer { registry.turns.leave() }
         notifier.reloading()
         defer { notifier.ready(status: "running") }
         let old = registry.current

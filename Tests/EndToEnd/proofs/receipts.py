@@ -62,6 +62,12 @@ root = "{root}"
 backups_kept = "7d"
 paths = ["{{user_id}}.png"]
 """
+AUDIT = """
+[[target.table]]
+table = "audit"
+column = "actor_user_id"
+action = "delete"
+"""
 # All that a page may consist of; without attributes, but for these.
 TAGS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td", "ul", "li", "br",
         "pre", "span", "thead", "tbody", "caption", "section", "details", "summary", "code"}
@@ -140,6 +146,34 @@ def play(checks, stage):
     stage.starts()
     checks.equal("a restart changes nothing", cut(documents(stage, proven)[0]), cut(before[proven][0]))
     forget_identity(checks, stage, root)
+    unmapped(checks, stage, root, new)
+
+
+def unmapped(checks, stage, root, before):
+    """What a check finds without a rule is on later receipts, also after kill -9, until the rules change."""
+    said = lambda request: stage.http("GET", f"/v1/requests/{request}/receipt")[1]
+    checks.check("without a check the receipt says so", "searched_on" not in before["targets"][0]
+                 and "NOT examined for data that no rule reaches: 'app-db'" in before["summary"], before)
+    with sqlite3.connect(stage.app, timeout=HANG_S) as app:
+        app.execute("CREATE TABLE audit (actor_user_id TEXT NOT NULL)")
+        app.execute("CREATE INDEX audit_actor ON audit (actor_user_id)")
+    done = stage.run("expungectl", "targets", "check")
+    checks.check("a check finds a column without a rule", "audit.actor_user_id" in done.stdout, done.stdout + done.stderr)
+    stage.kill()
+    stage.starts()
+    request = complete(checks, stage, root)
+    receipt = said(request)
+    store = receipt["targets"][0]
+    checks.check("the receipt names it as not looked for", "audit.actor_user_id" in store["unmapped"]
+                 and store["verified"] and "NOT looked for in 'app-db'" in receipt["summary"], receipt)
+    checks.equal("every member of the receipt is documented", undocumented(receipt, "Receipt"), [])
+    checks.check("     so does its page", "audit.actor_user_id" in documents(stage, request)[1])
+    receipt_verifies(checks, stage, request)
+    write_configuration(stage, 'backups_kept = "90d"\n', TABLES + AUDIT)
+    done = stage.run("expungectl", "reload")
+    checks.check("a reload gives it a rule", done.returncode == 0, done.stderr)
+    receipt = said(complete(checks, stage, root))
+    checks.check("no search under the new rules is claimed", "searched_on" not in receipt["targets"][0], receipt)
 
 
 def forget_identity(checks, stage, root):
