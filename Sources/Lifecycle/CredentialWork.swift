@@ -87,6 +87,8 @@ package struct CredentialWork: Hashable, Sendable {
     package var rotation: TokenRotation
     /// A token came after the revocation or the end of this one: perhaps of another grant.
     package var isOfEarlierGrant: Bool
+    /// No subject was named for it: it may be of any account of the user at the client.
+    package var isUnnamed: Bool
     /// What this request heard of a token that rotates, with nothing in between; not stored.
     package var lastCheck: LastCheck?
     /// Last successful token answer, the exchange included.
@@ -104,16 +106,20 @@ package struct CredentialWork: Hashable, Sendable {
         intent: RevokeIntent = .none,
         rotation: TokenRotation = .settled,
         isOfEarlierGrant: Bool = false,
+        isUnnamed: Bool = false,
         lastLiveAt: WallTime? = nil,
         lastRefreshAt: WallTime? = nil,
         refusals: RefusalCount? = nil
     ) {
         (self.id, self.kind, self.step) = (id, kind, step)
         (self.intent, self.rotation, self.isOfEarlierGrant) = (intent, rotation, isOfEarlierGrant)
+        self.isUnnamed = isUnnamed
         (self.lastLiveAt, self.lastRefreshAt, self.refusals) = (lastLiveAt, lastRefreshAt, refusals)
     }
 
     package var hasRevokeIntent: Bool { intent != .none }
+
+    var isBegun: Bool { hasRevokeIntent || step.isFinal }
 
     package var needsProof: Bool { if case .contradicted = intent { true } else { false } }
 
@@ -192,8 +198,13 @@ package struct CredentialWork: Hashable, Sendable {
         rotation.begin()
     }
 
-    /// Notes that a refresh outside of the request may have used the token up.
-    mutating func doubt() {
+    /// Takes over what the vault knows about it.
+    mutating func learn(_ stored: CredentialWork) {
+        lastLiveAt = [lastLiveAt, stored.lastLiveAt].compactMap(\.self).max()
+        lastRefreshAt = [lastRefreshAt, stored.lastRefreshAt].compactMap(\.self).max()
+        isUnnamed = stored.isUnnamed
+        // A refresh that keeps it alive was not heard of, and may have used the token up.
+        guard stored.rotation.isInDoubt, !step.isFinal else { return }
         rotation = rotation.isUnderWay ? .underWay(isInDoubt: true) : .inDoubt
     }
 

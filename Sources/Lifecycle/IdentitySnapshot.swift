@@ -5,7 +5,7 @@ package struct IdentitySnapshot: Hashable, Sendable {
     package let clientID: String
     /// The same subject is stored for another user, too.
     package let isShared: Bool
-    package let credentials: [CredentialWork]
+    package internal(set) var credentials: [CredentialWork]
     /// Any credential was ever stored, also one that is destroyed: there may be a link.
     package let hadCredentials: Bool
     /// The provider reported the link as cut, and nothing stored is newer.

@@ -55,8 +55,8 @@ extension Request {
         case .postponed(let effect, let until):
             postpone(effect, until: until)
             return []
-        case .identityChanged(let snapshot):
-            return try learn(snapshot)
+        case .identityChanged(let snapshots):
+            return try learn(snapshots)
         case .hold, .release, .retry, .cancel, .approve, .absorbed, .abandon, .quarantine,
             .restored:
             return try operate(event, at: context.now, in: environment)
@@ -86,29 +86,33 @@ extension Request {
 
     /// Before purging a credential joins and is revoked; from purging on it is refused.
     private mutating func learn(
-        _ snapshot: IdentitySnapshot
+        _ snapshots: [IdentitySnapshot]
     ) throws(OperationRefusal) -> [RequestEffect] {
         guard let stage = phase.stage else { throw .alreadyEnded }
         guard stage <= .revoking else { throw .deletionInProgress }
-        guard providerFilter?.contains(snapshot.provider) ?? true else { return [] }
-        for index in revocations.indices { revocations[index].giveUp(to: snapshot) }
-        guard let index = index(of: snapshot.identity) else {
-            revocations.append(Revocation(snapshot))
-            reopenLinks(to: snapshot)
-            return resetApproval()
+        var effects: [RequestEffect] = []
+        for var snapshot in snapshots where providerFilter?.contains(snapshot.provider) ?? true {
+            for index in revocations.indices {
+                if revocations[index].giveUp(to: &snapshot) { reopenLinks(to: revocations[index]) }
+            }
+            guard let index = index(of: snapshot.identity) else {
+                revocations.append(Revocation(snapshot))
+                reopenLinks(to: revocations[revocations.count - 1])
+                effects += resetApproval()
+                continue
+            }
+            if revocations[index].learn(snapshot) { reopenLinks(to: revocations[index]) }
+            guard revocations[index].raise() else { continue }
+            effects.append(revocations[index].announcement(of: .proven))
         }
-        if revocations[index].learn(snapshot) { reopenLinks(to: snapshot) }
-        if revocations[index].raise() {
-            return [revocations[index].announcement(of: .proven)]
-        }
-        return []
+        return effects
     }
 
     /// Links end with the last of what others end with.
-    private mutating func reopenLinks(to snapshot: IdentitySnapshot) {
+    private mutating func reopenLinks(to other: Revocation) {
         for index in revocations.indices
-        where revocations[index].isLinked && revocations[index].provider == snapshot.provider
-            && !snapshot.isOtherAccount
+        where revocations[index].isLinked && revocations[index].provider == other.provider
+            && !other.isOtherAccount
         {
             revocations[index].reopen()
             revocations[index].proof = nil

@@ -81,10 +81,12 @@ extension Request {
             + revocations.indices.filter { revocations[$0].isLinked }
         for index in order where revocations[index].verdict == nil {
             let own = revocations[index]
-            revocations[index].isBehindCode = revocations.contains {
+            let others = revocations.filter {
                 $0.identity != own.identity && $0.provider == own.provider
-                    && $0.clientID == own.clientID && $0.hasPendingCode
+                    && $0.clientID == own.clientID
             }
+            revocations[index].isOneOfSeveral = !others.isEmpty
+            revocations[index].isBehindCode = others.contains(where: \.hasPendingCode)
             let step =
                 revocations[index].isLinked
                 ? advanceLink(at: index, now: now, in: environment)

@@ -49,7 +49,8 @@ package enum RequestEvent: Hashable, Sendable {
     case postponed(RequestEffect, until: WallTime)
     /// A `delete_account` of the same user took over what this `revoke_tokens` would have done.
     case absorbed
-    case identityChanged(IdentitySnapshot)
+    /// All that became known together: nothing is decided in between.
+    case identityChanged([IdentitySnapshot])
     case hold
     case release
     /// An operator, by login uid, approves the plan with this hash.

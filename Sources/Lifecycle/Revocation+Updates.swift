@@ -19,18 +19,7 @@ extension Revocation {
                 isNew = isNew || !credential.step.isFinal || isLostLater && verdict != nil
                 continue
             }
-            credentials[index].lastLiveAt = maxTime(
-                credentials[index].lastLiveAt,
-                credential.lastLiveAt
-            )
-            credentials[index].lastRefreshAt = maxTime(
-                credentials[index].lastRefreshAt,
-                credential.lastRefreshAt
-            )
-            // A refresh that keeps it alive was not heard of.
-            if credential.rotation.isInDoubt, !credentials[index].step.isFinal {
-                credentials[index].doubt()
-            }
+            credentials[index].learn(credential)
             guard credentials[index].step == .codePending else { continue }
             credentials[index].step = credential.step
             // What it may have brought is younger than what was revoked.
@@ -42,18 +31,23 @@ extension Revocation {
         return isNew
     }
 
-    /// A token that turned out to be of another account is revoked there; where its revocation has
-    /// begun it stays, and says nothing of this account.
-    mutating func giveUp(to other: IdentitySnapshot) {
-        guard identity != other.identity, verdict == nil else { return }
-        for id in other.credentials.map(\.id) {
-            guard let index = credentials.firstIndex(where: { $0.id == id }) else { continue }
-            if isBusy || credentials[index].hasRevokeIntent {
-                credentials[index].isOfEarlierGrant = true
-            } else {
-                credentials.remove(at: index)
-            }
+    /// Hands over a token of another account with what was done to it; `true` if that opens a
+    /// verdict again. A call under way finds it here no more: its answer counts as lost.
+    mutating func giveUp(to other: inout IdentitySnapshot) -> Bool {
+        let before = verdict
+        for index in other.credentials.indices where identity != other.identity {
+            let stored = other.credentials[index]
+            guard let own = credentials.firstIndex(where: { $0.id == stored.id }) else { continue }
+            var moved = credentials.remove(at: own)
+            moved.learn(stored)
+            let isAlone = !other.credentials.contains { $0.id != moved.id && $0.step == .stored }
+            moved.isOfEarlierGrant = moved.isBegun && !isAlone
+            other.credentials[index] = moved
+            guard moved.isBegun, proof != .notification else { continue }
+            proof = nil
+            if verdict?.isRevoked ?? false { reopen() }
         }
+        return verdict != before
     }
 
     mutating func reopen() {
@@ -73,9 +67,7 @@ extension Revocation {
         guard hasNewToken else { return }
         proof = nil
         for index in credentials.indices
-        where credentials[index].hasRevokeIntent || credentials[index].step.isFinal {
-            credentials[index].isOfEarlierGrant = true
-        }
+        where credentials[index].isBegun { credentials[index].isOfEarlierGrant = true }
     }
 
     /// Whether the provider's report of a cut link raised the verdict; no verdict ever falls.
@@ -105,12 +97,6 @@ extension Revocation {
         verdict = .abandoned
         endedAt = now
         retryAt = nil
-    }
-
-    private func maxTime(_ left: WallTime?, _ right: WallTime?) -> WallTime? {
-        guard let left else { return right }
-        guard let right else { return left }
-        return max(left, right)
     }
 }
 

@@ -6,10 +6,10 @@ extension Revocation {
 
     /// `nil` while a credential is open or none says anything.
     ///
-    /// A token that may live on outweighs the others unless one revocation ends the whole grant.
+    /// A token that may live on outweighs the others unless one revocation ends it with them.
     func earnedVerdict(_ traits: ProviderTraits) -> Verdict? {
         guard credentials.allSatisfy(\.step.isFinal),
-            traits.revokesWholeGrant || !credentials.contains(where: \.mayLiveOn)
+            !credentials.contains(where: { $0.mayLiveOn && countsAlone($0, traits) })
         else { return nil }
         let earned = verdictOfTokens(traits)
         // No sign-in could bring these tokens back, so nothing waits for one.
@@ -38,13 +38,23 @@ extension Revocation {
         }
     }
 
+    /// Whether no revocation of another token ends it, too.
+    private func countsAlone(_ credential: CredentialWork, _ traits: ProviderTraits) -> Bool {
+        !traits.revokesWholeGrant || isOneOfSeveral && credential.isUnnamed
+    }
+
     private func verdictOfTokens(_ traits: ProviderTraits) -> Verdict? {
-        // Of one grant all tokens are ended together, but of a later one nothing is.
-        let deciding = credentials.filter { !traits.revokesWholeGrant || !$0.isOfEarlierGrant }
+        // Of one grant all tokens are ended together, but of a later one nothing is. A token that
+        // may be of another account proves nothing of this one.
+        let deciding = credentials.filter {
+            !(isOneOfSeveral && $0.isUnnamed || traits.revokesWholeGrant && $0.isOfEarlierGrant)
+        }
         let steps = Set(deciding.map(\.step))
+        let isUnconfirmed = credentials.contains {
+            $0.step == .unconfirmed && countsAlone($0, traits)
+        }
         if !steps.isDisjoint(with: [.proven, .accepted, .gone]) {
             // No other token speaks for one that nobody saw live, and no sign-in would.
-            let isUnconfirmed = steps.contains(.unconfirmed) && !traits.revokesWholeGrant
             if isUnconfirmed { return .unconfirmed }
             let isProven =
                 steps.contains(.proven)
@@ -53,7 +63,7 @@ extension Revocation {
             return steps.contains(.accepted) ? .accepted : .alreadyGone
         }
         // A fresh sign-in brings a token that is known to be real.
-        if steps.contains(.unconfirmed) { return nil }
+        if isUnconfirmed || steps.contains(.unconfirmed) { return nil }
         // A token that was rotated away unheard lives on while everything stored is refused.
         guard !credentials.contains(where: \.mayLiveOn) else { return nil }
         return steps.contains(.dead) ? .tokenDead : nil

@@ -10,7 +10,7 @@ package struct Revocation: Hashable, Sendable, RequestWork {
     package var isCut: Bool
     /// A directory named it, and the vault has nothing of it.
     package var isLinked = false
-    /// ``IdentitySnapshot/isOtherAccount``.
+    /// ``IdentitySnapshot/isOtherAccount``; not stored with the request.
     package var isOtherAccount: Bool
     package var verdict: Verdict?
     /// What the verdict rests on, where that is more than the provider's word for one call.
@@ -30,6 +30,8 @@ package struct Revocation: Hashable, Sendable, RequestWork {
     package var isKeyMissing = false
     /// A code of another identity of the client may bring a token of this account; not stored.
     package var isBehindCode = false
+    /// The user has several accounts at the client; not stored.
+    package var isOneOfSeveral = false
 
     package init(_ snapshot: IdentitySnapshot) {
         identity = snapshot.identity

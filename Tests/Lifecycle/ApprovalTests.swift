@@ -104,7 +104,7 @@ struct ApprovalTests {
         var machine = try waiting()
         try machine.send(.approve(Sample.plan().hash, by: Sample.approver))
         let second = IdentityID(TimeOrderedID(high: 1, low: 2))
-        let update = try machine.send(.identityChanged(Sample.snapshot(identity: second)))
+        let update = try machine.send(.identityChanged([Sample.snapshot(identity: second)]))
         #expect(update.first == .announce(.planChanged) && update.contains(.plan))
         // The plan without it decides nothing any more.
         #expect(try machine.send(.planned(.made(Sample.plan()))) == [.plan])

@@ -18,7 +18,7 @@ enum EventColumn: String, Hashable, CaseIterable {
         case .postponed: .postponed(.check, until: Sample.start + .seconds(60))
         case .absorbed: .absorbed
         case .update:
-            .identityChanged(Sample.snapshot([Sample.credential(id: Sample.freshToken)]))
+            .identityChanged([Sample.snapshot([Sample.credential(id: Sample.freshToken)])])
         case .hold: .hold
         case .release: .release
         case .approve: .approve(Sample.plan().hash, by: Sample.approver)

@@ -3,7 +3,7 @@ import Testing
 
 /// What the provider's own notification that the link is cut is worth as evidence.
 struct LinkCutTests {
-    private static let cut = RequestEvent.identityChanged(Sample.snapshot(isCut: true))
+    private static let cut = RequestEvent.identityChanged([Sample.snapshot(isCut: true)])
 
     @Test func `a link that was cut before is already gone and needs no call`() throws {
         var machine = Machine(identities: [Sample.snapshot(isCut: true)])
@@ -24,7 +24,7 @@ struct LinkCutTests {
         )
         try machine.send(.due)
         #expect(machine.request.phase.parkReason == .needsReauthentication)
-        try machine.send(.identityChanged(Sample.snapshot([spent], isCut: true)))
+        try machine.send(.identityChanged([Sample.snapshot([spent], isCut: true)]))
         #expect(machine.verdict == .alreadyGone)
         #expect(machine.request.phase == .open(.purging))
     }
@@ -43,7 +43,7 @@ struct LinkCutTests {
         #expect(machine.verdict == nil)
         try machine.answer(revoke: .failure(.unreachable), Sample.secondToken)
         let known = Sample.snapshot([recent, second], isCut: true)
-        try machine.send(.identityChanged(known))
+        try machine.send(.identityChanged([known]))
         #expect(machine.verdict == .proven)
     }
 

@@ -130,7 +130,7 @@ struct LookupTests {
         var machine = Self.machine()
         try machine.send(.due)
         try machine.send(.lookedUp(.found([Self.link(Sample.apple)])))
-        try machine.send(.identityChanged(Sample.snapshot()))
+        try machine.send(.identityChanged([Sample.snapshot()]))
         #expect(machine.request.revocations.map(\.verdict) == [nil, nil])
         try machine.answer(check: .live)
         try machine.answer(revoke: .success)

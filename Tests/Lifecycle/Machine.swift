@@ -89,7 +89,7 @@ struct Machine {
     /// Adds what the vault learned about the sample identity.
     @discardableResult
     mutating func learn(_ credentials: [CredentialWork]) throws -> [RequestEffect] {
-        try send(.identityChanged(Sample.snapshot(credentials)))
+        try send(.identityChanged([Sample.snapshot(credentials)]))
     }
 
     /// Asks for an approval, shows a plan and has it approved by another operator.

@@ -127,7 +127,7 @@ struct OperationTests {
     @Test func `an identity that became shared is not revoked`() throws {
         var machine = try PhaseRow.open(.waiting).machine(.deleteAccount)
         try machine.send(
-            .identityChanged(Sample.snapshot([Sample.credential()], isShared: true))
+            .identityChanged([Sample.snapshot([Sample.credential()], isShared: true)])
         )
         #expect(machine.request.phase.parkReason == .sharedIdentity)
     }

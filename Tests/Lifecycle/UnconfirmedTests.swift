@@ -111,7 +111,7 @@ struct UnconfirmedTests {
         #expect(machine.verdict == .proven)
         var snapshot = Sample.snapshot([Sample.credential()])
         snapshot.refusedCount = 8
-        try machine.send(.identityChanged(snapshot))
+        try machine.send(.identityChanged([snapshot]))
         #expect(machine.verdict == .unconfirmed)
         #expect(machine.request.revocations[0].refusedCount == 8)
     }

@@ -194,11 +194,11 @@ struct UnrevocableTests {
         )
         var machine = Machine()
         try machine.send(.due)
-        #expect(try machine.send(.identityChanged(joining)).count == 1)
+        #expect(try machine.send(.identityChanged([joining])).count == 1)
         #expect(machine.request.revocations.count == 2)
         machine = try PhaseRow.open(.purging).machine(.deleteAccount)
         #expect(throws: OperationRefusal.deletionInProgress) {
-            try machine.send(.identityChanged(joining))
+            try machine.send(.identityChanged([joining]))
         }
     }
 
@@ -219,7 +219,7 @@ struct UnrevocableTests {
         )
         #expect(machine.request.revocations.isEmpty)
         #expect(machine.request.purges.isEmpty)
-        try machine.send(.identityChanged(foreign))
+        try machine.send(.identityChanged([foreign]))
         #expect(machine.request.revocations.isEmpty)
         #expect(machine.request.phase == .completed)
     }

@@ -16,7 +16,7 @@ struct Coverage: Sendable {
             for (id, event) in answers { note(event, store.requests[id]?.request) }
         case .update(let update):
             for id in update.openRequests {
-                note(.identityChanged(update.snapshot), store.requests[id]?.request)
+                note(.identityChanged([update.snapshot]), store.requests[id]?.request)
             }
         case .fetched(_, let due, _):
             for loaded in due.requests { note(.due, loaded.request) }

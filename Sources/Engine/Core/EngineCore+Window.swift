@@ -116,7 +116,6 @@ extension EngineCore {
         if update.isSubjectMismatch {
             actions.append(.report(.subjectMismatch(update.snapshot.provider)))
         }
-        for account in update.otherAccounts { spread(account, at: now) }
         var missing: [RequestID] = []
         for id in update.openRequests {
             if window[id] != nil {
@@ -135,8 +134,11 @@ extension EngineCore {
         mayLeave: Bool = true,
         at now: WallTime
     ) {
-        window[id]?.loaded.credentials.merge(update.credentials) { _, new in new }
-        apply(.identityChanged(update.snapshot), to: id, mayLeave: mayLeave, at: now)
+        let updates = update.otherAccounts + [update]
+        for update in updates {
+            window[id]?.loaded.credentials.merge(update.credentials) { _, new in new }
+        }
+        apply(.identityChanged(updates.map(\.snapshot)), to: id, mayLeave: mayLeave, at: now)
     }
 
     mutating func operate(
@@ -186,29 +188,12 @@ extension EngineCore {
         spoolGate.enter(loaded, at: now)
     }
 
-    /// What the vault learned while no process could tell the request.
-    ///
-    /// Identities that are new to it come first: a plan that was approved without them allows no
-    /// call any more. Those with something to revoke follow: other changes may end the stage.
+    /// What the vault learned while no process could inform the request.
     private mutating func catchUp(_ loaded: LoadedRequest, at now: WallTime) {
-        guard loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false else { return }
-        let known = loaded.request.revocations
-        let rank = { (snapshot: IdentitySnapshot) in
-            guard let own = known.first(where: { $0.identity == snapshot.identity }) else {
-                return 0
-            }
-            let ids = Set(own.credentials.map(\.id))
-            let brings =
-                snapshot.refusedCount > own.refusedCount
-                || snapshot.credentials.contains { !ids.contains($0.id) }
-            return brings ? 1 : 2
-        }
-        let ranked = loaded.unseen.map { (rank: rank($0), snapshot: $0) }
-        for place in 0...2 {
-            for (_, snapshot) in ranked.filter({ $0.rank == place }) {
-                apply(.identityChanged(snapshot), to: loaded.request.id, mayLeave: false, at: now)
-            }
-        }
+        guard !loaded.unseen.isEmpty,
+            loaded.request.phase.stage.map({ $0 <= .revoking }) ?? false
+        else { return }
+        apply(.identityChanged(loaded.unseen), to: loaded.request.id, mayLeave: false, at: now)
     }
 
     mutating func noteDue(_ time: WallTime) {

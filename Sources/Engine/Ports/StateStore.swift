@@ -183,7 +183,7 @@ package struct IdentityUpdate: Hashable, Sendable {
     package let openRequests: [RequestID]
     /// It is about a credential of another subject than that of the user's first account.
     package var isSubjectMismatch = false
-    /// Identities that got the tokens of the code; requests learn of them first.
+    /// Identities of the same user that got the tokens of the code.
     package var otherAccounts: [IdentityUpdate] = []
 
     package init(

@@ -161,7 +161,7 @@ extension FaultLife {
             event = .revoked(identity, id, await provider.revoke(open(id)))
         case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: return []
         }
-        if !registry.takeRotated().isEmpty { _ = try send(.identityChanged(snapshot)) }
+        if !registry.takeRotated().isEmpty { _ = try send(.identityChanged([snapshot])) }
         guard crashes() else { return try send(event) }
         // Nobody heard the answer; what is not stored of the state is gone.
         for index in request?.revocations.indices ?? 0..<0 {
