@@ -30,31 +30,17 @@ struct UnseenCredentials {
             """,
             [.id(request.id)]
         ) { row in
-            Stored(
-                identity: try row.identityID("identity"),
-                credential: row.isNull("credential") ? nil : row.credentialID("credential"),
-                refusedCount: row.int("refused_credentials"),
-                userHash: row.blob("user_hash")
-            )
+            let identity = try row.identityID("identity")
+            let known = request.revocations.first { $0.identity == identity }
+            let credential = row.isNull("credential") ? nil : row.credentialID("credential")
+            let isSeen =
+                row.int("refused_credentials") <= known?.refusedCount ?? -1
+                && (credential == nil
+                    || known?.credentials.contains { $0.id == credential } ?? false)
+            return (isSeen: isSeen, userHash: row.blob("user_hash"))
         }
-        guard let first = stored.first, stored.contains(where: { isUnseen($0, by: request) }) else {
-            return false
-        }
+        guard let first = stored.first, stored.contains(where: { !$0.isSeen }) else { return false }
         return try VaultIdentity.all(of: first.userHash, database)
             .contains { request.hasNotSeen($0.snapshot) }
-    }
-
-    private func isUnseen(_ stored: Stored, by request: Request) -> Bool {
-        guard let known = request.revocations.first(where: { $0.identity == stored.identity })
-        else { return true }
-        let isKnown = stored.credential.map { id in known.credentials.contains { $0.id == id } }
-        return isKnown == false || stored.refusedCount > known.refusedCount
-    }
-
-    private struct Stored {
-        let identity: IdentityID
-        let credential: CredentialID?
-        let refusedCount: Int
-        let userHash: [UInt8]
     }
 }
