@@ -95,7 +95,7 @@ struct ClockWriter {
             ("credentials", "created_at"), ("credentials", "last_live_at"),
             ("credentials", "last_refresh_at"), ("credentials", "refresh_begun_at"),
             ("identities", "created_at"), ("identities", "subject_first_seen_at"),
-            ("identities", "subject_mismatch_at"), ("users", "signed_in_at"),
+            ("users", "signed_in_at"),
         ]
         for (table, column) in columns {
             try database.run(

@@ -21,6 +21,7 @@ enum IdentityColumn: Int32, Columns {
 enum CredentialColumn: Int32, Columns {
     case identityID, kind, rowNonce, sealedSecret, sealedCodeVerifier, redirectURI, fingerprint
     case createdAt, lastLiveAt, expiresAt, isFromCode, isReauthorization, codePhase
+    case isSubjectKnown
 
     static let insertion = insertion(of: allCases, into: "credentials")
 }

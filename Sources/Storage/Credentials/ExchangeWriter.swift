@@ -41,14 +41,15 @@ struct ExchangeWriter {
         at time: WallTime
     ) throws -> IdentityUpdate? {
         guard let (userHash, clientID) = try owner(of: exchange.identity) else { return nil }
-        let found = try account(of: subject, exchange, at: time)
+        let request = try deletionPastRevoking(userHash)
+        let found = try account(of: subject, exchange, isTooLate: request != nil, at: time)
         let account = found?.id ?? exchange.identity
-        if let request = try deletionPastRevoking(userHash) {
+        if let request {
             try addToReceipt(of: request, account, exchange.provider, clientID, at: time)
             return try save(exchange, at: time)
         }
         for token in found == nil ? [] : tokens {
-            try moveToken(token.fingerprint, to: account)
+            if subject != nil { try moveToken(token.fingerprint, to: account) }
             try database.run(
                 CredentialColumn.insertion + """
                      ON CONFLICT (identity_id, fingerprint) DO UPDATE SET
@@ -61,6 +62,7 @@ struct ExchangeWriter {
                     .fingerprint: .blob(token.fingerprint), .createdAt: .time(time),
                     .lastLiveAt: .time(time), .expiresAt: .time(token.expiresAt),
                     .isFromCode: .bool(true), .isReauthorization: .bool(false),
+                    .isSubjectKnown: .bool(subject != nil),
                 ])
             )
         }
@@ -111,9 +113,12 @@ struct ExchangeWriter {
     }
 
     /// The identity of the subject, new if need be; `nil` where it may not join.
+    ///
+    /// Past revoking a new one is not stored: only the receipt names it.
     private func account(
         of subject: LearnedSubject?,
         _ exchange: CodeExchange,
+        isTooLate: Bool,
         at time: WallTime
     ) throws -> (id: IdentityID, isNew: Bool)? {
         guard let subject else { return (exchange.identity, false) }
@@ -137,7 +142,7 @@ struct ExchangeWriter {
                 """,
                 values + [.id(known)]
             )
-            if count > 0 { try markOther(known, at: time) }
+            if count > 0 { try markOther(known) }
             return (known, false)
         }
         // A stranger with the user's session may be who was asked to sign in.
@@ -148,6 +153,7 @@ struct ExchangeWriter {
         guard !isAsked, try mayJoin(subject.hash, beside: exchange.identity) else { return nil }
         var random = SystemRandomNumberGenerator()
         let id = IdentityID(TimeOrderedID(at: time, entropy: &random))
+        guard !isTooLate else { return (id, true) }
         try database.run(
             """
             INSERT INTO identities (\(IdentityColumn.names()))
@@ -155,7 +161,7 @@ struct ExchangeWriter {
             """,
             values + [.id(id), .time(time), .id(exchange.identity)]
         )
-        try markOther(id, at: time)
+        try markOther(id)
         return (id, true)
     }
 
@@ -189,28 +195,28 @@ extension ExchangeWriter {
 
     /// Marks an account that comes beside the user's first; where none is left, it is the first.
     @discardableResult
-    func markOther(_ identity: IdentityID, at time: WallTime) throws -> Bool {
+    func markOther(_ identity: IdentityID) throws -> Bool {
         try database.run(
             """
-            UPDATE identities SET subject_mismatch_at = ?2 WHERE id = ?1 AND EXISTS (
+            UPDATE identities SET is_other_account = 1 WHERE id = ?1 AND EXISTS (
               SELECT 1 FROM identities o WHERE o.owner = identities.owner
-                AND o.provider = identities.provider AND o.subject_mismatch_at IS NULL
+                AND o.provider = identities.provider AND o.is_other_account = 0
                 AND o.subject_hash <> identities.subject_hash)
             """,
-            [.id(identity), .time(time)]
+            [.id(identity)]
         ) > 0
     }
 
-    /// A token that was stored before its account was known is of no other identity.
+    /// A token that was stored without a subject is of the identity whose subject is named now.
     func moveToken(_ fingerprint: [UInt8], to identity: IdentityID) throws {
         try database.run(
             """
-            UPDATE credentials SET identity_id = ?1 WHERE id = (
-              SELECT min(c.id) FROM identities i JOIN identities o
+            UPDATE credentials SET identity_id = ?1, is_subject_known = 1
+            WHERE is_subject_known = 0 AND id = (SELECT c.id FROM identities i JOIN identities o
                 ON o.owner = i.owner AND o.provider = i.provider AND o.client_id = i.client_id
                 JOIN credentials c ON c.identity_id = o.id AND c.fingerprint = ?2
-              WHERE i.id = ?1 AND o.id <> ?1 AND c.code_phase IS NULL) AND NOT EXISTS
-              (SELECT 1 FROM credentials WHERE identity_id = ?1 AND fingerprint = ?2)
+              WHERE i.id = ?1 AND c.code_phase IS NULL
+              ORDER BY o.id <> ?1, c.is_subject_known, c.id LIMIT 1)
             """,
             [.id(identity), .blob(fingerprint)]
         )

@@ -253,11 +253,8 @@ private struct CredentialWriter {
                 .blob(new.subject?.sealed), .time(now),
             ]
         )
-        var identity = Identity(id: id, subjectHash: new.subject?.hash)
-        if new.subject != nil {
-            identity.isOtherAccount = try accounts.markOther(id, at: now)
-        }
-        return identity
+        let isOther = try accounts.markOther(id)
+        return Identity(id: id, subjectHash: new.subject?.hash, isOtherAccount: isOther)
     }
 
     /// Returns whether an identity that had no subject has one now.
@@ -274,7 +271,7 @@ private struct CredentialWriter {
                 .id(identity.id),
             ]
         )
-        try accounts.markOther(identity.id, at: now)
+        try accounts.markOther(identity.id)
         return true
     }
 
@@ -289,6 +286,7 @@ private struct CredentialWriter {
                 .redirectURI: .text(new.redirectURI), .fingerprint: .blob(new.fingerprint),
                 .createdAt: .time(min(new.createdAt, now)), .expiresAt: .time(new.expiresAt),
                 .isFromCode: .bool(false), .isReauthorization: .bool(new.isReauthorization),
+                .isSubjectKnown: .bool(new.subject != nil),
                 .codePhase: isCode ? .text(CodeExchange.Phase.pending.rawValue) : .null,
             ])
         ) { $0.credentialID() }

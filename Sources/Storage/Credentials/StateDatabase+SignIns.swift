@@ -19,7 +19,7 @@ extension StateDatabase {
             """
             SELECT i.subject_hash FROM users u JOIN identities i ON i.owner = u.id
             WHERE u.user_hash = ? AND i.provider = ? AND i.subject_hash IS NOT NULL
-              AND i.subject_mismatch_at IS NULL
+              AND i.is_other_account = 0
             """,
             [.blob(signIn.userHash), .text(signIn.provider.rawValue)]
         ) { $0.blob() }

@@ -12,9 +12,10 @@ struct VaultIdentity {
 
     private enum Column: Int32, Columns {
         case identityID, provider, clientID, subjectHash, subjectNonce, sealedSubject, linkCutAt
-        case subjectMismatchAt, refusedCredentials, wrappedKey, keyID
+        case isOtherAccount, refusedCredentials, wrappedKey, keyID
         case credentialID, kind, rowNonce, sealedSecret, sealedCodeVerifier, redirectURI
         case fingerprint, createdAt, lastLiveAt, lastRefreshAt, isInDoubt, isFromCode, codePhase
+        case isSubjectKnown
 
         static let selection = makeSelection([
             .identityID: "i.id", .credentialID: "c.id", .createdAt: "c.created_at",
@@ -146,7 +147,7 @@ extension VaultIdentity {
             subjectHash = row.blobOrNil(.subjectHash)
             linkCutAt = row.timeOrNil(.linkCutAt)
             refusedCount = row.int(.refusedCredentials)
-            isOtherAccount = !row.isNull(.subjectMismatchAt)
+            isOtherAccount = row.bool(.isOtherAccount)
             let isLost = row.textOrNil(.codePhase) == CodeExchange.Phase.unknown.rawValue
             freshAt =
                 row.isNull(.sealedSecret) && !isLost
@@ -164,6 +165,7 @@ extension VaultIdentity {
                 kind: kind,
                 step: Self.step(kind, code),
                 rotation: row.bool(.isInDoubt) ? .inDoubt : .settled,
+                isUnnamed: !row.bool(.isSubjectKnown),
                 // A token that was live before the cut says nothing about what came after it.
                 lastLiveAt: row.timeOrNil(.lastLiveAt).flatMap { [linkCutAt] liveAt in
                     liveAt <= linkCutAt ?? .distantPast ? nil : liveAt

@@ -90,7 +90,7 @@ struct NotificationWriter {
                 WHERE c.identity_id = i.id
                   AND (c.sealed_secret IS NOT NULL OR c.code_phase = 'unknown')) AS fresh_at,
               u.wrapped_key, u.key_id, u.id_nonce, u.sealed_id, i.client_id,
-              i.subject_mismatch_at
+              i.is_other_account
             FROM identities i INDEXED BY identities_subject JOIN users u ON u.id = i.owner
             WHERE i.provider = ? AND i.subject_hash = ? AND i.subject_hash IS NOT NULL
             """,
@@ -105,7 +105,7 @@ struct NotificationWriter {
                 ),
                 userKey: WrappedKey(bytes: row.blob("wrapped_key"), keyID: row.text("key_id")),
                 userID: SealedUserID(rowNonce: row.blob("id_nonce"), sealed: row.blob("sealed_id")),
-                isOtherAccount: !row.isNull("subject_mismatch_at")
+                isOtherAccount: row.bool("is_other_account")
             )
             return (link: link, clientID: row.text("client_id"))
         }

@@ -4,7 +4,7 @@ import Lifecycle
 /// The credentials of a revocation: id, kind, step, flags, last live, last refresh, refusals.
 ///
 /// Flags are `R` (has a revoke intent), `L` (was live), `P` (needs proof), `F` (is being
-/// refreshed), `D` (is in doubt) and `E` (is of an earlier grant).
+/// refreshed), `D` (is in doubt), `E` (is of an earlier grant) and `U` (is unnamed).
 extension [CredentialWork] {
     var columnText: String {
         ColumnText.encode { writer in
@@ -32,6 +32,7 @@ extension [CredentialWork] {
                 intent: RevokeIntent(flags),
                 rotation: TokenRotation(flags),
                 isOfEarlierGrant: flags.contains("E"),
+                isUnnamed: flags.contains("U"),
                 lastLiveAt: try row.optional(4, row.time),
                 lastRefreshAt: try row.optional(5, row.time),
                 refusals: try row.optional(6, row.row).map { refusals in
@@ -64,7 +65,7 @@ extension CredentialWork {
             case .underWay(let isInDoubt): isInDoubt ? "FD" : "F"
             case .inDoubt: "D"
             }
-        return intent + rotation + (isOfEarlierGrant ? "E" : "")
+        return intent + rotation + (isOfEarlierGrant ? "E" : "") + (isUnnamed ? "U" : "")
     }
 }
 

@@ -175,7 +175,8 @@ extension Request {
             if credential.rotation.isInDoubt, !work.rotation.isInDoubt, !work.step.isFinal {
                 return true
             }
-            return work.step == .codePending && credential.step != .codePending
+            return work.isUnnamed != credential.isUnnamed
+                || work.step == .codePending && credential.step != .codePending
         }
     }
 }

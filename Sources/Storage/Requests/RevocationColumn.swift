@@ -3,7 +3,7 @@ import Lifecycle
 /// The columns of `revocations`.
 enum RevocationColumn: Int32, Columns {
     case requestID, position
-    case identityID, provider, clientID, isShared, isLinked, isOtherAccount, credentials, verdict
+    case identityID, provider, clientID, isShared, isLinked, credentials, verdict
     case proof, refusedCredentials, attempts, failures, outages, retryAt, waitingSince, startedAt
     case endedAt, lastFailure, lastAnswer
 
@@ -25,7 +25,6 @@ extension Revocation {
             )
         )
         isLinked = row.bool(.isLinked)
-        isOtherAccount = row.bool(.isOtherAccount)
         verdict = try row.choiceOrNil(.verdict, as: Verdict.self)
         proof = try row.choiceOrNil(.proof, as: Proof.self)
         refusedCount = row.int(.refusedCredentials)
@@ -49,7 +48,6 @@ extension Revocation {
         case .clientID: .text(clientID)
         case .isShared: .bool(isShared)
         case .isLinked: .bool(isLinked)
-        case .isOtherAccount: .bool(isOtherAccount)
         case .credentials: .text(credentials.columnText)
         case .verdict: .text(verdict?.rawValue)
         case .proof: .text(proof?.rawValue)
@@ -72,6 +70,8 @@ extension Revocation {
         same.isBusy = isBusy
         same.isKeyMissing = isKeyMissing
         same.isBehindCode = isBehindCode
+        same.isOneOfSeveral = isOneOfSeveral
+        same.isOtherAccount = isOtherAccount
         return self != same
     }
 }

@@ -84,7 +84,6 @@ extension StateSchema {
           client_id     TEXT NOT NULL,
           is_shared     INTEGER NOT NULL,  -- another user has the same subject
           is_linked     INTEGER NOT NULL DEFAULT 0,
-          is_other_account INTEGER NOT NULL DEFAULT 0,  -- it came beside the user's first
           credentials   TEXT NOT NULL,     -- JSON
           verdict       TEXT,
           proof         TEXT,              -- what the verdict rests on

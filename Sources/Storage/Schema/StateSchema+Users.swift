@@ -23,7 +23,7 @@ extension StateSchema {
           subject_nonce         BLOB,
           sealed_subject        BLOB,
           subject_first_seen_at INTEGER,  -- when a credential after the first one pinned it
-          subject_mismatch_at   INTEGER,  -- when it came beside the user's first account
+          is_other_account      INTEGER NOT NULL DEFAULT 0,  -- it came beside the user's first
           link_cut_at           INTEGER,  -- when the provider reported the link as removed
           refused_credentials   INTEGER NOT NULL DEFAULT 0,
           created_at            INTEGER NOT NULL,
@@ -52,6 +52,7 @@ extension StateSchema {
           expires_at       INTEGER,
           is_from_code     INTEGER NOT NULL DEFAULT 0,  -- given out for a code of this client
           is_reauthorization INTEGER NOT NULL DEFAULT 0,  -- brings no account that is new
+          is_subject_known INTEGER NOT NULL DEFAULT 0,  -- named with it; else of any account
           code_phase       TEXT CHECK (code_phase = 'pending' OR code_phase = 'exchanging'
             OR code_phase = 'exchanged' OR code_phase = 'refused' OR code_phase = 'unknown'
             OR code_phase = 'expired'),

@@ -14,7 +14,7 @@ struct OtherAccountTests {
     private static func change(
         _ stored: StoredCredential,
         _ token: String,
-        of subject: String
+        of subject: String?
     ) throws -> StateChange {
         var exchange = try #require(stored.exchange).exchange
         var random = SeededGenerator(seed: 1)
@@ -27,11 +27,13 @@ struct OtherAccountTests {
             fingerprint: StateFixture.hash(token),
             expiresAt: nil
         )
-        let learned = LearnedSubject(
-            hash: StateFixture.hash(subject),
-            rowNonce: StateFixture.hash("n\(subject)"),
-            sealed: [6]
-        )
+        let learned = subject.map {
+            LearnedSubject(
+                hash: StateFixture.hash($0),
+                rowNonce: StateFixture.hash("n\($0)"),
+                sealed: [6]
+            )
+        }
         return .storeTokens(exchange, [sealed], learned, at: later)
     }
 
@@ -42,7 +44,7 @@ struct OtherAccountTests {
     private func exchange(
         _ code: NewCredential,
         for token: String,
-        of subject: String,
+        of subject: String?,
         in fixture: StateFixture
     ) async throws -> IdentityUpdate {
         let stored = try await fixture.keep(code)
@@ -90,19 +92,16 @@ struct OtherAccountTests {
         #expect(try await fixture.int("SELECT count(*) FROM identities") == 2)
     }
 
-    @Test func `a request knows again which account is beside the first`() async throws {
+    @Test func `a request learns again which account is beside the first`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("u", "a", subject: "mine"))
         _ = try await fixture.keep(StateFixture.credential("u", "b", subject: "moved"))
         let open = try await fixture.open("u")
         #expect(open.request.revocations.map(\.isOtherAccount) == [false, true])
         let read = try await fixture.database.openRequests([open.request.id])
-        #expect(read[0].request.revocations.map(\.isOtherAccount) == [false, true])
-        #expect(read[0].unseen.isEmpty)
-        // A process that ended right after the commit has told no request.
-        try await fixture.execute("UPDATE identities SET subject_mismatch_at = NULL")
-        let changed = try await fixture.database.openRequests([open.request.id])
-        #expect(changed[0].unseen.map(\.isOtherAccount) == [false])
+        #expect(read[0].request.revocations.map(\.isOtherAccount) == [false, false])
+        #expect(read[0].unseen.map(\.isOtherAccount) == [true])
+        #expect(read[0].unseen.map(\.identity) == [open.request.revocations[1].identity])
     }
 
     @Test func `another account proves no sign-in, and the next one is the first where none is`()
@@ -168,6 +167,8 @@ struct OtherAccountTests {
         let unnamed = try await fixture.keep(StateFixture.credential("u", "b"))
         let named = try await fixture.keep(StateFixture.credential("u", "b", subject: "moved"))
         #expect(named.credential == unnamed.credential && named.identity != unnamed.identity)
+        #expect(unnamed.update.snapshot.credentials.map(\.isUnnamed) == [false, true])
+        #expect(named.update.snapshot.credentials.map(\.isUnnamed) == [false])
         let other = try await fixture.keep(StateFixture.credential("u", "c"))
         let update = try await exchange(Self.code("1"), for: "c", of: "mine", in: fixture)
         let home = update.otherAccounts.first ?? update
@@ -180,6 +181,24 @@ struct OtherAccountTests {
         again.subject = StateFixture.credential("u", "", subject: "third").subject
         let repeated = try await fixture.keep(again)
         #expect(repeated.isDuplicate && repeated.credential == code.credential)
+    }
+
+    @Test func `a token stays where its subject was named, and an unknown subject moves none`()
+        async throws
+    {
+        let fixture = try StateFixture()
+        let mine = try await fixture.keep(StateFixture.credential("u", "a", subject: "mine"))
+        let again = try await fixture.keep(StateFixture.credential("u", "a", subject: "moved"))
+        #expect(again.identity != mine.identity && again.credential != mine.credential)
+        let loose = try await fixture.keep(StateFixture.credential("u", "b", subject: "mine"))
+        _ = try await fixture.keep(StateFixture.credential("u", "c", subject: "moved"))
+        var code = Self.code("1")
+        code.subject = StateFixture.credential("u", "", subject: "moved").subject
+        let update = try await exchange(code, for: "b", of: nil, in: fixture)
+        #expect(update.snapshot.identity == again.identity)
+        let places = "SELECT count(DISTINCT identity_id) FROM credentials WHERE fingerprint ="
+        let known = " (SELECT fingerprint FROM credentials WHERE id = \(loose.credential.rowID))"
+        #expect(try await fixture.int(places + known) == 2)
     }
 
     @Test func `a user has only so many accounts`() async throws {
@@ -213,6 +232,7 @@ struct OtherAccountTests {
         #expect(record.addenda.map(\.verdict) == [.unconfirmed])
         #expect(record.addenda.map(\.identity) != [stored.identity], "it is of the other account")
         #expect(try await fixture.int("SELECT count(*) FROM credentials") == 2)
+        #expect(try await fixture.int("SELECT count(*) FROM identities") == 1)
     }
 
     @Test func `a notification tells whether it names only another account`() async throws {

@@ -134,6 +134,7 @@ struct StateStoreTests {
         let was = try await fixture.open("u").request
         var request = was
         request.revocations[0].credentials[0].isOfEarlierGrant = true
+        #expect(request.revocations[0].credentials[0].isUnnamed)
         try await fixture.save(request, was: was)
         let loaded = try await fixture.database.openRequests([request.id])
         #expect(loaded.first?.request == request)
@@ -430,6 +431,7 @@ extension Request {
         for index in stored.revocations.indices {
             stored.revocations[index].isBusy = false
             stored.revocations[index].isKeyMissing = false
+            stored.revocations[index].isOneOfSeveral = false
         }
         for index in stored.purges.indices {
             stored.purges[index].isBusy = false
