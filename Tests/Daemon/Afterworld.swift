@@ -28,6 +28,7 @@ final class Afterworld: Sendable {
 
     init(_ settings: String = Afterworld.settings, isDated: Bool = false) async throws {
         bench = try Bench()
+        try await bench.enforce()
         database = try Bench.application(bench.directory + "/app.db")
         try await database.write { db in
             try db.execute(sql: "CREATE TABLE posts (id INTEGER PRIMARY KEY, author TEXT NOT NULL)")

@@ -19,6 +19,7 @@ import Testing
         let bench = try Bench()
         let settings = "[requests]\napproval = \"required\""
         let clock = JumpingClock()
+        try await bench.enforce(settings)
         let backend = try bench.backend(more: settings, clock: clock)
         let deletion = try BackendTests().ask("alice", .deleteAccount)
         let id = try await backend.submit(deletion, idempotencyKey: nil, caller: sender).id

@@ -53,6 +53,24 @@ final class Bench: Sendable {
         return try DaemonConfiguration.parse(Array(text.utf8), file: "t.toml")
     }
 
+    /// Records what receipts of requests that end from now on need of a configuration.
+    func enforce(_ more: String = "") async throws {
+        try await state.enforce(scope: ErasureScope(Self.configuration(more), [:]).document())
+    }
+
+    static func request(_ targets: String...) throws -> Request {
+        Request(
+            id: try #require(RequestID("018cc251-f400-7000-8000-000000000001")),
+            kind: .deleteAccount,
+            createdAt: start,
+            acceptedAt: start,
+            notBefore: start,
+            deadlineAt: start,
+            identities: [],
+            targets: targets.map { TargetName($0) }
+        )
+    }
+
     /// An application's own connection to its database: it waits for the locks of others.
     static func application(_ path: String) throws -> DatabaseQueue {
         var configuration = GRDB.Configuration()

@@ -28,17 +28,7 @@ struct ErasureHorizonTests {
             \(Self.table)
             """
         )
-        let id = try #require(RequestID("018cc251-f400-7000-8000-000000000001"))
-        var request = Request(
-            id: id,
-            kind: .deleteAccount,
-            createdAt: Bench.start,
-            acceptedAt: Bench.start,
-            notBefore: Bench.start,
-            deadlineAt: Bench.start,
-            identities: [],
-            targets: [TargetName("app-db")]
-        )
+        var request = try Bench.request("app-db")
         request.purges[0].endedAt = Bench.start
         request.purges[0].counts.residualCopies = residualCopies
         let scope = ErasureHorizon(

@@ -136,9 +136,18 @@ struct ErasureScopeTests {
         }
     }
 
+    @Test func `without a record of what was in force there is no receipt`() async throws {
+        let bench = try Bench()
+        let id = try await Self.complete("alice", on: bench)
+        await #expect(throws: ControlProblem.self) {
+            try await Self.receipt(id, bench, under: Self.parties + "\n" + Self.target)
+        }
+    }
+
     @Test func `the summary claims no erasure where everything was left as newer`() async throws {
         let bench = try Bench()
         let whole = Self.target + "\n" + Self.files
+        try await bench.enforce(whole)
         for isNewer in [false, true] {
             let id = try await Self.complete("user-\(isNewer)", on: bench, isNewer: isNewer)
             let receipt = try await Self.receipt(id, bench, under: whole)
@@ -171,6 +180,7 @@ struct ErasureScopeTests {
 
     @Test func `counts of a purge that broke off are told to be the least`() async throws {
         let bench = try Bench()
+        try await bench.enforce(Self.target)
         let id = try await Self.complete("alice", on: bench, isBroken: true)
         let receipt = try await Self.receipt(id, bench, under: Self.target).compactText
         #expect(receipt.contains("\"counts\":\"at_least\",\"tables\":[{\"table\":\"posts\""))

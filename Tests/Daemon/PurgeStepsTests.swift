@@ -5,21 +5,8 @@ import Testing
 @testable import Daemon
 
 @Suite("The steps of a purge as they are shown") struct PurgeStepsTests {
-    private static func request() throws -> Request {
-        Request(
-            id: try #require(RequestID("018f0000-0000-7000-8000-000000000001")),
-            kind: .deleteAccount,
-            createdAt: Bench.start,
-            acceptedAt: Bench.start,
-            notBefore: Bench.start,
-            deadlineAt: Bench.start,
-            identities: [],
-            targets: []
-        )
-    }
-
     private static func states(_ phase: Phase, _ works: [PurgeWork]) throws -> [String] {
-        var request = try Self.request()
+        var request = try Bench.request()
         request.phase = phase
         return works.flatMap { WireStep.steps(of: $0, in: request) }.map(\.state.description)
     }
@@ -68,7 +55,7 @@ import Testing
 
     @Test("what was left as newer than the request is shown beside what was erased")
     func newer() throws {
-        let request = try Self.request()
+        let request = try Bench.request()
         var work = Self.work("a", .purged)
         work.counts.entries = [
             .init(name: "posts", action: "delete", rowCount: 2, newerCount: 1)
@@ -79,7 +66,7 @@ import Testing
 
     @Test("a verification names the tables to whose rows nothing led")
     func unreached() throws {
-        let request = try Self.request()
+        let request = try Bench.request()
         var work = Self.work("a", .verified)
         let action = PurgeCounts.unreachedAction("email via users.email")
         work.counts.entries = [

@@ -31,17 +31,7 @@ struct ReceiptMembersTests {
 
     /// Members of a statement that has everything; the target decides which horizon.
     private static func stated(_ target: String) throws -> Set<String> {
-        let id = try #require(RequestID("018cc251-f400-7000-8000-000000000001"))
-        var request = Request(
-            id: id,
-            kind: .deleteAccount,
-            createdAt: Bench.start,
-            acceptedAt: Bench.start,
-            notBefore: Bench.start,
-            deadlineAt: Bench.start,
-            identities: [],
-            targets: [TargetName("uploads")]
-        )
+        var request = try Bench.request("uploads")
         request.phase = .completed
         request.purgeStartedAt = Bench.start
         request.endedAt = Bench.start
@@ -67,6 +57,7 @@ struct ReceiptMembersTests {
         #expect(later == documented.subtracting(stated))
         #expect(stated.isSubset(of: documented))
         let bench = try Bench()
+        try await bench.enforce(Self.configuration)
         let id = try await ErasureScopeTests.complete("alice", on: bench)
         let receipt = try await bench.backend(more: Self.configuration)
             .receipt(id, caller: Caller(role: .operator, uid: 0))

@@ -35,6 +35,7 @@ struct ReceiptRulesTests {
             """
         let text = ([target] + rules).joined(separator: "\n\n")
         let bench = try Bench()
+        try await bench.enforce(text)
         let id = try await ErasureScopeTests.complete("alice", on: bench, entries: entries)
         let caller = Caller(role: .operator, uid: 0)
         return try await bench.backend(more: text).receipt(id, caller: caller)

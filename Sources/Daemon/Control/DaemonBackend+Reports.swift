@@ -104,11 +104,11 @@ extension DaemonBackend {
         let span = report.from..<report.until
         let counts = try await parts.state.completedCounts(in: span) { groups in
             for group in groups {
-                if let id = group.scope, left.scopes[id] == nil {
-                    let document = try await parts.state.scopeDocument(id)
-                    left.scopes[id] = try document.map { try ErasureScope(document: $0) }
+                if left.scopes[group.scope] == nil {
+                    let document = try await parts.state.scopeDocument(group.scope)
+                    left.scopes[group.scope] = try ErasureScope(document: document)
                 }
-                left.add(group, unscoped: parts.registry.current.erasureScope)
+                left.add(group)
             }
         }
         report.erasure = WireReportErasure(

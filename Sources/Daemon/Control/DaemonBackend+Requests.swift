@@ -73,12 +73,12 @@ extension DaemonBackend {
             throw ControlProblem(.wrongState, "there is no receipt before the request completed")
         }
         let end = record.request.endedAt ?? parts.now()
-        let (forgotten, note, recheckNote, recorded) = try await attempt("receipt") {
+        let (forgotten, note, recheckNote, scope) = try await attempt("receipt") {
             (
                 try await parts.state.forgotten(of: record.userHash, until: end),
                 try await parts.state.note(AbandonNote.name(of: id)),
                 try await parts.state.note(AbandonNote.name(ofRecheck: id)),
-                try await parts.state.scope(of: id).map { try ErasureScope(document: $0) }
+                try ErasureScope(document: await parts.state.scope(of: id))
             )
         }
         return Receipt(
@@ -86,11 +86,7 @@ extension DaemonBackend {
             forgotten: forgotten,
             abandonNote: note.flatMap(AbandonNote.init(text:)),
             recheckNote: recheckNote.flatMap(AbandonNote.init(text:)),
-            statement: ReceiptStatement(
-                request: record.request,
-                // It is recorded before any request can end under it.
-                scope: recorded ?? parts.registry.current.erasureScope
-            ),
+            statement: ReceiptStatement(request: record.request, scope: scope),
             ledger: try await ledgerPart(of: id)
         ).json
     }

@@ -95,7 +95,9 @@ struct ErasureScope: Codable, Hashable, Sendable {
         notInScope = Self.notInScope
     }
 
-    init(document: String) throws {
+    /// Every request has one that ended: another configuration says nothing of it.
+    init(document: String?) throws {
+        guard let document else { throw DaemonError(.state, "a request names no scope") }
         self = try TypedJSON.value(Self.self, from: document.utf8)
     }
 

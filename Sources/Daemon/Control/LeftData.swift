@@ -27,7 +27,7 @@ struct LeftData {
     }
 
     /// Of the requests so far, by their ids.
-    var scopes: [Int: ErasureScope] = [:]
+    var scopes: [Int?: ErasureScope] = [:]
     private var keptByPlace: [Place: Kept] = [:]
     private var copiesByPlace: [Place: Copies] = [:]
 
@@ -41,9 +41,9 @@ struct LeftData {
         copiesByPlace.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// `unscoped` is for requests that name no scope.
-    mutating func add(_ group: PurgeGroup, unscoped: @autoclosure () -> ErasureScope) {
-        let scope = group.scope.flatMap { scopes[$0] } ?? unscoped()
+    /// ``scopes`` has the group's.
+    mutating func add(_ group: PurgeGroup) {
+        guard let scope = scopes[group.scope] else { return }
         var rows: [Place: Int] = [:]
         for data in KeptData.find(in: group.work, scope) where data.rowCount > 0 {
             let place = Place(

@@ -28,7 +28,7 @@ package struct CompletedCounts: Sendable {
 package struct PurgeGroup: Sendable {
     /// The purge as a receipt takes it.
     package let work: PurgeWork
-    /// ``StateDatabase/scopeDocument(_:)``; `nil` for one that was not recorded.
+    /// ``StateDatabase/scopeDocument(_:)``; `nil` if none was recorded.
     package let scope: Int?
     package let requestCount: Int
 }

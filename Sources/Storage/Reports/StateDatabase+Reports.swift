@@ -26,8 +26,8 @@ extension StateDatabase {
         return counts
     }
 
-    /// The document of a scope that requests name.
-    package func scopeDocument(_ id: Int) async throws -> String? {
+    /// The document of a scope that requests name; `nil` without one.
+    package func scopeDocument(_ id: Int?) async throws -> String? {
         try await first("SELECT document FROM scopes WHERE id = ?", [.int(id)]) { $0.text() }
     }
 
