@@ -27,6 +27,8 @@ package struct PurgeWork: Hashable, Sendable, RequestWork {
     package var heldUnder: Set<String>?
     /// The fewest rows that a verification found since one that found none; not stored.
     package var fewestLeft: Int?
+    /// Verifications that found rows locked; not stored.
+    package var lockedTries = 0
     /// Where the last purge erased something; not stored.
     package var workedPlaces: [String] = []
     /// A call is under way in this process; not stored.
@@ -115,7 +117,7 @@ extension PurgeWork {
         step = .verified
         endedAt = now
         failures = 0
-        fewestLeft = nil
+        (fewestLeft, lockedTries) = (nil, 0)
         lastFailure = nil
         obstacle = nil
     }
@@ -168,12 +170,13 @@ extension PurgeWork {
         if found.kind == .locked {
             // Rows that are free again are for a purge, and mostly they soon are.
             step = .waiting
-            guard failures >= Limits.lockedTries else {
+            lockedTries += 1
+            // How many there are changes.
+            isTold = before.code == failure.code && before.obstacle != nil
+            guard isTold || lockedTries >= Limits.lockedTries else {
                 obstacle = nil
                 return []
             }
-            // How many there are changes.
-            isTold = before.code == failure.code && before.obstacle != nil
         }
         // Each try finds it again: it is announced once.
         return isTold ? [] : [.announce(.blocked(target, found))]

@@ -219,6 +219,17 @@ struct FailureTests {
         #expect(machine.request.purges[0].obstacle == nil && machine.request.phase == .completed)
     }
 
+    @Test func `other failures do not count as tries that find rows locked`() throws {
+        var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
+        for _ in 1...Limits.lockedTries {
+            try machine.answer(verify: .failure(.unreachable))
+            try machine.sendDue()
+        }
+        let found = EffectFailure.blocked(Obstacle(locked: 1, at: "posts"))
+        #expect(try machine.answer(verify: .failure(found)).isEmpty)
+        #expect(machine.request.purges[0].obstacle == nil)
+    }
+
     @Test(arguments: [
         (1, "1 row of 'posts' is locked by another transaction"),
         (3, "3 rows of 'posts' are locked by another transaction"),

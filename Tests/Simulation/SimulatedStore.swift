@@ -132,6 +132,7 @@ struct SimulatedStore {
         for index in request.purges.indices {
             request.purges[index].isBusy = false
             request.purges[index].fewestLeft = nil
+            request.purges[index].lockedTries = 0
             request.purges[index].workedPlaces = []
         }
         request.approval?.planning = .idle
