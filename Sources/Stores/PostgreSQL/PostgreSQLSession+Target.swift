@@ -144,6 +144,10 @@ extension PostgreSQLSession: SQLSession {
         var error = error
         let (place, cause) = (found.place ?? table, found.cause)
         error.obstacle = Obstacle(found.kind, at: place, name: found.name, cause: cause)
+        // A session that is older than all triggers lacks their search path.
+        if found.kind == .trigger, !hasTriggers, try query(Self.anyTriggerSQL).rows.count > 0 {
+            return SQLError(.lost, target: configuration.name)
+        }
         guard found.kind == .trigger, let function = found.name else { return error }
         let schemas = Self.array(configuration.schemas)
         let rows = try query(Self.triggerSQL, [function, table, schemas]).rows

@@ -49,7 +49,7 @@ final class PostgreSQLSession {
     /// Whether the database has a trigger, which alone needs the application's search path.
     ///
     /// Where a newer one refuses, the work begins again in a new session.
-    private var hasTriggers = false
+    private(set) var hasTriggers = false
     /// Wakes the waits of the present call.
     var signal: CancelSignal? {
         didSet { link.wakeDescriptor = signal?.descriptor ?? -1 }
@@ -99,6 +99,9 @@ final class PostgreSQLSession {
     /// Where they find the search path of the application.
     static let pathSetting = "expunged.search_path"
 
+    static let anyTriggerSQL =
+        "SELECT 1 FROM pg_catalog.pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')"
+
     private func prepare(
         _ plan: PostgreSQLTargetPlan,
         proofKey: String
@@ -117,8 +120,7 @@ final class PostgreSQLSession {
         // server brings back would be called erased.
         let settings = try query(
             """
-            SELECT set_config('\(Self.pathSetting)', CASE WHEN NOT EXISTS (SELECT
-                    FROM pg_catalog.pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A'))
+            SELECT set_config('\(Self.pathSetting)', CASE WHEN NOT EXISTS (\(Self.anyTriggerSQL))
                     THEN ''
                     WHEN (SELECT source FROM pg_catalog.pg_settings WHERE name = 'search_path')
                         IN ('database', 'user', 'database user')

@@ -83,10 +83,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 } catch {
                     var error = forget(after: error)
                     tries += 1
-                    // A session that stood idle may be gone; a plan may be older than the schema,
-                    // and a session older than a trigger, which then lacks its search path.
-                    let isStale =
-                        hadSession && (error.kind == .lost || error.obstacle?.kind == .trigger)
+                    // A session that stood idle may be gone; a plan may be older than the schema.
+                    let isStale = hadSession && error.kind == .lost
                     if tries == 1, error.kind == .schemaChanged || isStale { continue }
                     // The plan is new, so what is not there is named by a trigger.
                     if error.kind == .schemaChanged {
@@ -463,7 +461,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     private func forget(after error: any Error) -> SQLError {
         let error = error as? SQLError ?? SQLError(.cancelled, target: name)
         if error.rest != .planAndConnection { plan = nil }
-        if error.rest == .nothing || error.obstacle?.kind == .trigger { session = nil }
+        if error.rest == .nothing { session = nil }
         return error
     }
 
