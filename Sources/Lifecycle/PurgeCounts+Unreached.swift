@@ -45,7 +45,7 @@ extension PurgeCounts.Entry {
         return String(action.dropFirst(PurgeCounts.unreached.count))
     }
 
-    fileprivate func isSame(as other: PurgeCounts.Entry) -> Bool {
+    package func isSame(as other: PurgeCounts.Entry) -> Bool {
         name == other.name && action == other.action
     }
 }

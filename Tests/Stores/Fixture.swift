@@ -12,6 +12,7 @@ final class AppDatabase: Sendable {
     let folder: String
     let path: String
     let queue: DatabaseQueue
+    let notes = StandInNotes()
 
     init(_ schema: String, wal: Bool = false, name: String = "app.db") throws {
         guard csqliteguard_install() == 0 else { throw Missing() }

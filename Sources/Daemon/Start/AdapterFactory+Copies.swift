@@ -32,7 +32,8 @@ extension AdapterFactory {
         }
         do {
             let copy = target.with(store)
-            let environment = storeEnvironment(of: copy, in: configuration)
+            var environment = storeEnvironment(of: copy, in: configuration)
+            environment.notes = nil
             for other in configuration.targets where try store.overlaps(other.store, environment) {
                 return Self.bad("that is the store of target '\(other.name)', and no copy")
             }

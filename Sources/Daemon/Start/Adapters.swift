@@ -142,6 +142,7 @@ struct AdapterFactory: Sendable {
     let logger: Logger
     /// `nil` where nothing is purged.
     var keys: (any FoundKeyStore)?
+    var notes: (any NoteStore)?
     /// Until a check at the start is late.
     var sleep: Sleep = BootClock.sleeping
 
@@ -179,11 +180,13 @@ struct AdapterFactory: Sendable {
         of target: TargetConfiguration,
         in configuration: DaemonConfiguration
     ) -> StoreEnvironment {
-        StoreEnvironment(
+        var made = StoreEnvironment(
             target: target,
             adapters: environment,
             hasher: hasher,
             neighbours: neighbours(of: target.name, in: configuration)
         )
+        made.notes = notes
+        return made
     }
 }

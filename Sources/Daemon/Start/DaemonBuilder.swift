@@ -76,6 +76,7 @@ struct DaemonBuilder: Sendable {
             now: { clock.now() },
             logger: logger
         )
+        factory.notes = state
         factory.keys = FoundKeyService(state: state, vault: vault, hasher: hasher, logger: logger)
         let adapters = try await factory.make(configuration)
         for caution in configuration.cautions {

@@ -1,4 +1,5 @@
 import Encoding
+package import Engine
 import Ledger
 package import Lifecycle
 
@@ -18,7 +19,7 @@ package struct GuardOverride: Hashable, Sendable {
     package let uid: UInt32
 }
 
-extension StateDatabase {
+extension StateDatabase: NoteStore {
     /// Rows that this process has changed; the writer answers, so it shows that it works.
     package func changeCount() async throws -> Int {
         try await writer.perform { $0.totalChangesCount }

@@ -122,7 +122,7 @@ package struct MySQLStore: TableStore, DrillCopying {
         plan.password = try passwordCredential.map(environment.line)
         plan.keys = claims.keys
         plan.residualCopiesKept = environment.target.residualCopiesKept
-        plan.neighbours = environment.neighbours
+        (plan.neighbours, plan.notes) = (environment.neighbours, environment.notes)
         (plan.tls, plan.caFile) = (tls, caFile)
         (plan.statementTimeout, plan.lockTimeout) = (statementTimeout, lockTimeout)
         return MySQLTarget(plan: plan, hasher: environment.hasher, clock: environment.clock)

@@ -1,3 +1,4 @@
+package import Engine
 package import Lifecycle
 
 /// Which database of a MySQL or MariaDB server a target purges, and how.
@@ -29,6 +30,7 @@ package struct MySQLTargetPlan: Sendable {
     package var keys: [KeyRule] = []
     package var residualCopiesKept: Duration?
     package var neighbours = SchemaClaims()
+    package var notes: (any NoteStore)?
     package var tls = TLS.verifyFull
     /// The authorities; `nil` for the system's.
     package var caFile: String?

@@ -104,7 +104,7 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
         plan.database = database
         plan.keys = claims.keys
         plan.residualCopiesKept = environment.target.residualCopiesKept
-        plan.neighbours = environment.neighbours
+        (plan.neighbours, plan.notes) = (environment.neighbours, environment.notes)
         return PostgreSQLTarget(plan: plan, hasher: environment.hasher, clock: environment.clock)
     }
 

@@ -1,3 +1,4 @@
+package import Engine
 package import Lifecycle
 package import PostgreSQL
 
@@ -17,6 +18,7 @@ package struct PostgreSQLTargetPlan: Sendable {
     package var keys: [KeyRule] = []
     package var residualCopiesKept: Duration?
     package var neighbours = SchemaClaims()
+    package var notes: (any NoteStore)?
     package let tls: TLS
     /// The authorities; `nil` for the system's.
     package let caFile: String?

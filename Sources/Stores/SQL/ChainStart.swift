@@ -10,15 +10,18 @@ struct ChainStart: Sendable {
     let rowSQL: [String]
     /// Count the rows of the user's account; empty without any.
     ///
-    /// All of them stand while the application has not begun to erase it: rows that lead to no user
-    /// are older then, and of others.
+    /// While all of them stand, as many rows that lead to no user as stood there before are of
+    /// others.
     let accountSQL: [String]
     /// True for a row of the rule's table that may be of a user without such rows.
     let isLoose: String
-    /// Finds one.
+    /// Counts them.
     let looseSQL: String
     /// What the receipt says then.
     let entry: PurgeCounts.Entry
+
+    /// What leads to the rows of a rule: one at which the chain starts, or the account alone.
+    enum Lead { case row, account }
 
     /// `nil` for a rule that needs no other row, and where foreign keys let no row be loose.
     init?<Dialect: SQLDialect>(
@@ -32,7 +35,7 @@ struct ChainStart: Sendable {
         else { return nil }
         // What was masked for others is not the user's.
         isLoose = condition + planner.uncounted(by: rule, in: table) + unmasked
-        looseSQL = Dialect.count(in: table, where: isLoose, limit: "1")
+        looseSQL = "SELECT count(*) FROM \(table.reference) WHERE \(isLoose)"
         let roots = planner.roots(of: rule)
         rowSQL = planner.countSQL(of: roots)
         let accounts = planner.accounts(like: planner.root(of: rule))
@@ -145,23 +148,33 @@ extension ForeignKeyPlanner {
 }
 
 extension SQLConnection {
-    /// Whether rows of the user stand at which the chain of a rule starts.
-    func leads(
-        _ start: ChainStart,
-        _ parameters: SQLParameters
-    ) throws(SQLError) -> Bool {
-        for sql in start.rowSQL {
-            if try count(sql, parameters) > 0 { return true }
+    /// What the counts say of a rule if no row of the user stands at which its chain starts.
+    ///
+    /// Until the loose rows are counted, an entry of one row says that the account stood.
+    func unreached(
+        _ table: TablePlan<Dialect>,
+        _ order: PurgeOrder,
+        _ reached: inout [TableRule: ChainStart.Lead]
+    ) throws(SQLError) -> [PurgeCounts.Entry] {
+        guard let start = table.start, reached[table.rule] != .row,
+            let user = table.root.key(for: order.user)
+        else { return [] }
+        for sql in start.rowSQL where reached[table.rule] != .row {
+            let rows = try count(sql, .of(user, time: order.cutoff))
+            if rows > 0 { reached[table.rule] = .row }
         }
-        return false
+        guard reached[table.rule] != .row else { return [] }
+        var entry = start.entry
+        if reached[table.rule] == .account { entry.rowCount = 1 }
+        return [entry]
     }
 
-    /// The rules that count as reached before the work begins, since the user's account stands.
+    /// The rules of users whose account stands before the work begins.
     func ledByAccount(
         _ order: PurgeOrder,
         _ plan: SQLPlan<Dialect>
-    ) throws(SQLError) -> Set<TableRule> {
-        var found: Set<TableRule> = []
+    ) throws(SQLError) -> [TableRule: ChainStart.Lead] {
+        var found: [TableRule: ChainStart.Lead] = [:]
         var known: [[String]: Bool] = [:]
         for table in plan.tables {
             guard let start = table.start, !start.accountSQL.isEmpty,
@@ -174,7 +187,7 @@ extension SQLConnection {
                 }
                 known[start.accountSQL] = stands
             }
-            if stands { found.insert(table.rule) }
+            if stands { found[table.rule] = .account }
         }
         return found
     }
@@ -191,10 +204,13 @@ extension PurgeAnswer {
     /// What it says of rules to which nothing led.
     var unreached: [PurgeCounts.Entry] { counts?.unreached ?? [] }
 
-    /// The same answer without what it says of rules of which no row is loose.
+    /// The same answer without what it says of rules of which no row can be the user's.
     func without(_ entries: Set<PurgeCounts.Entry>) -> PurgeAnswer {
-        guard !entries.isEmpty, var counts else { return self }
+        guard !unreached.isEmpty, var counts else { return self }
         counts.entries.removeAll(where: entries.contains)
+        for index in counts.entries.indices where counts.entries[index].unreachedRule != nil {
+            counts.entries[index].rowCount = 0
+        }
         return switch self {
         case .done: .done(counts)
         case .held(_, let names): .held(counts, under: names)

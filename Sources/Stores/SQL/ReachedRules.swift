@@ -8,10 +8,10 @@ struct ReachedRules {
         let partitionKey: String?
     }
 
-    private var rules: [Place: Set<TableRule>] = [:]
+    private var rules: [Place: [TableRule: ChainStart.Lead]] = [:]
 
-    subscript(order: PurgeOrder) -> Set<TableRule> {
-        get { rules[Self.place(of: order)] ?? [] }
+    subscript(order: PurgeOrder) -> [TableRule: ChainStart.Lead] {
+        get { rules[Self.place(of: order)] ?? [:] }
         set {
             // Without it a receipt says less than it could.
             if rules.count >= Limits.windowMax { rules.removeAll() }

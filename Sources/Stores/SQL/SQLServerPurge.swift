@@ -20,8 +20,8 @@ struct SQLServerPurge<Session: SQLSession> {
     private var counts = PurgeCounts()
     private var released: [TableRule: Int] = [:]
     private var isBegun = false
-    /// Rules that were reached, for what leads to their rows stood there.
-    private(set) var reached: Set<TableRule>
+    /// What led to the rows of rules.
+    private(set) var reached: [TableRule: ChainStart.Lead]
 
     init(
         session: Session,
@@ -30,7 +30,7 @@ struct SQLServerPurge<Session: SQLSession> {
         target: TargetName,
         uptime: @escaping @Sendable () -> Duration,
         masks: ServerMasks,
-        reached: Set<TableRule>
+        reached: [TableRule: ChainStart.Lead]
     ) {
         self.session = session
         self.plan = plan
@@ -120,26 +120,19 @@ struct SQLServerPurge<Session: SQLSession> {
     /// Rows that go behind those that lead to them are asked for before these go.
     private mutating func begin() throws(SQLError) {
         guard !isBegun else { return }
-        reached.formUnion(try session.ledByAccount(order, plan))
-        for table in plan.tables where table.isReleased { try noteStart(table) }
-        isBegun = true
-    }
-
-    private mutating func noteStart(_ table: TablePlan<Session.Dialect>) throws(SQLError) {
-        guard let start = table.start, !reached.contains(table.rule),
-            let user = table.root.key(for: order.user)
-        else { return }
-        if try session.leads(start, .of(user, time: order.cutoff)) {
-            reached.insert(table.rule)
-        } else {
-            counts.entries.append(start.entry)
+        reached.merge(try session.ledByAccount(order, plan)) { before, _ in before }
+        for table in plan.tables where table.isReleased {
+            counts.entries += try session.unreached(table, order, &reached)
         }
+        isBegun = true
     }
 
     private mutating func close(_ counter: TableCounter) throws(SQLError) {
         counts.entries += counter.entries
         let table = plan.tables[tableIndex]
-        if !table.isReleased { try noteStart(table) }
+        if !table.isReleased {
+            counts.entries += try session.unreached(table, order, &reached)
+        }
         self.counter = nil
         chunkRows = SQLLimits.chunkRows
         tableIndex += 1

@@ -339,6 +339,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 let begun = clock.uptime()
                 let (found, plan) = try diagnose(signal)
                 try adopt(plan, since: begun, [])
+                await noteLooseRows(of: plan?.tables.compactMap(\.start) ?? [])
                 return TargetFindings(
                     problems: found.problems,
                     advice: found.advice,

@@ -31,18 +31,18 @@ struct SQLitePurgeProgress: Sendable {
         var counts = PurgeCounts()
         /// Rows that went with the last ones that referred to them.
         var released: [TableRule: Int] = [:]
-        /// Rules that were reached, for what leads to their rows stood there.
-        var reached: Set<TableRule> = []
+        /// What led to the rows of rules.
+        var reached: [TableRule: ChainStart.Lead] = [:]
     }
 
     var isolation = Isolation.optimistic
     var answers: [PurgeAnswer?]
     var next = 0
     var resume: Resume?
-    /// Rules that an earlier call reached, for each order.
-    let reachedBefore: [Set<TableRule>]
+    /// What led to the rows of rules in an earlier call, for each order.
+    let reachedBefore: [[TableRule: ChainStart.Lead]]
 
-    init(reachedBefore: [Set<TableRule>]) {
+    init(reachedBefore: [[TableRule: ChainStart.Lead]]) {
         answers = reachedBefore.map { _ in nil }
         self.reachedBefore = reachedBefore
     }

@@ -141,7 +141,8 @@ struct SQLitePurgeTransaction {
                 progress.resume = resume
                 return false
             }
-            if !table.plan.isReleased { try noteStart(table.plan, order, &resume) }
+            guard !table.plan.isReleased else { continue }
+            resume.counts.entries += try reader.unreached(table.plan, order, &resume.reached)
         }
         progress.resume = nil
         let held = try reader.held(order, plan)
@@ -161,26 +162,11 @@ struct SQLitePurgeTransaction {
         if let resume = progress.resume { return resume }
         var resume = SQLitePurgeProgress.Resume()
         resume.reached = progress.reachedBefore[progress.next]
-            .union(try reader.ledByAccount(order, plan))
+        resume.reached.merge(try reader.ledByAccount(order, plan)) { before, _ in before }
         for table in plan.tables where table.isReleased {
-            try noteStart(table, order, &resume)
+            resume.counts.entries += try reader.unreached(table, order, &resume.reached)
         }
         return resume
-    }
-
-    private func noteStart(
-        _ table: TablePlan<SQLiteDialect>,
-        _ order: PurgeOrder,
-        _ resume: inout SQLitePurgeProgress.Resume
-    ) throws(SQLError) {
-        guard let start = table.start, !resume.reached.contains(table.rule),
-            let key = table.root.key(for: order.user)
-        else { return }
-        if try reader.leads(start, .of(key, time: order.cutoff)) {
-            resume.reached.insert(table.rule)
-        } else {
-            resume.counts.entries.append(start.entry)
-        }
     }
 
     // MARK: Tables

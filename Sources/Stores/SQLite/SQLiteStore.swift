@@ -73,7 +73,7 @@ package struct SQLiteStore: TableStore, DrillCopying {
         )
         plan.keys = claims.keys
         plan.residualCopiesKept = environment.target.residualCopiesKept
-        plan.neighbours = environment.neighbours
+        (plan.neighbours, plan.notes) = (environment.neighbours, environment.notes)
         return SQLiteTarget(plan: plan, hasher: environment.hasher, clock: environment.clock)
     }
 

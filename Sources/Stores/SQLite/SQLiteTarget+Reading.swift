@@ -115,8 +115,10 @@ extension SQLiteTarget {
     }
 
     /// Counts a user's rows of one table, each piece in a transaction of its own.
+    ///
+    /// Without an order, those that are of no certain user.
     func count(
-        _ order: PurgeOrder,
+        _ order: PurgeOrder?,
         from start: SQLiteRowCount,
         of table: TablePlan<SQLiteDialect>,
         _ counting: SQLiteCounting,
@@ -237,14 +239,15 @@ struct SQLiteCountTransaction {
         _ before: SQLiteRowCount,
         of table: TablePlan<SQLiteDialect>,
         _ counting: SQLiteCounting,
-        for order: PurgeOrder
+        for order: PurgeOrder?
     ) throws(SQLError) -> SQLiteRowCount {
         try reader.reading(plan, deadline: before.deadline) {
             () throws(SQLError) -> SQLiteRowCount in
-            guard let key = table.root.key(for: order.user) else { return .none }
+            let key: RootKey? = order.map { table.root.key(for: $0.user) } ?? table.root.sample
+            guard let key else { return .none }
             let query = try SQLiteQuery(before.sql(counting), on: reader.db, target: reader.target)
             defer { query.forget() }
-            try query.bind(.of(key, time: order.cutoff))
+            try query.bind(.of(key, time: order?.cutoff))
             for (offset, value) in before.position.enumerated() {
                 try query.bind(value, at: SQLiteCounting.firstPlace + Int32(offset))
             }

@@ -1,3 +1,4 @@
+package import Engine
 package import Lifecycle
 
 /// Which database a SQLite target purges, and how.
@@ -9,6 +10,7 @@ package struct SQLiteTargetPlan: Sendable {
     package var keys: [KeyRule] = []
     package var residualCopiesKept: Duration?
     package var neighbours = SchemaClaims()
+    package var notes: (any NoteStore)?
     package let triggers: TriggerPolicy
     package let vacuum: VacuumPolicy
 

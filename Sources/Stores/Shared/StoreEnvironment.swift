@@ -9,6 +9,7 @@ package struct StoreEnvironment: Sendable {
     package let hasher: any KeyedHasher
     /// What other targets do in the same database.
     package let neighbours: SchemaClaims
+    package var notes: (any NoteStore)?
 
     package init(
         target: TargetConfiguration,

@@ -34,7 +34,7 @@ extension MySQLFixture: ShapeStore {
     ) -> any UserListing & RowHolding & CoverageSearching {
         let commits = Ticks()
         var plan = plan(rules)
-        plan.keys = keys
+        (plan.keys, plan.notes) = (keys, notes)
         return target(plan) { statement in
             guard statement == "COMMIT" else { return true }
             return commits.value.wrappingAdd(1, ordering: .relaxed).newValue < transactionsMax

@@ -92,6 +92,7 @@ final class MySQLServer: Sendable {
 struct MySQLFixture {
     let server: MySQLServer
     let database: String
+    let notes = StandInNotes()
 
     /// Makes the tables by `sql` in a new database.
     init(_ sql: String, server: MySQLServer? = nil) throws {

@@ -94,6 +94,7 @@ struct ServerFailure: Error {
 struct PostgreSQLFixture {
     let server: PostgreSQLServer
     let schema: String
+    let notes = StandInNotes()
 
     /// Makes the tables by `sql`, with the new schema first in the search path.
     init(_ sql: String) throws {

@@ -64,7 +64,7 @@ struct GoneStart: Sendable, CustomTestStringConvertible {
     private static let ownedChain =
         clearedChain
         + "ALTER TABLE orders ADD COLUMN seller TEXT; UPDATE orders SET seller = 'b';"
-    private static let bareChain = """
+    fileprivate static let bareChain = """
         CREATE TABLE users(id INTEGER PRIMARY KEY, login TEXT UNIQUE);
         CREATE TABLE orders(id INTEGER PRIMARY KEY, u INTEGER);
         CREATE TABLE items(id INTEGER PRIMARY KEY, o INTEGER);
@@ -76,7 +76,7 @@ struct GoneStart: Sendable, CustomTestStringConvertible {
         SchemaShape.rule("items", "o", via: "orders.id"),
     ]
 
-    private static let account = [
+    fileprivate static let account = [
         SchemaShape.rule("users", "id", type: .integer),
         SchemaShape.rule("orders", "u", type: .integer),
         SchemaShape.rule("items", "o", via: "orders.id"),
@@ -288,6 +288,41 @@ struct ChainStartTests {
         let chain = try kind.open(SchemaShape.polymorphic.sql)
         let tags = await chain.target(SchemaShape.polymorphic.rules).purge([order("x")])
         #expect(Self.unreached(tags.first) == [])
+    }
+
+    @Test(
+        "a row without a parent may be the user's if it had one at the first check",
+        arguments: ShapeKind.allCases
+    )
+    func since(kind: ShapeKind) async throws {
+        let more = "INSERT INTO users VALUES (3, 'c'), (4, 'd'), (5, 'e'), (6, 'f');"
+        let app = try kind.open(
+            GoneStart.bareChain + more + "INSERT INTO items VALUES (9, 99);"
+        )
+        func purge(_ user: String) async -> [String]? {
+            let target = app.target(GoneStart.account)
+            #expect(await target.diagnose() == [])
+            return Self.unreached(await target.purge([order(user, cutoff: Self.cutoff)]).first)
+        }
+        let items = ["items: o via orders.id"]
+        #expect(await purge("3") == [])
+        try app.run("DELETE FROM orders WHERE u = 1")
+        #expect(await purge("1") == items)
+        #expect(try app.dump("items").count == 3)
+        // Whose it is nothing says, also after a restart.
+        #expect(await purge("4") == items)
+        try app.run("DELETE FROM items WHERE id IN (1, 9)")
+        #expect(await purge("5") == [])
+        try app.run("DELETE FROM orders WHERE u = 2")
+        #expect(await purge("6") == items)
+    }
+
+    @Test("without a first check any row without a parent may be the user's")
+    func unchecked() async throws {
+        let app = try AppDatabase(GoneStart.bareChain + "INSERT INTO items VALUES (9, 99);")
+        try app.execute("DELETE FROM orders WHERE u = 1; DELETE FROM items WHERE id = 1")
+        let answers = await app.target(GoneStart.account).purge([order("1", cutoff: Self.cutoff)])
+        #expect(Self.unreached(answers.first) == ["items: o via orders.id"])
     }
 
     /// A user with more rows than one transaction takes, who goes before them.

@@ -68,7 +68,7 @@ extension AppDatabase: ShapeStore {
             if count >= transactionsMax { throw CancellationError() }
         }
         var plan = SQLiteTargetPlan(name: TargetName("app-db"), path: path, rules: rules)
-        plan.keys = keys
+        (plan.keys, plan.notes) = (keys, notes)
         return SQLiteTarget(
             plan: plan,
             hasher: StandInHasher(),
@@ -89,7 +89,7 @@ extension PostgreSQLFixture: ShapeStore {
     ) -> any UserListing & RowHolding & CoverageSearching {
         let commits = Ticks()
         var plan = plan(rules)
-        plan.keys = keys
+        (plan.keys, plan.notes) = (keys, notes)
         return target(plan) { statement in
             guard statement == "COMMIT" else { return true }
             return commits.value.wrappingAdd(1, ordering: .relaxed).newValue < transactionsMax
