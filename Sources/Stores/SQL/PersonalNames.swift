@@ -12,7 +12,7 @@ enum PersonalNames {
     private static let userIDs: Set<String> = [
         "uid", "userid", "useruuid", "userguid", "userref", "username", "login", "accountid",
         "ownerid", "authorid", "memberid", "customerid", "personid", "profileid", "creatorid",
-        "createdby", "updatedby", "deletedby", "senderid", "recipientid", "receiverid",
+        "createdby", "updatedby", "deletedby", "ownedby", "senderid", "recipientid", "receiverid",
         "followerid", "assigneeid", "userpk",
     ]
 
@@ -36,6 +36,11 @@ enum PersonalNames {
     /// Whether a ``canonical(_:)`` name of a column is one of a user id.
     static func isUserID(_ name: String) -> Bool {
         userIDs.contains(name) || name.hasSuffix("userid") || name.hasSuffix("useruuid")
+    }
+
+    /// Whether a ``canonical(_:)`` name of a column says whose the row is, with no other word.
+    static func isOwner(_ name: String) -> Bool {
+        userIDs.contains(name) || name.hasSuffix("owner")
     }
 
     /// Whether a ``canonical(_:)`` name of a column is one of personal data.

@@ -129,6 +129,7 @@ extension RealSchema {
                 ["\(id(30, next($0))), \(id(11, next($0))), 1, \(id(11, $0)), 7, ''"]
             },
         ],
-        user: { "\(id(11, $0))" }
+        user: { "\(id(11, $0))" },
+        edits: belowGoes
     )
 }

@@ -64,7 +64,8 @@ extension RealSchema {
             },
             Fill("wp_links") { ["\(id(21, $0)), 'https://example.org', \(id(11, $0))"] },
         ],
-        user: { "\(id(11, $0))" }
+        user: { "\(id(11, $0))" },
+        edits: belowGoes
     )
 
     static let mastodon = RealSchema(
@@ -237,6 +238,7 @@ extension RealSchema {
             Fill("wagtailusers_userprofile") { ["\(id(23, $0)), \(id(11, $0)), ''"] },
         ],
         user: { "\(id(11, $0))" },
+        edits: belowGoes,
         cleared: [Cleared("wagtailcore_comment", "resolved_by_id", owner: "user_id")]
     )
 

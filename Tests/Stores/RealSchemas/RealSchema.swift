@@ -41,6 +41,17 @@ struct RealSchema: Sendable, CustomStringConvertible {
 
     var description: String { name }
 
+    /// What others wrote below the user's rows goes with these.
+    static let belowGoes = [
+        (
+            line: """
+            action = "keep"
+            keep_reason = "the row is of others and refers to the user's"
+            """,
+            by: "action = \"delete\""
+        )
+    ]
+
     static let userCount = 1000
     static let erased = Set(stride(from: 20, through: userCount, by: 20))
 

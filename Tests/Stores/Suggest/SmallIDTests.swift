@@ -70,6 +70,20 @@ import Testing
         #expect(!found.contains { $0.hasPrefix("deals.parent_company_id") }, "\(found)")
     }
 
+    @Test("one column of several tables is one question") func tenant() async throws {
+        let bills = (1...30).map { "(\($0), \($0))" }.joined(separator: ", ")
+        let sql =
+            Self.schema { $0 }.replacing("owner_id", with: "weight") + """
+                CREATE TABLE bills(n INTEGER PRIMARY KEY, inviter_id INTEGER);
+                INSERT INTO bills VALUES \(bills);
+                """
+        let app = try AppDatabase(sql)
+        let made = try await SuggestedRules(app.target([]), userTable: "users.id")
+        let text = made.text.replacing("\n#   ", with: " ")
+        let question = "DECIDE: 'inviter_id' of 2 tables may hold ids of users"
+        #expect(text.contains(question), "\(text)")
+    }
+
     @Test("the suggestion asks, and writes no rule") func question() async throws {
         let sql = Self.schema { $0 }.replacing("owner_id", with: "weight")
         let app = try AppDatabase(sql)

@@ -29,8 +29,81 @@ extension SuggestedShape {
     static let all = [
         chain, bareChain, tree, polymorphic, composite, authorAndEditor, messages, members,
         byEmail, address, cascade, belowOthers, neededBelowOthers, amongUsers, numbers,
-        inside, unrelated,
+        inside, unrelated, discussion, creators, namedByKey, joined,
     ]
+
+    /// Rows of others, with and below those of the user, stay where no key demands otherwise.
+    static let discussion = SuggestedShape(
+        name: "topics of one user with posts of another, without keys",
+        sql: users + """
+            CREATE TABLE topics(id INTEGER PRIMARY KEY, user_id TEXT,
+                last_post_user_id TEXT NOT NULL);
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, user_id TEXT,
+                reply_to_user_id TEXT);
+            CREATE TABLE bookmarks(id INTEGER PRIMARY KEY, user_id TEXT NOT NULL,
+                marked_id INTEGER, marked_type TEXT);
+            INSERT INTO topics VALUES (1, 'user-anna', 'user-bert'), (2, 'user-bert', 'user-anna');
+            INSERT INTO posts VALUES (1, 1, 'user-anna', NULL), (2, 1, 'user-bert', 'user-anna'),
+                (3, 2, 'user-bert', NULL);
+            INSERT INTO bookmarks VALUES (1, 'user-bert', 1, 'Topic'), (2, 'user-anna', 2, 'Topic');
+            """,
+        rules: [
+            "bookmarks.marked_id via topics.id where marked_type: keep",
+            "bookmarks.user_id: delete", "posts.reply_to_user_id: anonymize",
+            "posts.topic_id via topics.id: keep", "posts.user_id: delete",
+            "topics.last_post_user_id: keep", "topics.user_id: delete", "users.id: delete",
+        ],
+        left: [
+            "topics": ["2|user-bert|user-anna"], "posts": ["2|1|user-bert|", "3|2|user-bert|"],
+            "bookmarks": ["1|user-bert|1|Topic"],
+        ],
+        words: ["DECIDE: rows of other users refer to the user's, which go; they stay: shall"]
+    )
+
+    static let creators = SuggestedShape(
+        name: "two columns that name who made a row that others use",
+        sql: users + """
+            CREATE TABLE sites(id INTEGER PRIMARY KEY, creator_id TEXT, creator_login TEXT);
+            CREATE TABLE plans(id INTEGER PRIMARY KEY, created_by TEXT NOT NULL);
+            INSERT INTO sites VALUES (1, 'user-anna', 'user-anna'), (2, 'user-bert', 'user-bert');
+            INSERT INTO plans VALUES (1, 'user-anna'), (2, 'user-bert');
+            """,
+        rules: [
+            "plans.created_by: keep", "sites.creator_id: anonymize",
+            "sites.creator_login: anonymize", "users.id: delete",
+        ],
+        left: [
+            "sites": ["1||", "2|user-bert|user-bert"], "plans": ["1|user-anna", "2|user-bert"],
+        ],
+        words: ["DECIDE: the name says that the user only worked on the row, but it cannot be NULL"]
+    )
+
+    static let namedByKey = SuggestedShape(
+        name: "children with the name of the parent's key",
+        sql: users + """
+            CREATE TABLE log_visit(idvisit INTEGER PRIMARY KEY, user_id TEXT);
+            CREATE TABLE log_action(n INTEGER PRIMARY KEY, idvisit INTEGER);
+            INSERT INTO log_visit VALUES (1, 'user-anna'), (2, 'user-bert');
+            INSERT INTO log_action VALUES (1, 1), (2, 2);
+            """,
+        rules: [
+            "log_action.idvisit via log_visit.idvisit: delete", "log_visit.user_id: delete",
+            "users.id: delete",
+        ],
+        left: ["log_visit": ["2|user-bert"], "log_action": ["2|2"]]
+    )
+
+    static let joined = SuggestedShape(
+        name: "ids that a mark joins with another word",
+        sql: users + """
+            CREATE TABLE options(id INTEGER PRIMARY KEY, name TEXT, value TEXT);
+            INSERT INTO options VALUES (1, 'user-anna_default', 'x'),
+                (2, 'user-bert_default', 'y'), (3, 'site_default', 'z');
+            """,
+        rules: ["options.name: delete", "users.id: delete"],
+        left: ["options": ["2|user-bert_default|y", "3|site_default|z"]],
+        words: ["pattern = \"{user}_default\""]
+    )
 
     static let chain = SuggestedShape(
         name: "a chain of foreign keys that restrict",

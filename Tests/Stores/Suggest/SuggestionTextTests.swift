@@ -150,10 +150,11 @@ extension SuggestedText {
                 CREATE TABLE chat_messages(id INTEGER PRIMARY KEY,
                     user_id TEXT NOT NULL REFERENCES users);
                 """,
-            words: ["messages", "mails", "chat_messages"].map { table in
-                "DECIDE: a message is shared with those who received it: does it go with this"
-                    + " user?\n[[target.table]]\ntable = \"\(table)\""
-            }
+            words: [
+                "DECIDE: others may read these rows: do they go with this user, or stay"
+                    + " anonymized? (", "'messages.sender_id'", "'mails.sender_id'",
+                "'chat_messages.user_id'", "DECIDE stands once below",
+            ]
         ),
         SuggestedText(
             name: "who owns a row, and who worked on it",

@@ -26,49 +26,48 @@ extension RuleSuggester {
         let via = ParentColumn(table: table, column: parent)
         let fact =
             "Foreign key \(Self.list(key.childColumns)) to '\(table)' \(key.actionText)."
+        let othersGo = isOfUsers(child, besides: key.childColumns) ? Self.othersGo : nil
         if key.cascades {
             var seen: Set<String> = child.name == table ? [] : [table]
-            guard needsRule(child, &seen) else {
-                note(child.name, cascadesFrom: table)
-                askAboutOthers(in: child, key, below: table)
+            let isNeeded = needsRule(child, &seen)
+            if !isNeeded { note(child.name, cascadesFrom: table) }
+            guard isNeeded, child.name == table || !leads(from: table, to: child.name) else {
+                // What the database deletes along may be of other users, which no rule shows.
+                guard othersGo != nil else { return }
+                let rows =
+                    child.name == table
+                    ? "rows of '\(table)' that refer to the user's go with them"
+                    : "rows of '\(child.name)' go with those of '\(table)'"
+                ask("\(rows) by ON DELETE CASCADE, also rows of other users", about: table)
                 return
             }
-            guard child.name == table || !leads(from: table, to: child.name) else {
-                askAboutOthers(in: child, key, below: table)
-                return
-            }
-            let rule = rule(child, column, via: via)
-            add(
-                SuggestedRule(
-                    rule: rule,
-                    facts: [fact + " Its own rows need order."],
-                    decision: isOfUsers(child, besides: key.childColumns) ? Self.othersGo : nil
-                )
-            )
+            add(rule(child, column, via: via), fact + " Its own rows need order.", othersGo)
             return
         }
         guard key.restricts else { return }
-        let isNullable = isNullable([column], in: child)
         if child.name == table || child.name == user.table {
-            addBack(child, column, via, fact, isNullable: isNullable)
+            addBack(child, column, via, fact)
             return
         }
         let isOfOthers = (rules[child.name] ?? []).contains { $0.rule.via == nil }
         let isCircle = leads(from: table, to: child.name)
-        guard isNullable && (isOfOthers || key.cannotSetNull) || isCircle else {
-            var made = SuggestedRule(
-                rule: rule(child, column, via: via),
-                facts: [fact + " Its rows are parts of those there and go first."],
-                decision: isOfUsers(child, besides: key.childColumns) ? Self.othersGo : nil
+        guard isNullable([column], in: child) && (isOfOthers || key.cannotSetNull) || isCircle
+        else {
+            add(
+                rule(child, column, via: via),
+                fact + " Its rows are parts of those there and go first.",
+                othersGo,
+                key.cannotSetNull ? "the \(Self.keyKeeps), but \(Self.orPlaceholder)" : nil
             )
-            if key.cannotSetNull { made.ask("the \(Self.keyKeeps), but \(Self.orPlaceholder)") }
-            add(made)
             return
         }
-        addBack(child, column, via, fact, isNullable: isNullable)
+        addBack(child, column, via, fact)
     }
 
     private static let othersGo = "rows of other users that refer to the user's go with them"
+    private static let othersStay =
+        "rows of other users refer to the user's, which go; they stay: shall they go, too?"
+    private static let refersToUser = "the row is of others and refers to the user's"
 
     /// Whether a row may be another user's than the one to which `columns` lead.
     private func isOfUsers(_ child: TableShape, besides columns: [String]) -> Bool {
@@ -78,49 +77,29 @@ extension RuleSuggester {
         }
     }
 
-    /// What the database deletes along may be of other users, which no rule shows.
-    private mutating func askAboutOthers(
-        in child: TableShape,
-        _ key: ForeignKey,
-        below table: String
-    ) {
-        guard isOfUsers(child, besides: key.childColumns) else { return }
-        let rows =
-            child.name == table
-            ? "rows of '\(table)' that refer to the user's go with them"
-            : "rows of '\(child.name)' go with those of '\(table)'"
-        ask("\(rows) by ON DELETE CASCADE, also rows of other users", about: table)
-    }
-
     /// A reference back to rows that go, from rows that stay.
     private mutating func addBack(
         _ child: TableShape,
         _ column: String,
         _ via: ParentColumn,
-        _ fact: String,
-        isNullable: Bool
+        _ fact: String
     ) {
-        if isNullable {
+        if isNullable([column], in: child) {
             add(
-                SuggestedRule(
-                    rule: rule(
-                        child,
-                        column,
-                        via: via,
-                        clears: true,
-                        keepReason: "the row is of others; only the reference goes"
-                    ),
-                    facts: [fact],
-                    decision: "rows of others stay and lose the reference; with \"delete\" they go"
-                )
+                rule(
+                    child,
+                    column,
+                    via: via,
+                    keeping: "the row is of others; only the reference goes"
+                ),
+                fact,
+                "rows of others stay and lose the reference; with \"delete\" they go"
             )
         } else if child.name == via.table {
             add(
-                SuggestedRule(
-                    rule: rule(child, column, via: via),
-                    facts: [fact + " A row that others refer to takes them along."],
-                    decision: "rows of other users below the user's go with them"
-                )
+                rule(child, column, via: via),
+                fact + " A row that others refer to takes them along.",
+                "rows of other users below the user's go with them"
             )
         } else {
             note(
@@ -159,7 +138,7 @@ extension RuleSuggester {
     }
 
     private mutating func addTyped(_ child: TableShape, _ typed: TypedReference) {
-        guard let parent = schema.table(typed.type.table), let key = primaryKey(of: parent),
+        guard let parent = schema.table(typed.type.table), let key = parent.singleKey,
             fits(typed.column, of: child, key, of: parent), child.name != parent.name,
             !leads(from: parent.name, to: child.name)
         else {
@@ -169,20 +148,18 @@ extension RuleSuggester {
             )
             return
         }
+        let isOfOthers = isOfUsers(child, besides: [typed.column])
         add(
-            SuggestedRule(
-                rule: rule(
-                    child,
-                    typed.column,
-                    via: ParentColumn(table: parent.name, column: key),
-                    where: [typed.condition]
-                ),
-                facts: [
-                    "'\(typed.column)' refers to the table that '\(typed.typeColumn)' names: this"
-                        + " value means '\(parent.name)'."
-                ],
-                decision: isOfUsers(child, besides: [typed.column]) ? Self.othersGo : nil
-            )
+            rule(
+                child,
+                typed.column,
+                via: ParentColumn(table: parent.name, column: key),
+                where: [typed.condition],
+                keeping: isOfOthers ? Self.refersToUser : nil,
+                clears: false
+            ),
+            typed.fact,
+            isOfOthers ? Self.othersStay : nil
         )
     }
 
@@ -190,41 +167,40 @@ extension RuleSuggester {
 
     /// Columns such as `post_id` that can hold the key of a table.
     private func namedChildren(of table: String) -> [(child: TableShape, column: String)] {
-        guard table != user.table, let parent = schema.table(table),
-            let key = primaryKey(of: parent)
-        else { return [] }
+        guard table != user.table, let parent = schema.table(table) else { return [] }
         return named(after: table).filter { child, column in
-            child.name != user.table && fits(column, of: child, key, of: parent)
+            let isOfUser = (rules[child.name] ?? []).contains { other in
+                other.rule.column == column
+                    && (other.rule.via == nil || other.rule.via?.table == user.table)
+            }
+            return child.name != user.table && !isOfUser
+                && key(of: parent, for: column).map { fits(column, of: child, $0, of: parent) }
+                    ?? false
         }
     }
 
     private mutating func addNamed(_ child: TableShape, _ column: String, of table: String) {
-        guard let parent = schema.table(table), let key = primaryKey(of: parent),
+        guard let parent = schema.table(table), let key = key(of: parent, for: column),
             !leads(from: table, to: child.name)
         else { return }
-        let isOfOthers = (rules[child.name] ?? []).contains { $0.rule.via == nil }
-        // Where no key is declared, NULL is allowed everywhere and says nothing.
-        let clears = isOfOthers && hasKeys && isNullable([column], in: child)
+        let isOfOthers = isOfUsers(child, besides: [column])
         add(
-            SuggestedRule(
-                rule: rule(
-                    child,
-                    column,
-                    via: ParentColumn(table: table, column: key),
-                    clears: clears,
-                    keepReason: "the row is of others; only the reference goes"
-                ),
-                facts: ["'\(column)' is no foreign key, but named like one to '\(table)'."],
-                decision: isOfOthers
-                    ? "rows of other users may refer to the user's; shall they go, too?"
-                    : "do these rows belong to those of '\(table)'?"
-            )
+            rule(
+                child,
+                column,
+                via: ParentColumn(table: table, column: key),
+                keeping: isOfOthers ? Self.refersToUser : nil,
+                clears: false
+            ),
+            "'\(column)' is no foreign key, but named like one to '\(table)'.",
+            isOfOthers ? Self.othersStay : "do these rows belong to those of '\(table)'?"
         )
     }
 
-    private func primaryKey(of table: TableShape) -> String? {
-        let columns = table.columns.filter(\.isPrimaryKey)
-        return columns.count == 1 ? columns[0].name : nil
+    /// The unique column with the name of the one that refers to it, or the primary key.
+    private func key(of parent: TableShape, for column: String) -> String? {
+        let same = parent.column(column, ignoringCase: true)?.name
+        return same.flatMap { parent.isUnique([$0]) ? $0 : nil } ?? parent.singleKey
     }
 
     private func fits(

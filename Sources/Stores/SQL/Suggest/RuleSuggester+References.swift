@@ -21,21 +21,27 @@ extension RuleSuggester {
         addTyped(shape)
         let references = references(of: shape)
         let owner = owner(of: shape, references)
+        let deleting = references.filter { reason(keeping: $0, in: shape, owner) == nil }
         for reference in references {
-            let clears = clears(reference, in: shape, owner)
+            let reason = reason(keeping: reference, in: shape, owner)
+            let clears = reason == Self.losesUser
             let via = reference.parent.map { ParentColumn(table: user.table, column: $0) }
+            let question =
+                clears
+                ? question(clearing: reference, in: shape)
+                : question(naming: reference, in: shape, among: deleting)
             add(
-                SuggestedRule(
-                    rule: rule(
-                        shape,
-                        reference.column,
-                        via: via,
-                        template: reference.template,
-                        clears: clears
-                    ),
-                    facts: [reference.fact],
-                    decisions: decisions(reference, in: shape, clears: clears, among: references)
-                )
+                rule(
+                    shape,
+                    reference.column,
+                    via: via,
+                    template: reference.template,
+                    keeping: reason,
+                    clears: clears
+                ),
+                reference.fact,
+                reference.isByName ? "is it a user id at all?" : nil,
+                question
             )
         }
     }
@@ -98,7 +104,7 @@ extension RuleSuggester {
         let bare = names.bare(user.table)
         let other = names.table(of: column.name, in: shape.name)
         let isElsewhere = other != nil && other != user.table
-        let isStrong = !isElsewhere && isNamedOfUser(column.name, bare)
+        let isStrong = !isElsewhere && PersonalNames.isNamed(column.name, after: user, bare)
         let count = sample.tables[shape.name]?.count(column.name) ?? TableSample.Count()
         let whole = count.whole[0] ?? 0
         let fact =
@@ -123,78 +129,56 @@ extension RuleSuggester {
         )
     }
 
-    private func isNamedOfUser(_ column: String, _ bare: String) -> Bool {
-        let name = PersonalNames.canonical(column)
-        let table = PersonalNames.canonical(bare)
-        let singular = table.hasSuffix("s") ? String(table.dropLast()) : table
-        return PersonalNames.isUserID(name) || PersonalNames.isAudit(column)
-            || name == singular + "id" || name == singular
-            || name == singular + PersonalNames.canonical(user.column)
-    }
-
     // MARK: What happens to a row
 
     /// The reference by which a row is the user's: rows go by it, and the others are cleared.
     private func owner(of shape: TableShape, _ references: [UserReference]) -> String? {
         let rank = { (reference: UserReference) -> Int in
-            if reference.key?.cascades == true { return 4 }
+            if reference.key?.cascades == true { return 6 }
             if reference.key?.onDelete == "SET NULL" { return 0 }
             if PersonalNames.isAudit(reference.column) { return 1 }
-            return isNullable([reference.column], in: shape) ? 2 : 3
+            let isOwner = PersonalNames.isOwner(PersonalNames.canonical(reference.column))
+            return (isOwner ? 4 : 2) + (isNullable([reference.column], in: shape) ? 0 : 1)
         }
         // Of equals the first.
         let best = references.map(rank).max() ?? 0
         return references.first { rank($0) == best }?.column
     }
 
-    /// Whether the reference becomes NULL and the row stays.
-    private func clears(
-        _ reference: UserReference,
+    /// Why the row stays; `nil` where it goes, as only the reference of its owner or a key demands.
+    private func reason(
+        keeping reference: UserReference,
         in shape: TableShape,
         _ owner: String?
-    ) -> Bool {
-        guard isNullable([reference.column], in: shape), reference.key?.cascades != true else {
-            return false
-        }
-        if reference.key?.onDelete == "SET NULL" { return true }
-        if PersonalNames.isAudit(reference.column) { return true }
-        // Where no key is declared, NULL is allowed everywhere and says nothing.
-        return hasKeys && reference.column != owner
+    ) -> String? {
+        let isOfOwner = reference.column == owner && !PersonalNames.isAudit(reference.column)
+        guard reference.key?.cascades != true,
+            !isOfOwner || reference.key?.onDelete == "SET NULL"
+        else { return nil }
+        if isNullable([reference.column], in: shape) { return Self.losesUser }
+        return reference.key == nil ? Self.namesUser : nil
     }
 
-    private func decisions(
-        _ reference: UserReference,
-        in shape: TableShape,
-        clears: Bool,
-        among references: [UserReference]
-    ) -> [String] {
-        var questions: [String] = []
-        if reference.isByName { questions.append("is it a user id at all?") }
-        let isAudit = PersonalNames.isAudit(reference.column)
-        if clears {
-            let personal = shape.columns.map(\.name).filter { name in
-                name != reference.column && PersonalNames.isPersonal(PersonalNames.canonical(name))
-            }
-            if !personal.isEmpty {
-                questions.append(
-                    "the row stays; \(Self.list(personal)) may be the user's and need be set, too"
-                )
-            }
-        } else if isAudit || reference.key?.cannotSetNull == true {
-            let word = isAudit ? "name says that the user only worked on the row" : Self.keyKeeps
-            questions.append("the \(word), but \(Self.orPlaceholder)")
-        } else if let question = question(sharing: reference, in: shape, among: references) {
-            questions.append(question)
-        }
-        return questions
+    private func question(clearing reference: UserReference, in shape: TableShape) -> String? {
+        let personal = personal(shape).filter { $0 != reference.column }
+        return personal.isEmpty
+            ? nil : "the row stays; \(Self.list(personal)) may be the user's and need be set, too"
     }
 
-    /// What to ask about a row that goes with one user and is of others, too.
+    /// What to ask about a row that names the user and is of others, too.
     private func question(
-        sharing reference: UserReference,
+        naming reference: UserReference,
         in shape: TableShape,
         among references: [UserReference]
     ) -> String? {
+        let isAudit = PersonalNames.isAudit(reference.column)
+        if isAudit || reference.key?.cannotSetNull == true {
+            let word = isAudit ? "name says that the user only worked on the row" : Self.keyKeeps
+            return "the \(word), but \(Self.orPlaceholder)"
+        }
+        guard references.contains(where: { $0.column == reference.column }) else {
+            return "the row is of others, but \(Self.orPlaceholder)"
+        }
         let cascades = reference.key?.cascades == true
         // Where the schema says CASCADE, who worked on the row has no say.
         let count =
@@ -204,13 +188,13 @@ extension RuleSuggester {
             let cause = cascades ? ", as ON DELETE CASCADE says" : ""
             return "the row names \(count) users: does it go with this one\(cause)?"
         }
-        guard
-            PersonalNames.isSender(reference.column)
-                || PersonalNames.isTableOfMessages(names.bare(shape.name))
-        else { return nil }
-        return "a message is shared with those who received it: does it go with this user?"
+        let table = PersonalNames.canonical(names.bare(shape.name))
+        guard PersonalNames.isContent(reference.column, of: table) else { return nil }
+        return "others may read these rows: do they go with this user, or stay anonymized?"
     }
 
+    static let losesUser = "the row is of others; only the reference to the user goes"
+    private static let namesUser = "the row is of others and names the user"
     static let keyKeeps = "foreign key says that the row stays"
     static let orPlaceholder =
         "it cannot be NULL: delete the row, or set the id of a placeholder account?"
@@ -221,16 +205,7 @@ extension RuleSuggester {
     private mutating func addTyped(_ shape: TableShape) {
         noteUnknownTypes(shape)
         for typed in typed(shape) where typed.type.table == user.table {
-            add(
-                SuggestedRule(
-                    rule: rule(shape, typed.column, where: [typed.condition]),
-                    facts: [
-                        "'\(typed.column)' refers to the table that '\(typed.typeColumn)' names:"
-                            + " this value means '\(user.table)'."
-                    ],
-                    decision: nil
-                )
-            )
+            add(rule(shape, typed.column, where: [typed.condition]), typed.fact)
         }
     }
 }
@@ -259,6 +234,11 @@ struct TypedReference: Sendable {
     let column: String
     let typeColumn: String
     let type: TableSample.TypeName
+
+    var fact: String {
+        "'\(column)' refers to the table that '\(typeColumn)' names: this value means"
+            + " '\(type.table)'."
+    }
 
     var condition: ColumnCondition {
         ColumnCondition(column: typeColumn, test: .equals(type.value))

@@ -11,21 +11,17 @@ extension RuleSuggester {
             guard let parent = schema.table(key.parent), parent.name != table, parent.isOwn,
                 parent.problem == nil, rules[parent.name] == nil, parent.name != user.table
             else { continue }
-            let personal = parent.columns.map(\.name).filter {
-                PersonalNames.isPersonal(PersonalNames.canonical($0))
-            }
             let isProfile = PersonalNames.isTableOfUsers(parent.name)
-            guard !personal.isEmpty || isProfile || isAddress(parent.name) else { continue }
+            guard !personal(parent).isEmpty || isProfile || isAddress(parent.name) else {
+                continue
+            }
             let via = ParentColumn(table: table, column: key.childColumns[0])
             add(
-                owned: SuggestedRule(
-                    rule: rule(parent, key.parentColumns[0], via: via),
-                    facts: [
-                        "'\(table).\(key.childColumns[0])' refers to it. A row goes with the last"
-                            + " one that refers to it."
-                    ],
-                    decision: "are these rows data of users, or shared by all?"
-                )
+                rule(parent, key.parentColumns[0], via: via),
+                "'\(table).\(key.childColumns[0])' refers to it. A row goes with the last one that"
+                    + " refers to it.",
+                "are these rows data of users, or shared by all?",
+                owned: true
             )
         }
     }
@@ -65,19 +61,15 @@ extension RuleSuggester {
                 : reference?.isByName == true ? "is it a user id at all?" : nil
             let parent = user.columns[value]
             add(
-                SuggestedRule(
-                    rule: rule(
-                        shape,
-                        column.name,
-                        via: ParentColumn(table: user.table, column: parent),
-                        clears: clears
-                    ),
-                    facts: [
-                        "'\(column.name)' holds '\(user.table).\(parent)'"
-                            + " \(Self.share(whole, of: count.sampled))."
-                    ],
-                    decision: question
-                )
+                rule(
+                    shape,
+                    column.name,
+                    via: ParentColumn(table: user.table, column: parent),
+                    keeping: clears ? Self.losesUser : nil
+                ),
+                "'\(column.name)' holds '\(user.table).\(parent)'"
+                    + " \(Self.share(whole, of: count.sampled)).",
+                question
             )
         }
     }
@@ -196,6 +188,8 @@ extension RuleSuggester {
         return found
     }
 
+    private static let maybeIDs = "may hold ids of users"
+
     /// Words for small numbers that may be ids of users: no rule follows from them.
     private func mayHold(
         _ sampled: TableSample,
@@ -208,21 +202,30 @@ extension RuleSuggester {
         return found.map { numbers in
             let place = numbers.path.isEmpty ? "" : " at \(numbers.path)"
             let rows = Set(numbers.ids.map { $0.row }).count
-            return "may hold ids of users\(place) \(Self.share(rows, of: numbers.rows))"
+            return "\(Self.maybeIDs)\(place) \(Self.share(rows, of: numbers.rows))"
         }
     }
 
     /// Notes what no rule is about, as the check will report it.
     mutating func noteLeft() {
-        for holder in Self.holders(schema, user, sample) where holder.isLeft {
-            let place = "'\(holder.table).\(holder.column)'"
-            let isRuled = (rules[holder.table] ?? []).contains { $0.rule.column == holder.column }
-            guard !isRuled, !gaps.contains(where: { $0.hasPrefix(place + " holds ") }) else {
-                continue
-            }
+        let left = Self.holders(schema, user, sample).filter { holder in
+            let place = "'\(holder.table).\(holder.column)' holds "
+            return holder.isLeft && !gaps.contains { $0.hasPrefix(place) }
+                && !(rules[holder.table] ?? []).contains { $0.rule.column == holder.column }
+        }
+        // One column of many tables, such as that of a tenant, is one question.
+        let groups = Self.grouped(left) { holder in
+            holder.reason.hasPrefix(Self.maybeIDs + " in ")
+                ? holder.column : "\(holder.table).\(holder.column)"
+        }
+        for same in groups {
+            let (first, tables) = (same[0], same.map(\.table))
             note(
-                gap: "\(place) \(holder.reason). Mask the column, delete the rows by another rule,"
-                    + " or keep them with a reason."
+                gap: same.count == 1
+                    ? "'\(first.table).\(first.column)' \(first.reason). Mask the column, delete"
+                        + " the rows by another rule, or keep them with a reason."
+                    : "'\(first.column)' of \(same.count) tables \(Self.maybeIDs), if it is not"
+                        + " that of a tenant or the like: \(Self.list(tables))."
             )
         }
     }
@@ -300,16 +303,12 @@ extension RuleSuggester {
                 rule.via = ParentColumn(table: user.table, column: user.columns[place.value])
             }
             add(
-                SuggestedRule(
-                    rule: rule,
-                    facts: [
-                        "'\(column.name)' holds '\(user.table).\(user.columns[place.value])'"
-                            + " \(place.inside.place), of \(users.count) sampled users."
-                    ],
-                    decision: isWhole
-                        ? "is a row with such a text the user's?"
-                        : question(removing: place.inside, from: column.name)
-                )
+                rule,
+                "'\(column.name)' holds '\(user.table).\(user.columns[place.value])'"
+                    + " \(place.inside.place), of \(users.count) sampled users.",
+                isWhole
+                    ? "is a row with such a text the user's?"
+                    : question(removing: place.inside, from: column.name)
             )
         }
         return !sorted.isEmpty

@@ -26,8 +26,6 @@ struct RuleSuggester {
     private let named: [String: [(child: TableShape, column: String)]]
     /// Columns of foreign keys to the id of users, in lower case.
     private let keyed: Set<String>
-    /// The schema declares foreign keys.
-    let hasKeys: Bool
     /// How far ``follow()`` has come.
     private var followed = 0
 
@@ -36,10 +34,9 @@ struct RuleSuggester {
         names = TableNames(schema)
         typed = TypedReference.all(schema, sample)
         named = Self.named(schema, names)
-        let keys = schema.tables.flatMap(\.foreignKeys)
-        hasKeys = !keys.isEmpty
         keyed = Set(
-            keys.filter { $0.parent == user.table && $0.parentColumns == [user.column] }
+            schema.tables.flatMap(\.foreignKeys)
+                .filter { $0.parent == user.table && $0.parentColumns == [user.column] }
                 .flatMap(\.childColumns).map { $0.lowercased() }
         )
     }
@@ -84,8 +81,9 @@ struct RuleSuggester {
         for table in found.reversed() where table != user.table { made.rules += rules[table] ?? [] }
         made.rules += own.filter { $0.rule.action == .delete }
         made.gaps = gaps
-        made.uncovered = schema.tables.filter { $0.isOwn && rules[$0.name] == nil }
-            .map { (table: $0.name, reason: reason(for: $0)) }
+        let bare = schema.tables.filter { $0.isOwn && rules[$0.name] == nil }
+        made.uncovered = Self.grouped(bare) { reason(for: $0) }
+            .map { (table: $0.map(\.name).joined(separator: ", "), reason: reason(for: $0[0])) }
         let rows = sample.tables.values.map(\.rows.count).reduce(0, +)
         let count = schema.tables.count { $0.isOwn }
         made.extent =
@@ -99,24 +97,24 @@ struct RuleSuggester {
     // MARK: What others use
 
     /// Adds a rule, unless there is one about the same.
-    mutating func add(_ rule: SuggestedRule) {
-        let table = rule.rule.table
-        let isKnown = (rules[table] ?? []).contains { other in
-            other.rule.column == rule.rule.column && other.rule.via == rule.rule.via
-                && other.rule.conditions == rule.rule.conditions
-                && other.rule.inside == rule.rule.inside
+    ///
+    /// Rows that are `owned` go only when nothing refers to them: nothing is below them.
+    mutating func add(
+        _ rule: TableRule,
+        _ fact: String,
+        _ decisions: String?...,
+        owned: Bool = false
+    ) {
+        let table = rule.table
+        let isKnown = (rules[table] ?? []).map(\.rule).contains { other in
+            other.column == rule.column && other.via == rule.via
+                && other.conditions == rule.conditions && other.inside == rule.inside
         }
         guard !isKnown else { return }
         if rules[table] == nil { found.append(table) }
-        rules[table, default: []].append(rule)
-        if rule.rule.action == .delete, !deleted.contains(table) { deleted.append(table) }
-    }
-
-    /// Adds a rule whose rows go only when nothing refers to them: nothing is below them.
-    mutating func add(owned rule: SuggestedRule) {
-        guard rules[rule.rule.table] == nil else { return }
-        found.append(rule.rule.table)
-        rules[rule.rule.table] = [rule]
+        let made = SuggestedRule(rule: rule, fact: fact, decisions: decisions.compactMap(\.self))
+        rules[table, default: []].append(made)
+        if rule.action == .delete, !owned, !deleted.contains(table) { deleted.append(table) }
     }
 
     mutating func note(gap: String) {
@@ -130,7 +128,9 @@ struct RuleSuggester {
         var seen: Set<String> = []
         while seen.insert(table).inserted {
             if let index = rules[table]?.firstIndex(where: { $0.rule.action == .delete }) {
-                rules[table]?[index].ask(question)
+                if rules[table]?[index].decisions.contains(question) == false {
+                    rules[table]?[index].decisions.append(question)
+                }
                 return
             }
             guard let parent = cascaded[table] else { break }
@@ -180,10 +180,21 @@ struct RuleSuggester {
         _ names: TableNames
     ) -> [String: [(child: TableShape, column: String)]] {
         var found: [String: [(child: TableShape, column: String)]] = [:]
-        for child in schema.tables where child.isOwn && child.problem == nil {
+        let own = schema.tables.filter { $0.isOwn && $0.problem == nil }
+        // Keys such as `idvisit`, which one table has.
+        let all = own.flatMap { table in
+            table.columns.filter { table.isUnique([$0.name]) }
+                .map { (name: PersonalNames.canonical($0.name), table: table.name) }
+        }
+        let keys = Dictionary(grouping: all) { $0.name }.filter { name, tables in
+            tables.count == 1 && !PersonalNames.plain.contains(name)
+                && (name.hasPrefix("id") || name.hasSuffix("id"))
+        }
+        for child in own {
             let keyed = Set(child.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
             for column in child.columns where !keyed.contains(column.name.lowercased()) {
-                guard let table = names.table(of: column.name, in: child.name),
+                let key = keys[PersonalNames.canonical(column.name)]?[0].table
+                guard let table = names.table(of: column.name, in: child.name) ?? key,
                     table != child.name,
                     child.typeColumn(of: column.name) == nil
                 else { continue }
@@ -210,24 +221,25 @@ struct RuleSuggester {
         while let table = nextDeleted() { addChildren(of: table) }
     }
 
-    /// A rule about one column, with what the schema says about ids and times.
+    /// A rule about one column, with what the schema says about ids and times; with a reason the
+    /// rows stay.
     func rule(
         _ shape: TableShape,
         _ column: String,
         via: ParentColumn? = nil,
         where conditions: [ColumnCondition] = [],
         template: IDTemplate? = nil,
-        clears: Bool = false,
-        keepReason: String = "the row is of others; only the reference to the user goes"
+        keeping reason: String? = nil,
+        clears: Bool = true
     ) -> TableRule {
         let masks = [ColumnMask(column: column, strategy: .null)]
         var rule = TableRule(
             table: shape.name,
             column: column,
             idType: via == nil ? idType(of: column, in: shape) : .text,
-            action: clears ? .anonymize(masks) : .delete,
-            reason: clears ? keepReason : nil,
-            creation: clears ? nil : creation(of: shape)
+            action: reason == nil ? .delete : clears ? .anonymize(masks) : .keep,
+            reason: reason,
+            creation: reason == nil ? creation(of: shape) : nil
         )
         (rule.via, rule.conditions, rule.idTemplate) = (via, conditions, template)
         let isWhole = !conditions.isEmpty || template != nil || via != nil
@@ -311,19 +323,13 @@ struct RuleSuggester {
             facts += " Compared besides the id: \(Self.list(user.values))."
         }
         let template = user.template ?? IDTemplate(parts: user.parts, user.column)
-        var decision = "delete the rows of accounts, or anonymize them?"
+        var decision: String?
         if user.template == nil, let template {
             decision =
                 "the id is made of several columns; submit it as '\(template.text)', or change the"
                 + " template"
         }
-        add(
-            SuggestedRule(
-                rule: rule(shape, user.column, template: template),
-                facts: [facts],
-                decision: decision
-            )
-        )
+        add(rule(shape, user.column, template: template), facts, decision)
         for key in shape.foreignKeys where key.parent == user.table {
             if key.restricts { addSelf(shape, key) }
             guard key.cascades else { continue }
@@ -349,11 +355,8 @@ struct RuleSuggester {
         }
         let via = ParentColumn(table: shape.name, column: parent)
         add(
-            SuggestedRule(
-                rule: rule(shape, column, via: via, clears: true),
-                facts: ["'\(column)' refers to another user: it becomes NULL there."],
-                decision: nil
-            )
+            rule(shape, column, via: via, keeping: Self.losesUser),
+            "'\(column)' refers to another user: it becomes NULL there."
         )
     }
 
@@ -365,9 +368,7 @@ struct RuleSuggester {
         if let parent = cascaded[table.name] {
             return "its rows go with those of '\(parent)' by ON DELETE CASCADE"
         }
-        let personal = table.columns.map(\.name).filter {
-            PersonalNames.isPersonal(PersonalNames.canonical($0))
-        }
+        let personal = personal(table)
         let sound = personal.count == 1 ? "sounds" : "sound"
         let named = personal.isEmpty ? "" : "; DECIDE: \(Self.list(personal)) \(sound) personal"
         guard !gaps.contains(where: { $0.hasPrefix("'\(table.name).") }) else {
@@ -388,6 +389,23 @@ struct RuleSuggester {
         }
         return "no key leads to a user, and its \(rows) \(count == 1 ? "holds" : "hold") no value"
             + " that can only be a user's" + named
+    }
+
+    /// Those that have one text together, in the order of the first of each.
+    static func grouped<Item>(_ items: [Item], by text: (Item) -> String) -> [[Item]] {
+        var places: [String: Int] = [:]
+        return items.reduce(into: []) { groups, item in
+            let place = places[text(item), default: groups.count]
+            places[text(item)] = place
+            if place == groups.count { groups.append([item]) } else { groups[place].append(item) }
+        }
+    }
+
+    /// The columns with names of personal data.
+    func personal(_ table: TableShape) -> [String] {
+        table.columns.map(\.name).filter {
+            PersonalNames.isPersonal(PersonalNames.canonical($0))
+        }
     }
 
     static func list(_ names: [String]) -> String {

@@ -83,7 +83,11 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         var all: [String: [RowOwner]] = [:]
         for (name, sample) in samples.tables.sorted(by: { $0.key < $1.key }) {
             guard let table = schema.table(name) else { continue }
-            let found = planner.rules(of: name).flatMap { planner.owners($0, in: table, user) }
+            let own = planner.rules(of: name)
+            // Rows with owners that are kept below those of a user are not this user's.
+            let isOwned = own.contains { $0.via == nil }
+            let found = own.filter { !isOwned || $0.action != .keep || $0.via == nil }
+                .flatMap { planner.owners($0, in: table, user) }
             all[name] = found
             for owner in found where owner.column != nil {
                 samples.tables[name]?.add(owner, sample.values(of: owner.column ?? ""))

@@ -3,24 +3,11 @@ import Settings
 
 /// One rule of a suggestion, with what was found and what a person must decide.
 struct SuggestedRule: Sendable {
-    var rule: TableRule
+    let rule: TableRule
     /// Sentences: what was found, and why the rule follows.
-    var facts: [String]
+    let fact: String
     /// What the schema cannot tell; none where the facts leave no choice.
-    private(set) var decisions: [String]
-
-    init(rule: TableRule, facts: [String], decision: String? = nil) {
-        self.init(rule: rule, facts: facts, decisions: decision.map { [$0] } ?? [])
-    }
-
-    init(rule: TableRule, facts: [String], decisions: [String]) {
-        (self.rule, self.facts, self.decisions) = (rule, facts, decisions)
-    }
-
-    /// Adds what a person must decide, once.
-    mutating func ask(_ question: String) {
-        if !decisions.contains(question) { decisions.append(question) }
-    }
+    var decisions: [String]
 }
 
 /// A configuration of rules, made from a schema and sampled values.
@@ -71,9 +58,11 @@ struct RuleSuggestion: Sendable {
         var lines: [String] = []
         lines += Self.comment("User table: '\(user.table)' by '\(user.column)'; \(user.reason).")
         if !extent.isEmpty { lines += Self.comment(extent) }
+        let asked = RuleSuggester.grouped(
+            rules.flatMap { rule in rule.decisions.map { (question: $0, rule: rule.rule) } }
+        ) { $0.question }
         let decisions =
-            rules.map(\.decisions.count).reduce(0, +) + gaps.count
-            + uncovered.count { $0.reason.contains("DECIDE:") }
+            asked.count + gaps.count + uncovered.count { $0.reason.contains("DECIDE:") }
         let times = decisions == 1 ? "once" : "\(decisions) times"
         lines += Self.comment(
             decisions == 0
@@ -83,7 +72,20 @@ struct RuleSuggestion: Sendable {
         for problem in problems {
             lines += Self.comment("PROBLEM, which the check refuses: \(problem).")
         }
-        for rule in rules { lines += [""] + rule.lines }
+        // What takes rows away comes first.
+        let common = asked.filter { $0.count > 1 }
+        let isGrave = { (group: [(question: String, rule: TableRule)]) in
+            group.contains { $0.rule.action == .delete }
+        }
+        for group in common.filter(isGrave) + common.filter({ !isGrave($0) }) {
+            let places = group.map { "\($0.rule.table).\($0.rule.column)" }
+            lines += Self.comment(
+                "DECIDE: \(group[0].question) (\(RuleSuggester.list(places)))",
+                indent: "  "
+            )
+        }
+        let known = Set(common.map { $0[0].question })
+        for rule in rules { lines += [""] + rule.lines(without: known) }
         if !gaps.isEmpty {
             lines += ["", "# Not covered by the rules above:"]
             for gap in gaps { lines += Self.comment("DECIDE: \(gap)", indent: "  ") }
@@ -123,9 +125,12 @@ struct RuleSuggestion: Sendable {
 }
 
 extension SuggestedRule {
-    fileprivate var lines: [String] {
-        var lines = RuleSuggestion.comment(facts.joined(separator: " "))
-        for decision in decisions { lines += RuleSuggestion.comment("DECIDE: \(decision)") }
+    /// Without questions that are asked once for several rules.
+    fileprivate func lines(without known: Set<String>) -> [String] {
+        var lines = RuleSuggestion.comment(fact)
+        for decision in decisions where !known.contains(decision) {
+            lines += RuleSuggestion.comment("DECIDE: \(decision)")
+        }
         return lines + ["[[target.table]]"] + rule.tomlLines
     }
 }

@@ -44,10 +44,10 @@ struct SuggestionUser: Sendable {
         }
         let found = schema.tables.filter { table in
             table.isOwn && table.problem == nil && isNamedOfUsers(table, schema)
-                && primaryKey(of: table) != nil
+                && table.singleKey != nil
         }
         let ranked = found.sorted { referrers(to: $0, schema) > referrers(to: $1, schema) }
-        guard let first = ranked.first, let column = primaryKey(of: first),
+        guard let first = ranked.first, let column = first.singleKey,
             ranked.count == 1 || referrers(to: first, schema) > referrers(to: ranked[1], schema)
         else {
             return .refused(
@@ -68,7 +68,7 @@ struct SuggestionUser: Sendable {
             return .refused("no table has the name; --user-table is TABLE.COLUMN")
         }
         if let problem = shape.problem { return .refused(problem) }
-        guard let name = name ?? primaryKey(of: shape) else {
+        guard let name = name ?? shape.singleKey else {
             return .refused(
                 "table '\(shape.name)' has no primary key of one column; --user-table must be"
                     + " TABLE.COLUMN"
@@ -104,12 +104,6 @@ struct SuggestionUser: Sendable {
         schema.tables.count { child in
             child.name != table.name && child.foreignKeys.contains { $0.parent == table.name }
         }
-    }
-
-    /// The only column of the primary key.
-    private static func primaryKey(of table: TableShape) -> String? {
-        let columns = table.columns.filter(\.isPrimaryKey)
-        return columns.count == 1 ? columns[0].name : nil
     }
 
     /// Without a rule about its users, a target has none.
@@ -168,6 +162,14 @@ struct SuggestionUser: Sendable {
     /// Whether a canonical name is one of what a user signs in with.
     static func isLogin(_ name: String) -> Bool {
         ["username", "userlogin", "login", "loginname", "nickname", "handle"].contains(name)
+    }
+}
+
+extension TableShape {
+    /// The only column of the primary key.
+    var singleKey: String? {
+        let keys = columns.filter(\.isPrimaryKey)
+        return keys.count == 1 ? keys[0].name : nil
     }
 }
 

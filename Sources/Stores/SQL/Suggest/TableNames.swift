@@ -118,30 +118,33 @@ extension PersonalNames {
     private static let audits: Set<String> = [
         "editor", "editorid", "approver", "approverid", "reviewer", "reviewerid", "moderator",
         "moderatorid", "assignee", "assigneeid", "lasteditorid", "actionuserid", "resolverid",
-        "creator", "creatorid", "whodunnit",
+        "creator", "creatorid", "whodunnit", "modifier", "modifierid", "usermodified",
+        "actinguserid", "modifieduserid", "lastpostuserid",
     ]
 
     /// Whether a column of that name says who did something to a row that others may own.
     static func isAudit(_ column: String) -> Bool {
         let name = canonical(column)
-        if audits.contains(name) { return true }
-        return ["by", "byid", "byuser", "byuserid", "byaccountid"].contains { end in
-            name.hasSuffix(end) && name != end
+        // The same user by another value, such as `creator_login` beside `creator_id`.
+        let ends = ["", "login", "username", "name"].filter { name.hasSuffix($0) }
+        if ends.contains(where: { audits.contains(String(name.dropLast($0.count))) }) {
+            return true
         }
+        return !name.hasPrefix("ownedby")
+            && ["by", "byid", "byuser", "byuserid", "byaccountid"].contains { end in
+                name.hasSuffix(end) && name != end
+            }
     }
 
-    /// Whether a column of that name says who sent a row to others.
-    static func isSender(_ column: String) -> Bool {
+    /// Whether rows with such a column, or of such a table, are what users write for others.
+    static func isContent(_ column: String, of table: String) -> Bool {
+        let writers = ["sender", "fromid", "from", "fromuser", "author", "poster"]
         let name = canonical(column)
-        return ["sender", "senderid", "fromid", "fromuser", "fromuserid"].contains {
-            name.hasSuffix($0)
+        if writers.contains(where: { name.hasSuffix($0) || name.hasSuffix($0 + "id") }) {
+            return true
         }
-    }
-
-    /// Whether a table of that name holds what users write to each other.
-    static func isTableOfMessages(_ table: String) -> Bool {
-        let name = canonical(table)
-        return name.hasSuffix("message") || name.hasSuffix("messages")
+        return ["message", "post", "comment", "article", "topic", "thread", "page", "review"]
+            .contains { table.hasSuffix($0) || table.hasSuffix($0 + "s") }
     }
 
     private static let measures = [
@@ -164,12 +167,16 @@ extension PersonalNames {
     /// table.
     static func isReference(_ column: String, to user: SuggestionUser, bare: String) -> Bool {
         let name = canonical(column)
-        let table = canonical(bare)
-        let singular = table.hasSuffix("s") ? String(table.dropLast()) : table
-        if isUserID(name) || isAudit(column) { return true }
-        if name == singular || name == singular + canonical(user.column) { return true }
-        guard !isMeasure(name) else { return false }
         let words = ["user", "owner", "author", "creator", "sender", "recipient", "member"]
-        return words.contains { name.contains($0) }
+        return isNamed(column, after: user, bare)
+            || !isMeasure(name) && words.contains { name.contains($0) }
+    }
+
+    /// Whether a column of that name holds a user id wherever it has values of that type.
+    static func isNamed(_ column: String, after user: SuggestionUser, _ bare: String) -> Bool {
+        let (name, table) = (canonical(column), canonical(bare))
+        let singular = table.hasSuffix("s") ? String(table.dropLast()) : table
+        return isUserID(name) || isAudit(column)
+            || ["", "id", canonical(user.column)].contains { name == singular + $0 }
     }
 }

@@ -124,7 +124,8 @@ extension ValueMatcher {
         guard text.utf8.count <= 200 else { return [] }
         let parts = text.split { !($0.isLetter || $0.isNumber || "@._-".contains($0)) }
         let words = text.split { !($0.isLetter || $0.isNumber || "@._:+-/".contains($0)) }
-        let found = (parts + words).filter {
+        let all = parts + words + parts.flatMap(Self.joined)
+        let found = all.filter {
             Self.isDistinct(String($0)) && known(String($0)) != nil
         }
         guard let first = found.first, let value = known(String(first)) else { return [] }
@@ -132,7 +133,7 @@ extension ValueMatcher {
         let isOfUser = { (word: Substring) in
             word.startIndex != first.startIndex && known(String(word.drop { $0 == "@" })) != nil
         }
-        guard !(parts + words).contains(where: isOfUser) else { return [] }
+        guard !all.contains(where: isOfUser) else { return [] }
         let before = String(text[..<first.startIndex])
         let after = String(text[first.endIndex...])
         let around = before + after

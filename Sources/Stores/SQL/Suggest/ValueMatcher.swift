@@ -47,8 +47,10 @@ struct ValueMatcher: Sendable {
         guard let text = Self.text(value) else { return .other }
         if let found = known[text] { return .whole(found) }
         // A part and the word that it is of may be one value.
-        let tokens = Set(Self.tokens(of: text).filter(Self.isDistinct))
-        let found = tokens.compactMap { known[$0] }
+        let tokens = Set(Self.tokens(of: text))
+        let parts = tokens.filter { known[$0] == nil }.flatMap { Self.joined($0[...]) }
+        let found = tokens.union(parts.map(String.init)).filter(Self.isDistinct)
+            .compactMap { known[$0] }
         return found.isEmpty ? .other : .inside(found)
     }
 
@@ -138,6 +140,13 @@ struct ValueMatcher: Sendable {
             found += word.split { "/:".contains($0) }.map(String.init)
         }
         return found
+    }
+
+    /// What stands before and behind each `_`, as in `anna_default`.
+    static func joined(_ word: Substring) -> [Substring] {
+        word.indices.filter { word[$0] == "_" }.prefix(8).flatMap { mark in
+            [word[..<mark], word[word.index(after: mark)...]]
+        }
     }
 
     private static func isInside(_ character: Character) -> Bool {
