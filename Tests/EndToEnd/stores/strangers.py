@@ -92,7 +92,7 @@ def edited(checks, app, text):
     for pattern, by in app.edits:
         text, found = re.subn(pattern, by, text, flags=re.M)
         checks.check(f"{app.name}: {pattern!r} is a line of the suggestion", found > 0, text)
-        count += found
+        count += found * len(by.splitlines())
     return text, count
 
 

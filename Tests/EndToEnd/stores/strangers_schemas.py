@@ -36,6 +36,21 @@ class App:
     shared: list = dataclasses.field(default_factory=list)
 
 
+def edit(place, action, *masked):
+    """Another action for the rule about a column; what is masked becomes NULL, or a given value."""
+    table, column = place.split(".")
+    lines = [f'action = "{action}"']
+    if masked:
+        masks = (mask.split(" = ") if " = " in mask else (mask, None) for mask in masked)
+        sets = (f'{name} = {{ strategy = "constant", value = {value} }}' if value
+                else f'{name} = {{ strategy = "null" }}' for name, value in masks)
+        lines.append(f"set = {{ {', '.join(sets)} }}")
+    if action != "delete":
+        lines.append('keep_reason = "content of the community"')
+    before = rf'^(table = "{table}"\ncolumn = "{column}"\n(?:(?!action).+\n)*)'
+    return before + r"action = .*(?:\nset = .*)?(?:\nkeep_reason = .*)?", r"\1" + "\n".join(lines)
+
+
 def beside(n, by=1):
     return (n - 1 + by) % USERS + 1
 
@@ -117,7 +132,10 @@ CREATE TABLE user_histories (id integer PRIMARY KEY, acting_user_id integer, tar
 CREATE TABLE bookmarks (id bigint PRIMARY KEY, user_id bigint NOT NULL, bookmarkable_id integer, bookmarkable_type varchar, created_at timestamp NOT NULL);
 CREATE TABLE incoming_emails (id integer PRIMARY KEY, user_id integer, topic_id integer, from_address varchar, to_addresses varchar, created_at timestamp NOT NULL);
 CREATE TABLE categories (id integer PRIMARY KEY, name varchar(50) NOT NULL, user_id integer NOT NULL);
-""", discourse, shared=[("categories", [k, f"Category {k}", -1]) for k in range(1, 10)])
+""", discourse, edits=[
+    edit("user_histories.target_user_id", "anonymize", "target_user_id", "email"),
+    edit("invites.invited_by_id", "delete"),
+], shared=[("categories", [k, f"Category {k}", -1]) for k in range(1, 10)])
 
 
 def mattermost(n):
@@ -153,7 +171,9 @@ CREATE TABLE status (userid varchar(26) PRIMARY KEY, status varchar(32), lastact
 CREATE TABLE audits (id varchar(26) PRIMARY KEY, createat bigint, userid varchar(26), action varchar(512), ipaddress varchar(64));
 CREATE TABLE tokens (token varchar(64) PRIMARY KEY, createat bigint, type varchar(64), extra varchar(2048));
 CREATE TABLE systems (name varchar(64) PRIMARY KEY, value varchar(1024));
-""", mattermost, identity=lambda n: lettered(1, n), shared=[("systems", ["Version", "9.5.0"])])
+""", mattermost, edits=[
+    edit("fileinfo.creatorid", "delete"),
+], identity=lambda n: lettered(1, n), shared=[("systems", ["Version", "9.5.0"])])
 
 
 def zulip(n):
@@ -188,7 +208,14 @@ CREATE TABLE zerver_attachment (id integer PRIMARY KEY, file_name text NOT NULL,
 CREATE TABLE zerver_draft (id integer PRIMARY KEY, user_profile_id integer NOT NULL REFERENCES zerver_userprofile DEFERRABLE INITIALLY DEFERRED, content text NOT NULL, last_edit_time timestamptz NOT NULL);
 CREATE TABLE zerver_useractivity (id integer PRIMARY KEY, user_profile_id integer NOT NULL REFERENCES zerver_userprofile DEFERRABLE INITIALLY DEFERRED, query varchar(50) NOT NULL, count integer NOT NULL, last_visit timestamptz NOT NULL);
 CREATE TABLE social_auth_usersocialauth (id bigint PRIMARY KEY, provider varchar(32) NOT NULL, uid varchar(255) NOT NULL, user_id integer NOT NULL REFERENCES zerver_userprofile DEFERRABLE INITIALLY DEFERRED);
-""", zulip, shared=[("zerver_realm", [2, "trains", "Trains"])] + [("zerver_recipient", [k + 2001, k, 2]) for k in range(9)])
+""", zulip, edits=[
+    edit("zerver_message.sender_id", "anonymize", f"sender_id = {USERS + 1}"),
+    edit("zerver_usermessage.message_id", "keep"),
+    edit("zerver_reaction.message_id", "keep"),
+], shared=[
+    ("zerver_realm", [2, "trains", "Trains"]),
+    ("zerver_userprofile", [USERS + 1, 2, "gone@zulip.example", "none@zulip.example", "Gone", DATE]),
+] + [("zerver_recipient", [k + 2001, k, 2]) for k in range(9)])
 
 
 def redmine(n):
@@ -226,7 +253,10 @@ CREATE TABLE attachments (id integer PRIMARY KEY, container_id integer, containe
 CREATE TABLE messages (id integer PRIMARY KEY, board_id integer NOT NULL, parent_id integer, subject varchar NOT NULL, content text, author_id integer, created_on timestamp NOT NULL);
 CREATE TABLE changesets (id integer PRIMARY KEY, repository_id integer NOT NULL, revision varchar NOT NULL, committer varchar, user_id integer, committed_on timestamp NOT NULL);
 CREATE TABLE wiki_content_versions (id integer PRIMARY KEY, page_id integer NOT NULL, author_id integer, data text, updated_on timestamp NOT NULL);
-""", redmine, shared=[("projects", [k, f"Line {k}"]) for k in range(1, 10)])
+""", redmine, edits=[
+    edit("changesets.user_id", "anonymize", "user_id", "committer"),
+    edit("wiki_content_versions.author_id", "anonymize", "author_id"),
+], shared=[("projects", [k, f"Line {k}"]) for k in range(1, 10)])
 
 
 def moodle(n):
@@ -263,7 +293,9 @@ CREATE TABLE mdl_files (id bigint PRIMARY KEY, contenthash varchar(40) NOT NULL,
 CREATE TABLE mdl_sessions (id bigint PRIMARY KEY, sid varchar(128) NOT NULL, userid bigint NOT NULL, firstip varchar(45), timecreated bigint NOT NULL);
 CREATE TABLE mdl_config_log (id bigint PRIMARY KEY, userid bigint NOT NULL, timemodified bigint NOT NULL, name varchar(100) NOT NULL);
 CREATE TABLE mdl_course (id bigint PRIMARY KEY, fullname varchar(254) NOT NULL);
-""", moodle, shared=[("mdl_course", [k, f"Course {k}"]) for k in range(1, 10)])
+""", moodle, edits=[
+    edit("mdl_config_log.userid", "keep"),
+], shared=[("mdl_course", [k, f"Course {k}"]) for k in range(1, 10)])
 
 
 def bookstack(n):
@@ -300,7 +332,10 @@ CREATE TABLE social_accounts (id int unsigned PRIMARY KEY, user_id int NOT NULL,
 CREATE TABLE api_tokens (id int unsigned PRIMARY KEY, name varchar(191) NOT NULL, token_id varchar(191) NOT NULL UNIQUE, user_id int unsigned NOT NULL, created_at timestamp NULL);
 CREATE TABLE attachments (id int unsigned PRIMARY KEY, name varchar(191) NOT NULL, path text NOT NULL, uploaded_to int NOT NULL, created_by int NOT NULL, updated_by int NOT NULL, created_at timestamp NULL);
 CREATE TABLE images (id int unsigned PRIMARY KEY, name varchar(191) NOT NULL, url varchar(191) NOT NULL, created_by int NOT NULL, updated_by int NOT NULL, uploaded_to int NOT NULL, created_at timestamp NULL);
-""", bookstack, shared=[("roles", [k, f"Role {k}"]) for k in range(1, 4)]
+""", bookstack, edits=[
+    edit(f"{table}.created_by", "delete")
+    for table in ("page_revisions", "comments", "attachments", "images")
+], shared=[("roles", [k, f"Role {k}"]) for k in range(1, 4)]
     + [("books", [k, f"Line {k}", "NULL", "NULL", "NULL"]) for k in range(1, 10)])
 
 
@@ -338,7 +373,9 @@ CREATE TABLE email_recipients (id varchar(24) PRIMARY KEY, email_id varchar(24) 
 CREATE TABLE donation_payment_events (id varchar(24) PRIMARY KEY, name varchar(191), email varchar(191) NOT NULL, member_id varchar(24), amount int NOT NULL, created_at datetime NOT NULL, FOREIGN KEY (member_id) REFERENCES members (id) ON DELETE SET NULL);
 CREATE TABLE tokens (id varchar(24) PRIMARY KEY, token varchar(32) NOT NULL, data varchar(2000), created_at datetime NOT NULL);
 CREATE TABLE suppressions (id varchar(24) PRIMARY KEY, email varchar(191) NOT NULL UNIQUE, reason varchar(50) NOT NULL, created_at datetime NOT NULL);
-""", ghost, identity=lambda n: hexed(1, n), shared=[("newsletters", [hexed(90, 1), "Trains"])]
+""", ghost, edits=[
+    edit("donation_payment_events.member_id", "delete"),
+], identity=lambda n: hexed(1, n), shared=[("newsletters", [hexed(90, 1), "Trains"])]
     + [("posts", [hexed(91, k), f"Line {k}", DATE]) for k in range(9)])
 
 
