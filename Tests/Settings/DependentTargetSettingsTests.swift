@@ -117,7 +117,7 @@ struct DependentTargetSettingsTests {
         #expect(configuration.targets.map(\.name.rawValue) == ["app-db", "uploads"])
         let key = try #require(configuration.targets.first?.keys.first)
         #expect(key.name == "customer" && key.table == "accounts" && key.value == "crm_id")
-        #expect(key.idType == .integer && key.valueType == .text && !key.isShared)
+        #expect(key.userRule.idType == .integer && key.valueType == .text && !key.isShared)
         #expect(key.creation == CreationColumn(column: "created", unit: .unixSeconds))
         #expect(configuration.targets.last?.keyedBy?.description == "app-db.customer")
         #expect(configuration.cautions.allSatisfy { !$0.contains("is not used") })

@@ -4,22 +4,14 @@ internal import Lifecycle
 package struct KeyRule: Hashable, Sendable {
     /// What other targets call the ids.
     package let name: String
-    package let table: String
-    /// The column that holds the user id.
-    package let column: String
-    package let idType: IDType
+    /// Finds the user's rows.
+    package private(set) var userRule: TableRule
     /// The column that holds the ids.
     package let value: String
     /// How that column stores them.
     package let valueType: IDType
     /// Several users' rows may name one id.
     package let isShared: Bool
-    package let creation: CreationColumn?
-    /// What else finds the user's rows, as of the rule for the same rows.
-    package let via: ParentColumn?
-    package let conditions: [ColumnCondition]
-    package let idTemplate: IDTemplate?
-    package let identifiesUser: Bool
 
     /// The action of `user` counts for nothing.
     package init(
@@ -29,30 +21,18 @@ package struct KeyRule: Hashable, Sendable {
         valueType: IDType = .text,
         isShared: Bool = false
     ) {
-        self.name = name
-        table = user.table
-        column = user.column
-        idType = user.idType
-        creation = user.creation
-        (via, conditions, idTemplate) = (user.via, user.conditions, user.idTemplate)
-        identifiesUser = user.identifiesUser
-        self.value = value
-        self.valueType = valueType
-        self.isShared = isShared
+        (self.name, self.value, self.valueType) = (name, value, valueType)
+        (userRule, self.isShared) = (user.kept, isShared)
     }
 
-    /// Finds the user's rows.
-    var userRule: TableRule {
-        var rule = TableRule(
-            table: table,
-            column: column,
-            idType: idType,
-            action: .keep,
-            creation: creation
-        )
-        (rule.via, rule.conditions, rule.idTemplate) = (via, conditions, idTemplate)
-        rule.identifiesUser = identifiesUser
-        return rule
+    package var table: String { userRule.table }
+    package var creation: CreationColumn? { userRule.creation }
+
+    /// The same key, with tables named otherwise.
+    func named(_ name: (String) -> String) -> KeyRule {
+        var copy = self
+        copy.userRule = userRule.named(name)
+        return copy
     }
 
     /// Finds the rows that name an id.

@@ -41,7 +41,8 @@ extension SQLConnection {
     ) throws(SQLError) {
         guard !key.isShared, let shape = Dialect.shape(key.value, in: table) else { return }
         let column = Dialect.column(key.value, of: table.reference)
-        let fits = key.conditions.map { " AND \($0.sql(in: table, Dialect.self))" }.joined()
+        let fits = key.userRule.conditions.map { " AND \($0.sql(in: table, Dialect.self))" }
+            .joined()
         let place = "column '\(key.value)' of table '\(table.name)'"
         let isMissing = try countFirst("\(column) IS NULL\(fits)", in: table)
         if isMissing > 0 {

@@ -60,7 +60,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
             keys: keys.map { key in
                 // The cutoff of the rule that deals with the same rows, or the key's own.
                 let rule = rules.first {
-                    $0.table == key.table && Dialect.isSame($0.column, key.column)
+                    $0.table == key.table && Dialect.isSame($0.column, key.userRule.column)
                 }
                 let shape = planner.shape(key.table)
                 let cutoff = planner.cutoff(of: rule ?? key.userRule, in: shape)
@@ -70,10 +70,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         )
     }
 
-    private func listsUsers(
-        _ rules: [TableRule],
-        _ planner: ForeignKeyPlanner<Dialect>
-    ) -> Bool {
+    private func listsUsers(_ rules: [TableRule], _ planner: ForeignKeyPlanner<Dialect>) -> Bool {
         rules.contains { $0.action.changesRows && planner.root(of: $0).inside == nil }
     }
 
@@ -221,11 +218,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         )
     }
 
-    private mutating func checkMask(
-        _ mask: ColumnMask,
-        _ rule: TableRule,
-        _ shape: TableShape
-    ) {
+    private mutating func checkMask(_ mask: ColumnMask, _ rule: TableRule, _ shape: TableShape) {
         guard let column = column(mask.column, of: shape) else { return }
         let place = "column '\(column.name)' of table '\(shape.name)'"
         if column.isGenerated { problems.append("\(place) is generated and cannot be set") }

@@ -37,15 +37,7 @@ struct SQLSchema: Sendable {
         let name = { table($0)?.name ?? $0 }
         return SchemaClaims(
             rules: claims.rules.map { $0.named(name) },
-            keys: claims.keys.map { key in
-                KeyRule(
-                    name: key.name,
-                    user: key.userRule.named(name),
-                    value: key.value,
-                    valueType: key.valueType,
-                    isShared: key.isShared
-                )
-            }
+            keys: claims.keys.map { $0.named(name) }
         )
         .datedByParents()
     }

@@ -13,33 +13,15 @@ struct SQLServerPurge<Session: SQLSession> {
     let uptime: @Sendable () -> Duration
     let masks: ServerMasks
 
-    private var tableIndex = 0
-    private var counter: TableCounter?
-    private var chunkRows = SQLLimits.chunkRows
-    private var chunkCount = 0
-    private var counts = PurgeCounts()
-    private var released: [TableRule: Int] = [:]
-    private var isBegun = false
+    private(set) var tableIndex = 0
+    private(set) var counter: TableCounter?
+    private(set) var chunkRows = SQLLimits.chunkRows
+    private(set) var chunkCount = 0
+    var counts = PurgeCounts()
+    private(set) var released: [TableRule: Int] = [:]
+    private(set) var isBegun = false
     /// What led to the rows of rules.
     private(set) var reached: [TableRule: ChainStart.Lead]
-
-    init(
-        session: Session,
-        plan: SQLPlan<Session.Dialect>,
-        order: PurgeOrder,
-        target: TargetName,
-        uptime: @escaping @Sendable () -> Duration,
-        masks: ServerMasks,
-        reached: [TableRule: ChainStart.Lead]
-    ) {
-        self.session = session
-        self.plan = plan
-        self.order = order
-        self.target = target
-        self.uptime = uptime
-        self.masks = masks
-        self.reached = reached
-    }
 
     /// The table that is worked on, or was when it failed; `nil` behind the last.
     var table: String? { tableIndex < plan.tables.count ? plan.tables[tableIndex].table : nil }

@@ -257,8 +257,8 @@ extension KeyRule {
         _ problems: inout SectionProblems
     ) {
         let (table, column) = (section.requiredText("table"), section.requiredText("column"))
-        var idType: IDType = section.requiredChoice("id_type")
-        var creation = CreationColumn(section, &problems)
+        let idType: IDType = section.requiredChoice("id_type")
+        let creation = CreationColumn(section, &problems)
         let isShared = section.flag("shared")
         let rule = rules.first {
             $0.table.lowercased() == table.lowercased()
@@ -273,8 +273,7 @@ extension KeyRule {
                 let cause = "the [[target.table]] of the same table and column says otherwise"
                 problems.report(.contradiction, key, in: section.place, cause)
             }
-            (idType, creation) = (rule.idType, rule.creation)
-            section.values["id_type"] = .text(idType.rawValue)
+            section.values["id_type"] = .text(rule.idType.rawValue)
             if isShared, rule.action != .delete {
                 let cause =
                     "action \"\(rule.planAction.rawValue)\" leaves the rows, so that no id would"
@@ -282,22 +281,16 @@ extension KeyRule {
                 problems.report(.contradiction, "shared", in: section.place, cause)
             }
         }
-        var user = TableRule(
+        let user = TableRule(
             table: table,
             column: column,
             idType: idType,
             action: .keep,
             creation: creation
         )
-        if let rule {
-            (user.via, user.conditions, user.idTemplate) = (
-                rule.via, rule.conditions, rule.idTemplate
-            )
-            user.identifiesUser = rule.identifiesUser
-        }
         self.init(
             name: section.requiredText("name"),
-            user: user,
+            user: rule ?? user,
             value: section.requiredText("value"),
             valueType: section.requiredChoice("value_type"),
             isShared: isShared

@@ -14,11 +14,7 @@ struct TableCounter {
     init(table: String, action: String) { (self.table, self.action) = (table, action) }
 
     /// What the count before the work found.
-    init(
-        of rule: TableRule,
-        _ action: String,
-        _ counts: (found: Int, newer: Int, undated: Int)
-    ) {
+    init(of rule: TableRule, _ action: String, _ counts: (found: Int, newer: Int, undated: Int)) {
         self.init(table: rule.table, action: action)
         guard rule.action != .keep else {
             rowCount = counts.found

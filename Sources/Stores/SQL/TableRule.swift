@@ -6,9 +6,9 @@ package struct TableRule: Hashable, Sendable {
     /// The column that holds the user id, or what ``via`` names, maybe among others (``inside``).
     package let column: String
     package let idType: IDType
-    package let action: TableAction
+    package private(set) var action: TableAction
     /// Why rows are kept or only anonymized; shown on the receipt.
-    package let reason: String?
+    package private(set) var reason: String?
     /// Without it the time cutoff cannot hold in this table, and the receipt says so.
     package let creation: CreationColumn?
     /// What ``column`` refers to; `nil` when it holds the user id.
@@ -49,6 +49,14 @@ extension TableRule {
         var copy = self
         copy.table = name(table)
         copy.via = via.map { ParentColumn(table: name($0.table), column: $0.column) }
+        return copy
+    }
+
+    /// The same rows, which stay, whatever stands inside their values.
+    var kept: TableRule {
+        var copy = self
+        (copy.action, copy.reason) = (.keep, nil)
+        (copy.inside, copy.isDatedByParents) = (nil, false)
         return copy
     }
 

@@ -13,10 +13,7 @@ struct SQLiteReader: SQLConnection {
 
     init(db: Database, target: TargetName) { (self.db, self.target) = (db, target) }
 
-    func rows(
-        _ sql: String,
-        _ parameters: SQLParameters
-    ) throws(SQLError) -> [[BoundValue?]] {
+    func rows(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> [[BoundValue?]] {
         let query = try SQLiteQuery(sql, on: db, target: target)
         defer { query.forget() }
         try query.bind(parameters)
@@ -92,11 +89,7 @@ struct SQLiteReader: SQLConnection {
 private final class CountStatements {
     private var known: [(sql: String, query: SQLiteQuery)] = []
 
-    func query(
-        _ sql: String,
-        on db: Database,
-        target: TargetName
-    ) throws(SQLError) -> SQLiteQuery {
+    func query(_ sql: String, on db: Database, target: TargetName) throws(SQLError) -> SQLiteQuery {
         if let found = known.first(where: { $0.sql == sql }) { return found.query }
         let query = try SQLiteQuery(sql, on: db, target: target)
         known.append((sql: sql, query: query))

@@ -73,10 +73,7 @@ struct SQLiteRowCount: Sendable {
         }
     }
 
-    private mutating func walk(
-        _ query: SQLiteQuery,
-        _ clock: TargetClock
-    ) throws(SQLError) {
+    private mutating func walk(_ query: SQLiteQuery, _ clock: TargetClock) throws(SQLError) {
         let start = clock.uptime()
         var (rows, found, newer, undated) = (0, 0, 0, 0)
         var isSlow: Bool?
