@@ -7,6 +7,9 @@ extension PurgeCounts {
 
     fileprivate static let unreached = notLookedForAction + " by "
 
+    /// Ends the name of a rule whose rows were looked for only as the user's own row spells them.
+    package static let otherSpellings = " in other spellings"
+
     /// An entry for each such rule.
     package var unreached: [Entry] { entries.filter { $0.unreachedRule != nil } }
 
@@ -28,7 +31,9 @@ extension PurgeCounts {
         let before = entries
         if isWhole {
             entries.removeAll { entry in
-                entry.unreachedRule != nil && !other.entries.contains { $0.isSame(as: entry) }
+                // Afterwards nothing leads to what is spelled otherwise.
+                !(entry.unreachedRule ?? Self.otherSpellings).hasSuffix(Self.otherSpellings)
+                    && !other.entries.contains { $0.isSame(as: entry) }
             }
         }
         return other.entries.filter { entry in

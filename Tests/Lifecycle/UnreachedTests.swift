@@ -51,4 +51,14 @@ struct UnreachedTests {
         #expect(counts.unreached == (isUnreached ? [Self.rule] : []))
         #expect(counts.isNotLookedFor == isUnreached)
     }
+
+    @Test("what was not looked for in other spellings stays so, since its way is gone")
+    func spellings() {
+        let action = PurgeCounts.unreachedAction("email" + PurgeCounts.otherSpellings)
+        let entry = PurgeCounts.Entry(name: "letters", action: action, rowCount: 0)
+        var counts = PurgeCounts()
+        counts.add(PurgeCounts(entries: [entry, Self.plain, Self.other]))
+        counts.add(Self.found)
+        #expect(counts.unreached == [entry] && counts.isNotLookedFor)
+    }
 }

@@ -123,7 +123,7 @@ struct Receipt: Sendable {
         }
         sentences += partial.map { work in
             "Erased from '\(work.target)' only in part. NOT looked for, since the row that leads"
-                + " there was gone: \(work.counts.unreachedRules)."
+                + " there was gone, or looking took too long: \(work.counts.unreachedRules)."
         }
         return sentences + unmappedSentences
     }

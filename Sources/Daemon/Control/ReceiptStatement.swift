@@ -149,6 +149,6 @@ extension PurgeCounts {
     fileprivate var whyNotLookedFor: String {
         isWithoutAnyKey
             ? "no key led into this store"
-            : "the row that leads there was gone: \(unreachedRules)"
+            : "the row that leads there was gone, or looking took too long: \(unreachedRules)"
     }
 }

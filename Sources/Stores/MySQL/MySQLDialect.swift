@@ -46,6 +46,10 @@ enum MySQLDialect: SQLDialect {
         "CAST(CONVERT(\(column) USING utf8mb4) AS BINARY)"
     }
 
+    static func folded(_ text: String, _ column: ColumnShape) -> String {
+        bytes("LOWER(TRIM(\(text)))")
+    }
+
     private static func found(_ rule: TableRule, _ table: TableShape) -> (String, ColumnShape?) {
         (column(rule.column, of: table.reference), shape(rule.column, in: table))
     }

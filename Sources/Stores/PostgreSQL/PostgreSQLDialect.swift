@@ -107,6 +107,12 @@ enum PostgreSQLDialect: SQLDialect {
         "\(column)::text COLLATE pg_catalog.\"C\""
     }
 
+    /// Where equal texts have equal bytes, an index on `lower(trim(column))` serves it.
+    static func folded(_ text: String, _ column: ColumnShape) -> String {
+        let collation = column.isExact ? "" : " COLLATE pg_catalog.\"default\""
+        return "lower(btrim(\(text)::text\(collation)))"
+    }
+
     static func match(_ rule: TableRule, _ table: TableShape, id: String) -> String {
         let column = column(rule.column, of: table.reference)
         guard rule.idType == .text, let found = shape(rule.column, in: table), !found.isExact

@@ -136,15 +136,6 @@ extension ForeignKeyPlanner {
         let text = Dialect.text(Dialect.column(columns[0], of: table.reference))
         return " AND \(text) NOT IN (\(list))"
     }
-
-    /// The foreign key by which the rows of a rule refer to their parents.
-    private func key(_ rule: TableRule) -> ForeignKey? {
-        let names = joined(rule)
-        return schema(of: rule.table).foreignKeys.first { key in
-            key.parent == rule.via?.table && key.childColumns == names.map(\.child)
-                && key.parentColumns == names.map(\.parent)
-        }
-    }
 }
 
 extension SQLConnection {

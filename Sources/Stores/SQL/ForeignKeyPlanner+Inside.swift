@@ -17,7 +17,7 @@ extension ForeignKeyPlanner {
         case .match, .check: return isFound(rule, inside, name, found, value)
         case .nonCanonical:
             return isFoundOtherwise(rule, inside, name, found, value)
-        case .literal: return nil
+        case .literal, .spelled: return nil
         }
     }
 
@@ -144,11 +144,7 @@ extension ForeignKeyPlanner {
 
     /// True where the constant that replaces a value is the value, or has it in it; `nil` without a
     /// constant.
-    private func unlike(
-        _ rule: TableRule,
-        _ inside: InsideValue,
-        _ value: String
-    ) -> String? {
+    private func unlike(_ rule: TableRule, _ inside: InsideValue, _ value: String) -> String? {
         guard case .anonymize(let masks) = rule.action else { return nil }
         let texts = masks.filter(rule.changesPart).compactMap { mask -> String? in
             switch mask.strategy {

@@ -12,6 +12,8 @@ extension ForeignKeyPlanner {
         case nonCanonical
         /// Rows with the id as it was submitted.
         case literal
+        /// Rows with a value of the user's rows that is spelled otherwise.
+        case spelled
     }
 
     /// The rules of a table whose rows `via` leads through: those that delete, or the only one.
@@ -75,6 +77,7 @@ extension ForeignKeyPlanner {
         case .check: "(\(Dialect.check(rule, table)))"
         case .nonCanonical: Dialect.nonCanonical(rule, table).map { "(\($0))" }
         case .literal: Dialect.literal(rule, table).map { "(\($0))" }
+        case .spelled: nil
         }
     }
 
@@ -87,19 +90,24 @@ extension ForeignKeyPlanner {
         _ root: Root,
         _ depth: Int
     ) -> String? {
-        guard depth < Self.depthMax else { return nil }
+        let isSpelled = root == .spelled
+        guard depth < Self.depthMax, !isSpelled || isByValue(rule) else { return nil }
         let parent = shape(via.table).named("via\(depth)")
         if rule.inside != nil { return insideChain(rule, via, table, parent, root, depth) }
-        let found = followed(via.table).compactMap { search($0, in: parent, root, depth + 1) }
+        let above = isSpelled ? Root.match : root
+        let found = followed(via.table).compactMap { search($0, in: parent, above, depth + 1) }
         guard !found.isEmpty else { return nil }
-        let join = join(rule, table, parent)
+        let join = join(rule, table, parent, isSpelled)
         let isTree = via.table == rule.table && rule.action.deletes
         let rows =
             isTree
             ? tree(rule, join, parent, starts: anyOf(found), depth)
             : "SELECT \(join.parents) FROM \(shape(via.table).reference) AS \(parent.reference)"
                 + " WHERE \(anyOf(found))"
-        return "\(join.children) IN (\(rows))" + others(rule, via, table, depth)
+        // What the work finds is excluded before other owners are looked for.
+        let known = isSpelled ? " AND NOT coalesce(\(match(rule, in: table)), 1 = 0)" : ""
+        return "\(join.children) IN (\(rows))\(known)"
+            + others(rule, via, table, depth, isSpelled)
     }
 
     func anyOf(_ conditions: [String]) -> String {
@@ -127,28 +135,54 @@ extension ForeignKeyPlanner {
     /// The names of the columns: all of the foreign key if there is one, else those of the rule.
     func joined(_ rule: TableRule) -> [(child: String, parent: String)] {
         guard let via = rule.via else { return [] }
-        let key = schema(of: rule.table).foreignKeys.first { key in
+        guard let found = key(rule) else { return [(child: rule.column, parent: via.column)] }
+        return zip(found.childColumns, found.parentColumns).map { (child: $0, parent: $1) }
+    }
+
+    /// The foreign key by which the rows of a rule refer to their parents.
+    func key(_ rule: TableRule) -> ForeignKey? {
+        guard let via = rule.via else { return nil }
+        return schema(of: rule.table).foreignKeys.first { key in
             key.parent == via.table && key.childColumns.count == key.parentColumns.count
                 && zip(key.childColumns, key.parentColumns).contains { child, parent in
                     Dialect.isSame(child, rule.column) && Dialect.isSame(parent, via.column)
                 }
         }
-        guard let key else { return [(child: rule.column, parent: via.column)] }
-        return zip(key.childColumns, key.parentColumns).map { (child: $0, parent: $1) }
     }
 
-    func join(_ rule: TableRule, _ table: TableShape, _ parent: TableShape) -> Join {
-        Join(
-            pairs: joined(rule).map { names in
+    /// Its rows are found by what people write, such as an address, which is no id and no key.
+    private func isByValue(_ rule: TableRule) -> Bool {
+        guard let via = rule.via, rule.inside == nil, via.table != rule.table,
+            let child = Dialect.shape(rule.column, in: shape(rule.table)), child.holdsText,
+            let parent = Dialect.shape(via.column, in: shape(via.table)), parent.holdsText
+        else { return false }
+        return !parent.isPrimaryKey && !PersonalNames.canonical(via.column).hasSuffix("id")
+            && key(rule) == nil
+    }
+
+    /// As the columns compare, but that accents count where people write the values; or, for
+    /// other spellings, without regard to case and to blanks at the ends.
+    func join(
+        _ rule: TableRule,
+        _ table: TableShape,
+        _ parent: TableShape,
+        _ isSpelled: Bool = false
+    ) -> Join {
+        let isByValue = isByValue(rule)
+        return Join(
+            pairs: joined(rule).flatMap { names -> [(child: String, parent: String)] in
                 let child = Dialect.column(names.child, of: table.reference)
                 let found = Dialect.column(names.parent, of: parent.reference)
-                let types = (
-                    Dialect.shape(names.child, in: table)?.idTypes ?? [],
-                    Dialect.shape(names.parent, in: parent)?.idTypes ?? []
-                )
+                guard let one = Dialect.shape(names.child, in: table),
+                    let other = Dialect.shape(names.parent, in: parent)
+                else { return [(child: child, parent: found)] }
                 // An id as text here, as a number or UUID there.
-                let isText = types.0 == [.text] && !types.1.contains(.text)
-                return (child: child, parent: isText ? Dialect.text(found) : found)
+                let isText = one.idTypes == [.text] && !other.idTypes.contains(.text)
+                let pair = (child: child, parent: isText ? Dialect.text(found) : found)
+                guard isByValue, isSpelled || one.foldsAccents || other.foldsAccents
+                else { return [pair] }
+                let (below, above) = (Dialect.folded(child, one), Dialect.folded(found, other))
+                return (isSpelled ? [] : [pair]) + [(child: below, parent: above)]
             }
         )
     }
@@ -184,14 +218,17 @@ extension ForeignKeyPlanner {
         _ rule: TableRule,
         _ via: ParentColumn,
         _ table: TableShape,
-        _ depth: Int
+        _ depth: Int,
+        _ isSpelled: Bool = false
     ) -> String {
         let parent = shape(via.table)
-        guard rule.inside == nil, !parent.isUnique(joined(rule).map(\.parent)) else { return "" }
+        guard rule.inside == nil, isSpelled || !parent.isUnique(joined(rule).map(\.parent))
+        else { return "" }
         let owner = parent.named("own\(depth)")
         let own = followed(via.table).map { match($0, in: owner, depth + 1) }
         return " AND NOT EXISTS (SELECT 1 FROM \(parent.reference) AS \(owner.reference) WHERE "
-            + "\(join(rule, table, owner).isEqual) AND NOT coalesce(\(anyOf(own)), 1 = 0))"
+            + join(rule, table, owner, isSpelled).isEqual
+            + " AND NOT coalesce(\(anyOf(own)), 1 = 0))"
     }
 
     /// Without rows that rules of the table take, for a rule that counts what a cascade takes.

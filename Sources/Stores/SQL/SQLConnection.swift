@@ -29,10 +29,7 @@ protocol SQLConnection: SendableMetatype {
     associatedtype Dialect: SQLDialect
 
     /// All rows; values are typed, or texts.
-    func rows(
-        _ sql: String,
-        _ parameters: SQLParameters
-    ) throws(SQLError) -> [[BoundValue?]]
+    func rows(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> [[BoundValue?]]
 
     /// The first number of the first row; 0 without one.
     ///
@@ -118,6 +115,32 @@ extension SQLConnection {
         let datesUpTo = min(order.datesUpTo ?? now, now)
         let found = try count(sql, .of(user, time: datesUpTo))
         return found > 0 ? table.rule.future : nil
+    }
+
+    /// Looks for a value of the user in another spelling, to which nothing leads after the work.
+    ///
+    /// - Returns: What the receipt says of rules for which that takes too long.
+    /// - Throws: ``SQLError``, with the obstacle where there are such rows.
+    func look(
+        at order: PurgeOrder,
+        _ plan: SQLPlan<Dialect>,
+        _ target: TargetName
+    ) throws(SQLError) -> [PurgeCounts.Entry] {
+        var unsearched: [PurgeCounts.Entry] = []
+        for table in plan.tables {
+            guard let sql = table.spelledSQL, let user = table.root.key(for: order.user)
+            else { continue }
+            do throws(SQLError) {
+                guard try count(sql, .of(user, time: order.cutoff)) > 0 else { continue }
+                throw SQLError(.constraint, target: target, table.rule.nonCanonical)
+            } catch {
+                guard error.kind == .timeout else { throw error }
+                let rule = table.rule.column + PurgeCounts.otherSpellings
+                let action = PurgeCounts.unreachedAction(rule)
+                unsearched.append(.init(name: table.table, action: action, rowCount: 0))
+            }
+        }
+        return unsearched
     }
 
     /// What stays of a user under holds.

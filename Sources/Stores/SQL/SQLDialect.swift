@@ -36,6 +36,9 @@ protocol SQLDialect: InsideDialect {
     /// A text as a literal.
     static func literal(_ text: String) -> String
 
+    /// A text of the column in lower case, without blanks at its ends, to be compared by its bytes.
+    static func folded(_ text: String, _ column: ColumnShape) -> String
+
     /// True, or unknown for NULL, where a column holds one of the values; compares as it does.
     static func isOneOf(
         _ values: [ColumnCondition.Value],
@@ -82,11 +85,7 @@ protocol SQLDialect: InsideDialect {
     static func newestFirst(_ table: TableShape) -> String
 
     /// True for a row that a filter fits, whose values are written as literals.
-    static func isHeld(
-        _ filter: RowFilter,
-        in table: TableShape,
-        as reference: String
-    ) -> String
+    static func isHeld(_ filter: RowFilter, in table: TableShape, as reference: String) -> String
 
     /// Finds the rows of an id: by index whatever the collation, then byte for byte and by type.
     static func match(_ rule: TableRule, _ table: TableShape, id: String) -> String
@@ -149,6 +148,8 @@ extension SQLDialect {
     static func shape(_ name: String, in table: TableShape) -> ColumnShape? {
         table.column(name, ignoringCase: ignoresCase)
     }
+
+    static func folded(_ text: String, _ column: ColumnShape) -> String { "lower(trim(\(text)))" }
 
     static func isSame(_ one: String, _ other: String) -> Bool {
         one == other || ignoresCase && one.lowercased() == other.lowercased()

@@ -74,6 +74,8 @@ struct RowConditions {
     let releases: [ReleasePlan]
     /// What else has to stand for the rows to be found.
     let start: ChainStart?
+    /// Rows with a value of the user in another spelling; `nil` where there can be none.
+    let spelled: String?
 
     /// Rows that are worked on.
     var work: String { match + todo + open + guardian }
@@ -108,6 +110,9 @@ struct RowConditions {
         let hold = planner.hold(of: rule, in: table)
         todo = unmasked + (hold.map { " AND NOT \($0)" } ?? "")
         open = cutoff.map { " AND NOT \($0)" } ?? ""
+        let left = todo + open
+        let spelled = rule.action.changesRows ? planner.search(rule, in: table, .spelled) : nil
+        self.spelled = spelled.map { $0 + left }
         referring = planner.referring(to: rule, in: table)
         isUnreferenced =
             table.foreignKeys.isEmpty
@@ -151,6 +156,8 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     let suspectSQL: String?
     /// Rows with the id as it was submitted; `nil` where the work finds all.
     let literalSQL: String?
+    /// Counts ``RowConditions/spelled``, before the work.
+    let spelledSQL: String?
     /// Rows in which a part of JSON cannot be judged, by its column.
     let unclearParts: [(column: String, sql: String)]
     /// Rows dated later than the time; `nil` where nothing is dated or all are kept.
@@ -186,6 +193,7 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
         heldSQL = (rule.action.changesRows ? hold : nil).map {
             Dialect.count(in: shape, where: "\(rows.match)\(rows.unmasked)\(rows.open) AND \($0)")
         }
+        spelledSQL = rows.spelled.map { Dialect.count(in: shape, where: $0, limit: "1") }
         work = Dialect.work(rows)
         unclearParts = planner.unclearParts(of: rule, in: shape).map { part in
             let held = hold.map { " AND NOT \($0)" } ?? ""
@@ -218,7 +226,10 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     var statements: [String] {
         [countSQL, planSQL]
             + releases.map(\.deleteSQL)
-            + [remainingSQL, nonCanonicalSQL, suspectSQL, literalSQL, futureSQL, heldSQL]
+            + [
+                remainingSQL, nonCanonicalSQL, suspectSQL, literalSQL, futureSQL, heldSQL,
+                spelledSQL,
+            ]
             .compactMap(\.self)
             + unclearParts.map(\.sql) + (start?.statements ?? [])
             + Dialect.statements(of: work)
@@ -273,11 +284,8 @@ struct KeyPlan: Sendable {
             WHERE \(match) AND \(value) IS NOT NULL\(open) LIMIT \(Limits.keysMax + 1)
             """
         namedSQL = Dialect.count(in: shape, where: named, limit: Dialect.limit)
-        ownSQL = Dialect.count(
-            in: shape,
-            where: "\(named) AND \(match)\(open)",
-            limit: Dialect.limit
-        )
+        let own = "\(named) AND \(match)\(open)"
+        ownSQL = Dialect.count(in: shape, where: own, limit: Dialect.limit)
     }
 
     /// To be tried at the check.

@@ -31,16 +31,12 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         unsafe queue.asUnownedSerialExecutor()
     }
 
-    init(plan: Session.Configuration, hasher: any KeyedHasher, clock: TargetClock) {
-        self.init(plan: plan, hasher: hasher, clock: clock, beforeStatement: nil)
-    }
-
-    /// The same; `beforeStatement` answers false to cut the connection instead of the statement.
+    /// `beforeStatement` answers false to cut the connection instead of the statement.
     init(
         plan: Session.Configuration,
         hasher: any KeyedHasher,
         clock: TargetClock,
-        beforeStatement: (@Sendable (String) -> Bool)?
+        beforeStatement: (@Sendable (String) -> Bool)? = nil
     ) {
         name = plan.name
         configuration = plan
@@ -60,8 +56,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         let fit = nonCanonical.fit(orders)
         let purged = await purgeSpelled(fit)
         reached.forget(fit, purged)
-        let answers = await judged(purged)
-        return nonCanonical.merged(answers, orders) { .failure($0) }
+        return nonCanonical.merged(await judged(purged), orders) { .failure($0) }
     }
 
     private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
@@ -115,16 +110,24 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         guard let first = orders.first else { return [] }
         let holds = first.holds.compactMap(\.rows)
         let (session, plan) = try ready(signal, holds)
+        let start = clock.uptime()
+        var notes: [[PurgeCounts.Entry]] = []
+        // Outside of the transaction, which a timeout would end.
+        for order in orders where notes.isEmpty || clock.uptime() - start < SQLLimits.groupGoal {
+            notes.append(try session.look(at: order, plan, name))
+        }
         var answers: [PurgeAnswer] = []
         var purge = self.purge(of: first, session, plan)
+        purge.counts.entries = notes[0]
         let begun = clock.uptime()
         try session.writing(plan, &purge) { purge throws(SQLError) in
-            for order in orders {
+            for (order, entries) in zip(orders, notes) {
                 if !answers.isEmpty {
                     let isLong = clock.uptime() - begun >= SQLLimits.groupGoal
                     guard !isLong, !order.isStopped, order.holds.compactMap(\.rows) == holds
                     else { return }
                     purge = self.purge(of: order, session, plan)
+                    purge.counts.entries = entries
                 }
                 guard let answer = try purge.step() else { return }
                 answers.append(answer)
@@ -252,9 +255,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                     let parameters = SQLParameters.of(user, time: order.cutoff)
                     counts = try session.integers(table.planSQL, parameters)
                 }
-                let (found, newer, undated) = (counts[0], counts[1], counts[2])
-                items += [table.item(found: found, newer: newer, undated: undated)]
-                    .compactMap(\.self)
+                let item = table.item(found: counts[0], newer: counts[1], undated: counts[2])
+                items += [item].compactMap(\.self)
             }
             return .items(items)
         }
@@ -263,9 +265,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     // MARK: Users and keys
 
     /// Goes through every table of which something is erased, page by page.
-    func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer {
         await cancellable { signal in
             do {
                 var found: Set<UserID> = []

@@ -106,6 +106,9 @@ struct ColumnShape: Sendable {
             && !collation.contains("_cs")
     }
 
+    /// At a server, texts that differ by their accents may be equal.
+    var foldsAccents: Bool { !isExact && comparison != Self.ignoresBlanks && !collation.isEmpty }
+
     /// The ``comparison`` of a type that is filled up with blanks.
     static let ignoresBlanks = "ignores blanks at the end"
 }

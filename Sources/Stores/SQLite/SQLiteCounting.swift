@@ -27,7 +27,7 @@ struct SQLiteCounting: Sendable {
         _ table: TableShape,
         wanted: String,
         candidates: String? = nil,
-        times: (cutoff: String?, undated: String)
+        times: (cutoff: String?, undated: String) = (cutoff: nil, undated: "0")
     ) {
         whole = """
             SELECT count(*), sum(f), sum(u AND NOT f) FROM (SELECT \(times.cutoff ?? "0") AS f, \

@@ -38,6 +38,8 @@ struct SQLitePurgeProgress: Sendable {
     var isolation = Isolation.optimistic
     var answers: [PurgeAnswer?]
     var next = 0
+    /// So many orders were looked at before any work, for other spellings of their values.
+    var looked = 0
     var resume: Resume?
     /// What led to the rows of rules in an earlier call, for each order.
     let reachedBefore: [[TableRule: ChainStart.Lead]]

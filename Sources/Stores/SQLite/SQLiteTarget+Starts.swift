@@ -19,3 +19,32 @@ extension SQLiteTarget: LooseRowCounting {
         }
     }
 }
+
+extension SQLiteTarget {
+    /// Looks at the next orders, at least at one, for values of the user in another spelling, to
+    /// which nothing leads after the work.
+    func look(
+        at orders: [PurgeOrder],
+        _ plan: Plan,
+        _ progress: inout SQLitePurgeProgress
+    ) async throws {
+        let begun = clock.uptime()
+        progress.skipAnswered()
+        while progress.looked < orders.count,
+            progress.looked <= progress.next || clock.uptime() - begun < SQLLimits.groupGoal
+        {
+            let order = orders[progress.looked]
+            for table in plan.tables where progress.answers[progress.looked] == nil {
+                guard let counting = table.work.spelled else { continue }
+                let start = SQLiteRowCount(.byUser)
+                let found = try await count(order, from: start, of: table, counting, plan) {
+                    $0.found > 0
+                }
+                guard found.found > 0 else { continue }
+                let blocked = EffectFailure.blocked(table.rule.nonCanonical)
+                progress.answers[progress.looked] = .failure(blocked)
+            }
+            progress.looked += 1
+        }
+    }
+}

@@ -56,6 +56,7 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
         let error = await retrying {
             while !progress.isFinished {
                 let plan = try await ready(holds)
+                try await look(at: orders, plan, &progress)
                 try await rest(before: progress.resume)
                 let (before, clock) = (progress, clock)
                 let begin = clock.uptime()
@@ -64,7 +65,7 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
                     let progress = try SQLitePurgeTransaction(
                         reader,
                         plan: plan,
-                        orders: orders,
+                        orders: Array(orders.prefix(before.looked)),
                         clock: clock
                     )
                     .run(before)

@@ -19,6 +19,8 @@ struct SQLiteWork: Sendable {
     let checking: SQLiteCounting?
     /// Counts rows that may be of a user to whom nothing leads (``ChainStart``).
     let loose: SQLiteCounting?
+    /// Counts rows that spell a value of the user otherwise, before the work.
+    let spelled: SQLiteCounting?
     /// Foreign keys that can keep its rows from going.
     let blockers: [SQLiteObstacles.Blocker]
 }
@@ -66,16 +68,10 @@ extension SQLiteDialect {
                 : SQLiteCounting(
                     table,
                     wanted: check + rows.todo + rows.open,
-                    candidates: check,
-                    times: (cutoff: nil, undated: "0")
+                    candidates: check
                 ),
-            loose: rows.start.map { start in
-                SQLiteCounting(
-                    table,
-                    wanted: start.isLoose,
-                    times: (cutoff: nil, undated: "0")
-                )
-            },
+            loose: rows.start.map { SQLiteCounting(table, wanted: $0.isLoose) },
+            spelled: rows.spelled.map { SQLiteCounting(table, wanted: $0) },
             blockers: rows.referring.map { key in
                 SQLiteObstacles.Blocker(
                     table: key.table,
@@ -106,7 +102,7 @@ extension SQLiteDialect {
         work.releasing.flatMap { [$0.work, $0.chunk] }
             + [work.workSQL, work.chunkSQL, work.sizesSQL, work.newerSQL].compactMap(\.self)
             + work.counting.statements + (work.checking?.statements ?? [])
-            + (work.loose?.statements ?? [])
+            + (work.loose?.statements ?? []) + (work.spelled?.statements ?? [])
             + work.blockers.map(\.sql)
     }
 }
