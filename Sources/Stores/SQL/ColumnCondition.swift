@@ -44,14 +44,19 @@ package struct ColumnCondition: Hashable, Sendable {
 
 extension ColumnCondition {
     /// True or false, never NULL, and found by an index where there is one; compares as the column
-    /// does, like the application.
+    /// does, like the application, but no row is taken for a value with other accents.
     func sql<Dialect: SQLDialect>(in table: TableShape, _ dialect: Dialect.Type) -> String {
         let name = Dialect.column(column, of: table.reference)
         let isOneOf = { Dialect.isOneOf($0, column, in: table) }
+        var isSet = "\(name) IS NOT NULL"
+        if let shape = Dialect.shape(column, in: table), shape.foldsAccents {
+            let texts = values.map { Dialect.folded(Dialect.literal($0), shape) }
+            isSet = "\(Dialect.folded(name, shape)) IN (\(texts.joined(separator: ", ")))"
+        }
         switch test {
-        case .equals(let value): return "(\(isOneOf([value])) AND \(name) IS NOT NULL)"
+        case .equals(let value): return "(\(isOneOf([value])) AND \(isSet))"
         case .isOneOf(let values):
-            return "(\(isOneOf(values.map { .text($0) })) AND \(name) IS NOT NULL)"
+            return "(\(isOneOf(values.map { .text($0) })) AND \(isSet))"
         case .differs(let value): return "(NOT \(isOneOf([value])) OR \(name) IS NULL)"
         case .isNull(let isNull): return "\(name) IS \(isNull ? "" : "NOT ")NULL"
         }
