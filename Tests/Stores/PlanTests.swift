@@ -97,8 +97,7 @@ import Testing
         let rule = TableRule(table: "a", column: "user_id", action: .delete)
         let coverage = SchemaCoverage(
             tables: [
-                SchemaCoverage.Table(name: "a", columns: columns, foreignKeys: []),
-                SchemaCoverage.Table(name: "z", columns: ["user_id"], foreignKeys: []),
+                TableShape("a", columns: columns), TableShape("z", columns: ["user_id"]),
             ],
             claims: SchemaClaims(rules: [rule])
         )

@@ -43,6 +43,15 @@ enum PersonalNames {
         userIDs.contains(name) || name.hasSuffix("owner")
     }
 
+    /// Which of a table's columns are named like personal data: a name beside an e-mail address is
+    /// that of a person.
+    static func personal(of columns: [String]) -> [String] {
+        let isOfPerson = columns.contains { names(email: canonical($0)) }
+        return columns.filter {
+            isPersonal(canonical($0)) || isOfPerson && canonical($0) == "name"
+        }
+    }
+
     /// Whether a ``canonical(_:)`` name of a column is one of personal data.
     static func isPersonal(_ name: String) -> Bool {
         personal.contains(name) || name.hasSuffix("email")

@@ -178,6 +178,7 @@ extension TableShape {
         for end in ["id", "uuid", "pk"] where canonical.hasSuffix(end) && canonical != end {
             types.insert(canonical.dropLast(end.count) + "type")
         }
+        if canonical == "typeid" { types.insert("type") }
         if ["objectid", "objectpk"].contains(canonical) {
             types.formUnion(["contenttype", "contenttypeid"])
         }

@@ -45,22 +45,14 @@ struct SQLSchema: Sendable {
     /// What looks like user data in the application's own tables, also by sampled values.
     func findings(
         _ claims: SchemaClaims,
-        _ holders: [ValueHolder] = [],
-        _ samples: [String: TableSample] = [:]
+        _ user: SuggestionUser? = nil,
+        _ sample: SchemaSample = SchemaSample()
     ) -> [CoverageFinding] {
-        let own = tables.filter { $0.isOwn && $0.holdsRows }.map { table in
-            SchemaCoverage.Table(
-                name: table.name,
-                columns: table.columns.map(\.name),
-                foreignKeys: table.foreignKeys,
-                problem: table.problem
-            )
-        }
-        return SchemaCoverage(
-            tables: own,
+        SchemaCoverage(
+            tables: tables.filter { $0.isOwn && $0.holdsRows },
             claims: resolved(claims),
-            holders: holders,
-            samples: samples
+            holders: user.map { RuleSuggester.holders(self, $0, sample) } ?? [],
+            samples: sample.tables
         )
         .findings()
     }

@@ -5,20 +5,12 @@ package import Lifecycle
 /// By names, foreign keys and sampled values. It may suspect a column that holds no user's data,
 /// for which an operator writes a rule with `keep`.
 struct SchemaCoverage {
-    struct Table {
-        let name: String
-        let columns: [String]
-        let foreignKeys: [ForeignKey]
-        /// Why no rule can be about it.
-        var problem: String?
-    }
-
     /// More than a person reads, and a bound for a schema of any size.
     static let findingsMax = 1000
 
-    private let tables: [Table]
+    private let tables: [TableShape]
     private let rules: [String: [TableRule]]
-    /// Columns in which values of users were found, by their table in lower case.
+    /// Columns in which values of users were found, by their table.
     private let holders: [String: [ValueHolder]]
     /// Columns whose ids other targets are purged by, as `table.column` in lower case.
     private let keyColumns: Set<String>
@@ -27,7 +19,7 @@ struct SchemaCoverage {
     /// The same of columns that `via` leads through.
     private let viaColumns: Set<String>
     private let chains: ViaChains
-    /// Sampled rows, by their table in lower case.
+    /// Sampled rows, by their table.
     private let samples: [String: TableSample]
     /// Columns that `via` names, as `table.column` in lower case.
     private let followedColumns: Set<String>
@@ -36,16 +28,14 @@ struct SchemaCoverage {
 
     /// Claims spell tables as the schema does, but for case.
     init(
-        tables: [Table],
+        tables: [TableShape],
         claims: SchemaClaims,
         holders: [ValueHolder] = [],
         samples: [String: TableSample] = [:]
     ) {
         let rules = claims.rules
-        self.samples = Dictionary(samples.map { ($0.key.lowercased(), $0.value) }) { first, _ in
-            first
-        }
-        self.holders = Dictionary(grouping: holders) { $0.table.lowercased() }
+        self.samples = samples
+        self.holders = Dictionary(grouping: holders, by: \.table)
         keyColumns = Set(claims.keys.map { "\($0.table).\($0.value)".lowercased() })
         followedColumns = Set(
             rules.compactMap(\.via).map { "\($0.table).\($0.column)".lowercased() }
@@ -76,77 +66,74 @@ struct SchemaCoverage {
     /// Every column and table that looks like user data, sorted by name; of too many only those
     /// without a rule.
     func findings() -> [CoverageFinding] {
-        let all = tables.flatMap(findings(of:))
+        let reason = ValueHolder.few
+        var all = tables.flatMap(findings(of:))
+        let few = all.filter { !$0.isCovered && $0.reason == reason }.map(\.name)
+        all.removeAll { !$0.isCovered && $0.reason == reason }
+        let name = few.joined(separator: ", ")
+        if !few.isEmpty { all.append(.init(name: name, reason: reason, isCovered: false)) }
         guard all.count > Self.findingsMax else { return all }
         return Array(all.lazy.filter { !$0.isCovered }.prefix(Self.findingsMax))
     }
 
-    private func findings(of table: Table) -> [CoverageFinding] {
+    private func findings(of table: TableShape) -> [CoverageFinding] {
         let rules = rules[table.name.lowercased()] ?? []
         var found: [CoverageFinding] = []
-        let isOfUsers = PersonalNames.isTableOfUsers(table.name)
-        if isOfUsers {
+        if PersonalNames.isTableOfUsers(table.name) {
             let isCovered = !rules.isEmpty || isCascaded(table)
-            found.append(
-                CoverageFinding(
-                    name: table.name,
-                    reason: "named like a table of users",
-                    isCovered: isCovered
-                )
-            )
+            let reason = "named like a table of users"
+            found.append(CoverageFinding(name: table.name, reason: reason, isCovered: isCovered))
         }
-        let ids = table.columns.map { idFinding(of: $0, in: table, rules) }
+        let columns = table.columns.map(\.name)
+        let ids = columns.map { idFinding(of: $0, in: table, rules) }
+        let personal = Set(PersonalNames.personal(of: columns))
         // A row of a user whom no rule finds stays while what it refers to is another's.
         let goes = isCascaded(table) && ids.allSatisfy { $0?.isCovered ?? true }
-        for (column, id) in zip(table.columns, ids) {
-            let named = id ?? personalFinding(of: column, in: table, rules, goes: goes)
+        for (column, id) in zip(columns, ids) {
+            let isPersonal = personal.contains(column)
+            let named =
+                id ?? (isPersonal ? personalFinding(of: column, in: table, rules, goes: goes) : nil)
             let held = heldFinding(of: column, in: table, rules)
-            guard let finding = held?.isCovered == false ? held : named ?? held else { continue }
+            let isLeft = held?.isCovered == false
+            let isWeak = held?.reason == ValueHolder.few && named != nil
+            guard let finding = isLeft && !isWeak ? held : named ?? held else { continue }
             found.append(finding)
         }
         guard let problem = table.problem else { return found }
         return found.map {
-            CoverageFinding(
-                name: $0.name,
-                reason: "\($0.reason); \(problem)",
-                isCovered: false
-            )
+            CoverageFinding(name: $0.name, reason: "\($0.reason); \(problem)", isCovered: false)
         }
     }
 
     /// What is found when sampled values are users'.
     private func heldFinding(
         of column: String,
-        in table: Table,
+        in table: TableShape,
         _ rules: [TableRule]
     ) -> CoverageFinding? {
-        let own = holders[table.name.lowercased()] ?? []
+        let own = holders[table.name] ?? []
         guard let holder = own.first(where: { $0.column == column }) else { return nil }
         // A mask of a column is only in the rows of its rule, as what conditions of it name.
         let isOfRule = rules.contains {
             $0.column.lowercased() == column.lowercased() && $0.conditions.isEmpty
         }
         let isCovered = isOfRule || isKey(column, of: table) || !holder.isLeft
-        return CoverageFinding(
-            name: "\(table.name).\(column)",
-            reason: holder.reason,
-            isCovered: isCovered
-        )
+        return CoverageFinding(name: holder.name, reason: holder.reason, isCovered: isCovered)
     }
 
-    private func isNamed(_ column: String, in table: Table, _ rules: [TableRule]) -> Bool {
+    private func isNamed(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
         rules.contains { $0.column.lowercased() == column.lowercased() || masks($0, column) }
             || isKey(column, of: table)
     }
 
-    private func isKey(_ column: String, of table: Table) -> Bool {
+    private func isKey(_ column: String, of table: TableShape) -> Bool {
         keyColumns.contains("\(table.name).\(column)".lowercased())
     }
 
     /// What is found when the column looks like a user id, or refers to one.
     private func idFinding(
         of column: String,
-        in table: Table,
+        in table: TableShape,
         _ rules: [TableRule]
     ) -> CoverageFinding? {
         let name = "\(table.name).\(column)"
@@ -168,11 +155,8 @@ struct SchemaCoverage {
                 isNamed || goes || isRepeated || rules.contains { follows(key, $0) }
             // A key of several columns is one finding.
             if isCovered || isLeading(key) {
-                return CoverageFinding(
-                    name: name,
-                    reason: "refers to '\(key.parent)'",
-                    isCovered: isCovered
-                )
+                let reason = "refers to '\(key.parent)'"
+                return CoverageFinding(name: name, reason: reason, isCovered: isCovered)
             }
         }
         guard isOfRule || isUserID else { return nil }
@@ -190,20 +174,20 @@ struct SchemaCoverage {
     private func repeats(
         _ column: String,
         of keys: [ForeignKey],
-        in table: Table,
+        in table: TableShape,
         _ rules: [TableRule]
     ) -> Bool {
-        let rows = samples[table.name.lowercased()]
+        let rows = samples[table.name]
         if chains.cover(column, keys, rules, rows) { return true }
         // An address may be another's: only sampled values show whose.
         guard keys.isEmpty, PersonalNames.isPersonal(PersonalNames.canonical(column)),
-            let holder = holders[table.name.lowercased()]?.first(where: { $0.column == column })
+            let holder = holders[table.name]?.first(where: { $0.column == column })
         else { return false }
         return !holder.isLeft
     }
 
     /// The column tells of the user whose row it is in, and another rule deals with that row.
-    private func isOfOwnRow(_ column: String, in table: Table, _ rules: [TableRule]) -> Bool {
+    private func isOfOwnRow(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
         let isDealtWith = rules.contains { rule in
             (rule.action == .delete || rule.action == .keep) && rule.conditions.isEmpty
         }
@@ -214,11 +198,10 @@ struct SchemaCoverage {
 
     private func personalFinding(
         of column: String,
-        in table: Table,
+        in table: TableShape,
         _ rules: [TableRule],
         goes: Bool
-    ) -> CoverageFinding? {
-        guard PersonalNames.isPersonal(PersonalNames.canonical(column)) else { return nil }
+    ) -> CoverageFinding {
         let isRowCovered = rules.contains { $0.action == .delete || $0.action == .keep }
         return CoverageFinding(
             name: "\(table.name).\(column)",
@@ -229,7 +212,7 @@ struct SchemaCoverage {
 
     /// To a table of users, to a configured user id, or, from a table without a rule, to rows that
     /// are purged.
-    private func refersToUsers(_ key: ForeignKey, _ table: Table, _ own: [TableRule]) -> Bool {
+    private func refersToUsers(_ key: ForeignKey, _ table: TableShape, _ own: [TableRule]) -> Bool {
         if PersonalNames.isTableOfUsers(key.parent) { return true }
         let parentRules = rules[key.parent.lowercased()] ?? []
         let referred = Set(key.parentColumns.map { $0.lowercased() })
@@ -264,7 +247,9 @@ struct SchemaCoverage {
             || cascaded.contains(table.lowercased())
     }
 
-    private func isCascaded(_ table: Table) -> Bool { cascaded.contains(table.name.lowercased()) }
+    private func isCascaded(_ table: TableShape) -> Bool {
+        cascaded.contains(table.name.lowercased())
+    }
 }
 
 extension CoverageFinding {

@@ -11,8 +11,7 @@ extension SQLiteTarget {
             let choice = SuggestionUser.find(in: schema, rules: rules, named: nil)
             guard case .found(let user) = choice else { return .findings(schema.findings(claims)) }
             let sample = try await sample(schema, user, rules)
-            let holders = RuleSuggester.holders(schema, user, sample)
-            return .findings(schema.findings(claims, holders, sample.tables))
+            return .findings(schema.findings(claims, user, sample))
         }
     }
 

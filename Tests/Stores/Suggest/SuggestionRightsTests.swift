@@ -35,9 +35,7 @@ extension SuggestionTests {
 
     @Test("a column with ids inside its values lends its name to no other")
     func lentNames() {
-        let tables = ["letters", "others"].map {
-            SchemaCoverage.Table(name: $0, columns: ["n", "handle"], foreignKeys: [])
-        }
+        let tables = ["letters", "others"].map { TableShape($0, columns: ["n", "handle"]) }
         var rule = TableRule(table: "letters", column: "handle", action: .delete)
         let names = { (rule: TableRule) in
             SchemaCoverage(tables: tables, claims: SchemaClaims(rules: [rule], keys: []))

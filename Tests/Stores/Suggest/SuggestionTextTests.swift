@@ -237,8 +237,8 @@ extension SuggestedText {
                 """,
             rules: ["users.id: delete"],
             words: [
-                "DECIDE: 'versions.item_id' holds ids of users in 2 of 2 sampled rows, but no"
-                    + " sampled value of 'item_type' names 'users'.",
+                "DECIDE: 'versions.item_id' holds ids of users in 2 of 2 sampled rows whose"
+                    + " 'item_type' names no other table.",
                 "- versions: see the questions above",
             ]
         ),
@@ -257,8 +257,7 @@ extension SuggestedText {
             """,
         rules: ["comments.user_id: delete", "users.id: delete"],
         words: [
-            "DECIDE: 'comments.body' mentions users as @{users.username} in 1 of 4 sampled rows.",
-            "inside = \"text\" and pattern = \"@{users.username}\".",
+            "DECIDE: 'comments.body' mentions users as @{users.username} in 1 of 4 sampled rows."
         ]
     )
 

@@ -160,7 +160,9 @@ extension RuleSuggester {
     }
 
     private func question(clearing reference: UserReference, in shape: TableShape) -> String? {
-        let personal = personal(shape).filter { $0 != reference.column }
+        let personal = PersonalNames.personal(of: shape.columns.map(\.name)).filter {
+            $0 != reference.column
+        }
         return personal.isEmpty
             ? nil : "the row stays; \(Self.list(personal)) may be the user's and need be set, too"
     }
@@ -203,28 +205,8 @@ extension RuleSuggester {
 
     /// Rows of a polymorphic reference of which the type is that of users.
     private mutating func addTyped(_ shape: TableShape) {
-        noteUnknownTypes(shape)
         for typed in typed(shape) where typed.type.table == user.table {
             add(rule(shape, typed.column, where: [typed.condition]), typed.fact)
-        }
-    }
-}
-
-extension RuleSuggester {
-    /// Ids of users beside types of which none is known to mean the table of users.
-    private mutating func noteUnknownTypes(_ shape: TableShape) {
-        guard sample.distinct.contains(0), let sampled = sample.tables[shape.name] else { return }
-        let known = typed(shape).filter { $0.type.table == user.table }.map(\.column)
-        for column in shape.columns.map(\.name) where !known.contains(column) {
-            guard let type = shape.typeColumn(of: column) else { continue }
-            let isKeyed = shape.foreignKeys.contains { $0.childColumns.contains(column) }
-            let count = sampled.count(column)
-            guard !isKeyed, let found = count.whole[0], found > 0 else { continue }
-            note(
-                gap: "'\(shape.name).\(column)' holds ids of users"
-                    + " \(Self.share(found, of: count.sampled)), but no sampled value of"
-                    + " '\(type)' names '\(user.table)'. Write a rule with the value that does."
-            )
         }
     }
 }

@@ -12,9 +12,8 @@ extension RuleSuggester {
                 parent.problem == nil, rules[parent.name] == nil, parent.name != user.table
             else { continue }
             let isProfile = PersonalNames.isTableOfUsers(parent.name)
-            guard !personal(parent).isEmpty || isProfile || isAddress(parent.name) else {
-                continue
-            }
+            let personal = PersonalNames.personal(of: parent.columns.map(\.name))
+            guard !personal.isEmpty || isProfile || isAddress(parent.name) else { continue }
             let via = ParentColumn(table: table, column: key.childColumns[0])
             add(
                 rule(parent, key.parentColumns[0], via: via),
@@ -107,7 +106,8 @@ extension RuleSuggester {
             guard !isKeyed, isNullable([column], in: shape),
                 sampled.isOfOthers(column) || isUnowned(shape) && !sampled.goes(column)
             else { return false }
-            return !holds(sampled.count(column), column, isID: false).isEmpty
+            let found = holds(sampled.count(column), column, isID: false)
+            return found.contains { $0.value < user.columns.count }
         }
     }
 
@@ -142,7 +142,9 @@ extension RuleSuggester {
                 let found = suggester.holds(count, column.name, isID: ids.contains(column.name))
                 let left = suggester.left(rows, column.name).intersection(found.map { $0.value })
                 let isReference = references.contains { $0.column == column.name }
-                let unsure = isReference ? [] : suggester.mayHold(rows, column.name, in: shape)
+                let unsure =
+                    suggester.mentions(rows, column.name)
+                    + (isReference ? [] : suggester.mayHold(rows, column.name, in: shape))
                 let isLeft = !left.isEmpty || !unsure.isEmpty
                 guard isLeft || shape.name != user.table && !found.isEmpty else { return nil }
                 let reasons = found.filter { !isLeft || left.contains($0.value) }
@@ -163,8 +165,7 @@ extension RuleSuggester {
         isID: Bool
     ) -> [(value: Int, text: String)] {
         let text = { (value: Int, place: String, rows: Int) in
-            "holds '\(user.table).\(user.columns[value])'\(place)"
-                + " \(Self.share(rows, of: count.sampled))"
+            "holds '\(user.name(of: value))'\(place) \(Self.share(rows, of: count.sampled))"
         }
         var found: [(value: Int, text: String)] = []
         if isID {
@@ -181,6 +182,10 @@ extension RuleSuggester {
                 found.append((value, text(value, ", maybe by chance,", rows)))
             }
         }
+        for (value, rows) in count.whole.sorted(by: { $0.key < $1.key })
+        where value >= user.columns.count {
+            found.append((value, text(value, "", rows)))
+        }
         for (value, rows) in count.inside.sorted(by: { $0.key < $1.key })
         where isSearched(inside: value) {
             found.append((value, text(value, " inside longer values,", rows)))
@@ -190,15 +195,37 @@ extension RuleSuggester {
 
     private static let maybeIDs = "may hold ids of users"
 
-    /// Words for small numbers that may be ids of users: no rule follows from them.
+    /// Words for users whom texts of others name as `@anna`.
+    private func mentions(_ sampled: TableSample, _ column: String) -> [String] {
+        sampled.leftMentions(in: column).sorted { $0.key < $1.key }.map { value, rows in
+            let name = value == 0 ? "user" : user.name(of: value)
+            let share = Self.share(rows, of: sampled.count(column).sampled)
+            return "mentions users as @{\(name)} \(share)"
+        }
+    }
+
+    /// Words for ids beside a type, and for small numbers that may be ids of users: no rule follows
+    /// from them.
     private func mayHold(
         _ sampled: TableSample,
         _ column: String,
         in shape: TableShape
     ) -> [String] {
         let isKeyed = shape.foreignKeys.contains { $0.childColumns.contains(column) }
-        guard !isKeyed, shape.typeColumn(of: column) == nil else { return [] }
-        let found = sampled.leftNumbers(in: column).filter { mayRefer($0, column, in: shape) }
+        guard !isKeyed else { return [] }
+        let type = shape.typeColumn(of: column)
+        let found = sampled.leftNumbers(in: column).filter {
+            type != nil || mayRefer($0, column, in: shape)
+        }
+        guard found.isEmpty || !found.allSatisfy(\.isFew) else { return [ValueHolder.few] }
+        if let type {
+            let isSure = sample.distinct.contains(0)
+            let rows = sampled.leftIDs(in: column, beside: type, user)
+            guard rows > 0, isSure || !found.isEmpty else { return [] }
+            let share = Self.share(rows, of: sampled.count(column).sampled)
+            let verb = isSure ? "holds" : "may hold"
+            return ["\(verb) ids of users \(share) whose '\(type)' names no other table"]
+        }
         return found.map { numbers in
             let place = numbers.path.isEmpty ? "" : " at \(numbers.path)"
             let rows = Set(numbers.ids.map { $0.row }).count
@@ -209,23 +236,24 @@ extension RuleSuggester {
     /// Notes what no rule is about, as the check will report it.
     mutating func noteLeft() {
         let left = Self.holders(schema, user, sample).filter { holder in
-            let place = "'\(holder.table).\(holder.column)' holds "
-            return holder.isLeft && !gaps.contains { $0.hasPrefix(place) }
-                && !(rules[holder.table] ?? []).contains { $0.rule.column == holder.column }
+            let own = rules[holder.table] ?? []
+            return holder.isLeft
+                && !own.contains { $0.rule.column == holder.column && $0.rule.conditions.isEmpty }
         }
+        let (few, others) = (left.filter(\.isFew), left.filter { !$0.isFew })
         // One column of many tables, such as that of a tenant, is one question.
-        let groups = Self.grouped(left) { holder in
-            holder.reason.hasPrefix(Self.maybeIDs + " in ")
-                ? holder.column : "\(holder.table).\(holder.column)"
+        let groups = Self.grouped(others) { holder in
+            let isNumber = holder.reason.hasPrefix(Self.maybeIDs + " in ")
+            return isNumber ? holder.column : "\(holder.name) \(holder.reason)"
         }
-        for same in groups {
-            let (first, tables) = (same[0], same.map(\.table))
+        for same in groups + [few] where !same.isEmpty {
+            let (first, isFew) = (same[0], same[0].isFew)
             note(
-                gap: same.count == 1
-                    ? "'\(first.table).\(first.column)' \(first.reason). Mask the column, delete"
-                        + " the rows by another rule, or keep them with a reason."
+                gap: same.count == 1 || isFew
+                    ? "\(Self.list(same.map(\.name))) \(first.reason). Mask the column, delete the"
+                        + " rows by another rule, or keep them with a reason."
                     : "'\(first.column)' of \(same.count) tables \(Self.maybeIDs), if it is not"
-                        + " that of a tenant or the like: \(Self.list(tables))."
+                        + " that of a tenant or the like: \(Self.list(same.map(\.table)))."
             )
         }
     }
@@ -236,7 +264,6 @@ extension RuleSuggester {
     mutating func noteInside(_ shape: TableShape) {
         guard let sampled = sample.tables[shape.name] else { return }
         for column in shape.columns {
-            noteMentions(sampled, column, shape)
             let left = left(sampled, column.name).filter(isSearched)
             let inside = sampled.count(column.name).inside.keys
             guard inside.contains(where: { left.contains($0) }), shape.name != user.table,
@@ -246,25 +273,6 @@ extension RuleSuggester {
                 gap: "'\(shape.name).\(column.name)' holds values of users at further places, too."
                     + " They are not printed, since their names may be personal. Look at the"
                     + " values, and write a rule for each such place."
-            )
-        }
-    }
-
-    /// Notes texts that name users as `@anna`, unless the rows go with those.
-    private mutating func noteMentions(
-        _ sampled: TableSample,
-        _ column: ColumnShape,
-        _ shape: TableShape
-    ) {
-        let found = sampled.leftMentions(in: column.name)
-        for (value, rows) in found.sorted(by: { $0.key < $1.key })
-        where value < user.columns.count {
-            let name = value == 0 ? "user" : "\(user.table).\(user.columns[value])"
-            let count = sampled.count(column.name).sampled
-            note(
-                gap: "'\(shape.name).\(column.name)' mentions users as @{\(name)}"
-                    + " \(Self.share(rows, of: count)). If the mentions shall not stay, write a"
-                    + " rule with inside = \"text\" and pattern = \"@{\(name)}\"."
             )
         }
     }
@@ -285,6 +293,7 @@ extension RuleSuggester {
     ) -> Bool {
         let places = (sampled.places[column.name] ?? [:]).filter { place, users in
             users.count >= SuggestLimits.placeRows && isSearched(inside: place.value)
+                && place.value < user.columns.count
         }
         let sorted = places.sorted { $0.key.inside.coverage < $1.key.inside.coverage }
         for (place, users) in sorted {
@@ -332,7 +341,8 @@ extension RuleSuggester {
 
     /// Whether a user's value inside a text means the user: ids, e-mail addresses and the like do.
     private func isSearched(inside value: Int) -> Bool {
-        guard sample.distinct.contains(value), value < user.columns.count else { return false }
+        guard sample.distinct.contains(value) else { return false }
+        guard value < user.columns.count else { return true }
         let name = PersonalNames.canonical(user.columns[value])
         return value == 0 || PersonalNames.names(email: name) || sample.sure.contains(value)
     }
@@ -340,10 +350,16 @@ extension RuleSuggester {
 
 /// A column in which values of users were found.
 struct ValueHolder: Sendable {
+    /// The ``reason`` of columns with few numbers, which are one question.
+    static let few = "may hold ids of users: every number is one, of fewer than ten"
+
     let table: String
     let column: String
     /// Such as `holds 'users.id' in 12 of 300 sampled rows`.
     let reason: String
     /// Values of users stay there when these go.
     let isLeft: Bool
+
+    var name: String { "\(table).\(column)" }
+    var isFew: Bool { reason == Self.few }
 }

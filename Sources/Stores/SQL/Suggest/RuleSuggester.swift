@@ -172,7 +172,7 @@ struct RuleSuggester {
         guard !isElsewhere, !PersonalNames.plain.contains(stem), !PersonalNames.isMeasure(stem)
         else { return false }
         return isReference || keyed.contains(name.lowercased())
-            || numbers.chance <= SuggestLimits.density
+            || !numbers.isFew && numbers.chance <= SuggestLimits.density
     }
 
     private static func named(
@@ -368,10 +368,10 @@ struct RuleSuggester {
         if let parent = cascaded[table.name] {
             return "its rows go with those of '\(parent)' by ON DELETE CASCADE"
         }
-        let personal = personal(table)
+        let personal = PersonalNames.personal(of: table.columns.map(\.name))
         let sound = personal.count == 1 ? "sounds" : "sound"
         let named = personal.isEmpty ? "" : "; DECIDE: \(Self.list(personal)) \(sound) personal"
-        guard !gaps.contains(where: { $0.hasPrefix("'\(table.name).") }) else {
+        guard !gaps.contains(where: { $0.contains("'\(table.name).") }) else {
             return "see the questions above" + named
         }
         guard let sampled = sample.tables[table.name] else {
@@ -398,13 +398,6 @@ struct RuleSuggester {
             let place = places[text(item), default: groups.count]
             places[text(item)] = place
             if place == groups.count { groups.append([item]) } else { groups[place].append(item) }
-        }
-    }
-
-    /// The columns with names of personal data.
-    func personal(_ table: TableShape) -> [String] {
-        table.columns.map(\.name).filter {
-            PersonalNames.isPersonal(PersonalNames.canonical($0))
         }
     }
 

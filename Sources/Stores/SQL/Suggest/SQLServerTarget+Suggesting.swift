@@ -14,8 +14,7 @@ extension SQLServerTarget {
                 return .findings(schema.findings(claims) + schema.unread)
             }
             let sample = try sample(schema, user, rules, signal)
-            let holders = RuleSuggester.holders(schema, user, sample)
-            return .findings(schema.findings(claims, holders, sample.tables) + schema.unread)
+            return .findings(schema.findings(claims, user, sample) + schema.unread)
         }
     }
 
@@ -28,9 +27,7 @@ extension SQLServerTarget {
             case .refused(let reason): return .refused(reason)
             case .found(let user):
                 let sample = try sample(schema, user, nil, signal)
-                return .rules(
-                    RuleSuggestion.text(schema, user, sample, Session.Dialect.self)
-                )
+                return .rules(RuleSuggestion.text(schema, user, sample, Session.Dialect.self))
             }
         }
     }

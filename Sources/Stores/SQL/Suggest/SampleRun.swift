@@ -8,7 +8,9 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     private enum Step {
         case users
         /// The numbers of Django's content types.
-        case contentTypes(TableShape)
+        case contentTypes(String)
+        /// The number of ``SuggestionUser/beside``.
+        case beside(Int)
         case table(TableShape)
     }
 
@@ -29,10 +31,11 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         (self.schema, self.user, self.rules) = (schema, user, rules)
         names = TableNames(schema)
         let tables = schema.tables.filter { $0.isOwn && $0.holdsRows && $0.canSelect }
-        let types = tables.first { Self.isContentTypes($0) }
+        let types = tables.first { Set(Self.contentTypes).isSubset(of: $0.columns.map(\.name)) }
         steps = tables.filter { $0.name != user.table }.map { .table($0) }
         if let own = schema.table(user.table) { steps.insert(.table(own), at: 0) }
-        if let types { steps.insert(.contentTypes(types), at: 0) }
+        if let types { steps.insert(.contentTypes(types.name), at: 0) }
+        steps.insert(contentsOf: user.beside.indices.map { Step.beside($0) }, at: 0)
         steps.insert(.users, at: 0)
     }
 
@@ -40,19 +43,11 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     var next: String? {
         switch steps.first {
         case nil: nil
-        case .users:
-            schema.table(user.table).map { shape in
-                let columns = user.columns.compactMap { shape.column($0, ignoringCase: true) }
-                return sql(columns, shape, rows: SuggestLimits.users)
-            }
-        case .contentTypes(let table):
-            sql(
-                table.columns.filter { ["id", "app_label", "model"].contains($0.name) },
-                table,
-                rows: SuggestLimits.rows
-            )
-        case .table(let table):
-            sql(Self.columns(of: table), table, rows: SuggestLimits.rows)
+        case .users: sql(user.columns, of: user.table)
+        case .contentTypes(let table): sql(Self.contentTypes, of: table)
+        case .beside(let number):
+            sql([user.beside[number].id, user.beside[number].value], of: user.beside[number].table)
+        case .table(let table): sql(Self.columns(of: table), table, rows: SuggestLimits.rows)
         }
     }
 
@@ -61,10 +56,13 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         case .users:
             matcher = ValueMatcher(rows)
             (samples.userCount, samples.idType) = (matcher.userCount, matcher.idType)
-            (samples.distinct, samples.sure) = (matcher.distinct, matcher.sure)
-        case .contentTypes(let table): note(contentTypes: rows, of: table)
+        case .beside(let number):
+            let isName = user.beside[number].table == user.table
+            matcher.add(rows, as: user.columns.count + number, isName: isName)
+        case .contentTypes: note(contentTypes: rows)
         case .table(let table): samples.tables[table.name] = sample(rows, of: table)
         }
+        (samples.distinct, samples.sure) = (matcher.distinct, matcher.sure)
         findOwners()
     }
 
@@ -110,6 +108,13 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     }
 
     // MARK: Statements
+
+    private func sql(_ names: [String], of table: String) -> String? {
+        schema.table(table).map { shape in
+            let columns = names.compactMap { shape.column($0, ignoringCase: true) }
+            return sql(columns, shape, rows: SuggestLimits.users)
+        }
+    }
 
     private func sql(_ columns: [ColumnShape], _ table: TableShape, rows: Int) -> String {
         let others = (owners?[table.name] ?? []).filter { $0.column == nil }
@@ -158,7 +163,9 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
             for (number, value) in values.enumerated() where number < sample.rows.count {
                 note(value, of: column, at: (number, index), &sample)
             }
-            note(numbers: values, of: column, &sample)
+            let type = table.typeColumn(of: column.name).flatMap(sample.columns.firstIndex(of:))
+            let types = type.map { index in rows.map { $0[index] } }
+            note(numbers: values, of: column, beside: types, &sample)
             guard table.columns.contains(where: { table.typeColumn(of: $0.name) == column.name })
             else { continue }
             sample.types[column.name] = values.map(typeName)
@@ -193,23 +200,28 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         }
     }
 
-    /// Notes where small numbers may be ids of users.
+    /// Notes where small numbers may be ids of users; beside types, those of each that names no
+    /// other table.
     private func note(
         numbers values: [BoundValue?],
         of column: ColumnShape,
+        beside types: [BoundValue?]?,
         _ sample: inout TableSample
     ) {
         guard samples.idType == .integer, !samples.distinct.contains(0), user.parts.isEmpty,
             !column.isPrimaryKey
         else { return }
-        var places: [String: [(row: Int, number: Int64)]] = [:]
+        var places: [[String]: [(row: Int, number: Int64)]] = [:]
         for (row, value) in values.enumerated() {
+            let type = types.flatMap { $0[row] }
+            guard (typeName(type)?.table ?? user.table) == user.table else { continue }
             for (path, number) in matcher.numbers(in: value, of: column) {
-                places[path, default: []].append((row: row, number: number))
+                let place = [path, type.flatMap(ValueMatcher.text) ?? ""]
+                places[place, default: []].append((row: row, number: number))
             }
         }
-        sample.numbers[column.name] = places.sorted { $0.key < $1.key }
-            .compactMap { matcher.numbers($0.value, at: $0.key) }
+        sample.numbers[column.name] = places.sorted { $0.key[0] < $1.key[0] }
+            .compactMap { matcher.numbers($0.value, at: $0.key[0]) }
     }
 
     /// How a rule about the place compares.
@@ -228,21 +240,13 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         return named.map { TableSample.TypeName(value: .text(text), table: $0) }
     }
 
-    private static func isContentTypes(_ table: TableShape) -> Bool {
-        let names = Set(table.columns.map(\.name))
-        return names.isSuperset(of: ["id", "app_label", "model"])
-    }
+    private static var contentTypes: [String] { ["id", "app_label", "model"] }
 
-    private mutating func note(contentTypes rows: [[BoundValue?]], of table: TableShape) {
-        let columns = table.columns.map(\.name).filter {
-            ["id", "app_label", "model"].contains($0)
-        }
-        for row in rows where row.count == columns.count {
+    private mutating func note(contentTypes rows: [[BoundValue?]]) {
+        for row in rows where row.count == Self.contentTypes.count {
             let texts = row.map { $0.flatMap(ValueMatcher.text) ?? "" }
-            let named = Dictionary(zip(columns, texts)) { first, _ in first }
-            let name = "\(named["app_label"] ?? "")_\(named["model"] ?? "")"
-            let found = schema.tables.first { $0.name.lowercased() == name.lowercased() }
-            contentTypes[named["id"] ?? ""] = found?.name
+            let name = "\(texts[1])_\(texts[2])".lowercased()
+            contentTypes[texts[0]] = schema.tables.first { $0.name.lowercased() == name }?.name
         }
     }
 }

@@ -18,11 +18,21 @@ struct SuggestionUser: Sendable {
     var template: IDTemplate?
     /// Other columns whose values identify a user, such as an e-mail address.
     var values: [String] = []
+    /// E-mail addresses in other tables and full names in this one, each with the user's id there:
+    /// they are looked for, and no rule is written by them.
+    var beside: [(table: String, id: String, value: String)] = []
     /// Why this table.
     let reason: String
 
     /// The id and the other values, in the order of ``TableSample/Match``.
     var columns: [String] { [column] + values }
+
+    /// As texts name a value, by its number: behind ``columns`` are those ``beside``.
+    func name(of value: Int) -> String {
+        guard value >= columns.count else { return "\(table).\(columns[value])" }
+        let other = beside[value - columns.count]
+        return "\(other.table).\(other.value)"
+    }
 
     /// How an id is made of columns with other names, which `names` has by those of the table of
     /// users in lower case; `nil` for an id of one column.
@@ -150,7 +160,32 @@ struct SuggestionUser: Sendable {
                 && (column.holdsText || !column.idTypes.isDisjoint(with: [.uuid, .blob]))
         }
         user.values = Array((keys + texts).map(\.name).prefix(SuggestLimits.values))
+        guard user.parts.isEmpty else { return user }
+        user.beside = schema.tables.compactMap { besides($0, user) }
+        let full = ["name", "fullname", "displayname"]
+        user.beside += others.filter { full.contains(PersonalNames.canonical($0.name)) }
+            .map { (table: shape.name, id: name, value: $0.name) }
         return user
+    }
+
+    /// The e-mail address in a table that is named after these, or like one of users.
+    private static func besides(
+        _ table: TableShape,
+        _ user: SuggestionUser
+    ) -> (table: String, id: String, value: String)? {
+        let canonical = PersonalNames.canonical(table.name)
+        let isOfAddresses = (0...2).contains {
+            PersonalNames.names(email: String(canonical.dropLast($0)))
+        }
+        let names = table.columns.map { ($0.name, PersonalNames.canonical($0.name)) }
+        let id = names.first { PersonalNames.isUserID($0.1) }?.0
+        let value = names.first {
+            PersonalNames.names(email: $0.1) || isOfAddresses && $0.1 == "address"
+        }?.0
+        guard let id, let value, isOfAddresses || PersonalNames.isTableOfUsers(table.name),
+            table.isOwn, table.problem == nil, table.canSelect, table.name != user.table
+        else { return nil }
+        return (table: table.name, id: id, value: value)
     }
 
     private static func isIdentifying(_ column: ColumnShape) -> Bool {

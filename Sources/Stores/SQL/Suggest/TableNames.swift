@@ -157,10 +157,15 @@ extension PersonalNames {
     /// Whether a ``canonical(_:)`` name is one of a number that means no row, or a row of anything.
     static func isMeasure(_ name: String) -> Bool { measures.contains { name.hasSuffix($0) } }
 
-    /// The words of a name in lower case: `assigned`, `agent` and `id` of `assignedAgentId`.
+    /// The words of a name in lower case: `assigned`, `agent` and `id` of `assignedAgentId`, or
+    /// `modifier` and `id` of `modifierid`.
     static func words(_ name: String) -> [String] {
         let spaced = name.replacing(#/([a-z])([A-Z])/#) { "\($0.1)_\($0.2)" }
-        return spaced.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        let words = spaced.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        guard words.count == 1, let word = words.first, word.utf8.count > 4, word.hasSuffix("id"),
+            !["paid", "valid", "grid"].contains(where: { word.hasSuffix($0) })
+        else { return words }
+        return [String(word.dropLast(2)), "id"]
     }
 
     /// Whether a column of that name may well hold a user id, by its own words or those of the user

@@ -37,6 +37,8 @@ struct TableSample: Sendable {
         /// How many rows have one.
         let rows: Int
         let ids: [(row: Int, value: UserValue)]
+        /// Fewer than ``SuggestLimits/sureUsers`` different ones: a name must speak for them.
+        let isFew: Bool
         /// The share of users' ids among all numbers from the least to the greatest.
         let chance: Double
     }
@@ -97,6 +99,15 @@ struct TableSample: Sendable {
     func leftNumbers(in column: String) -> [Numbers] {
         (numbers[column] ?? []).filter { found in
             found.ids.contains { !left(of: [$0.value], in: column, at: $0.row).isEmpty }
+        }
+    }
+
+    /// How many rows have ids of users with whom they do not go, where the type beside them names
+    /// no other table.
+    func leftIDs(in column: String, beside type: String, _ user: SuggestionUser) -> Int {
+        zip(rows.indices, left(in: column)).count { row, left in
+            let table = types[type]?[row]?.table ?? user.table
+            return table == user.table && left.contains { $0.column == 0 }
         }
     }
 

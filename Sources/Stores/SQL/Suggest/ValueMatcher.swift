@@ -6,6 +6,8 @@ import Lifecycle
 /// It holds the users' values for the time of one call; what it answers has none of them.
 struct ValueMatcher: Sendable {
     private var known: [String: TableSample.UserValue] = [:]
+    /// Full names, which are looked for in mentions alone.
+    private var names: [String: TableSample.UserValue] = [:]
     /// The ids that are numbers.
     private var numbers: [Int64] = []
     /// The type of the ids, as the first user has it.
@@ -42,6 +44,22 @@ struct ValueMatcher: Sendable {
         sure = Set(counts.filter { $0.value.sure * 2 > $0.value.all }.keys)
     }
 
+    /// Adds values, each behind the id of its user.
+    mutating func add(_ rows: [[BoundValue?]], as column: Int, isName: Bool) {
+        for row in rows {
+            let texts = row.map { $0.flatMap(Self.text) ?? "" }
+            guard texts.count == 2, let owner = known[texts[0]], owner.column == 0 else { continue }
+            let none = TableSample.UserValue(column: column, users: [])
+            if isName {
+                names[texts[1], default: none].users.formUnion(owner.users)
+            } else if Self.isSure(texts[1]), known[texts[1]]?.column ?? column == column {
+                known[texts[1], default: none].users.formUnion(owner.users)
+            }
+        }
+        distinct.insert(column)
+        sure.insert(column)
+    }
+
     func match(_ value: BoundValue?) -> TableSample.Match {
         guard let value else { return .null }
         guard let text = Self.text(value) else { return .other }
@@ -57,25 +75,31 @@ struct ValueMatcher: Sendable {
     /// Values of users behind an `@`, such as sign-in names, also those that are short.
     func mentions(in value: BoundValue?) -> [TableSample.UserValue] {
         guard let text = value.flatMap(Self.text), text.contains("@") else { return [] }
-        return Self.tokens(of: text).compactMap { token in
-            guard token.hasPrefix("@"), known[token] == nil else { return nil }
+        // Zulip writes `@**Ann Smith**`, and `@_**Ann Smith|42**`.
+        var found = text.matches(of: #/@_?\*\*([^*|]+)/#).compactMap { names[String($0.1)] }
+        for token in Self.tokens(of: text) where token.hasPrefix("@") && known[token] == nil {
             let name = String(token.dropFirst())
-            guard let found = known[name], found.column > 0 || Self.isDistinct(name) else {
-                return nil
+            guard let value = known[name], value.column > 0 || Self.isDistinct(name) else {
+                continue
             }
-            return found
+            found.append(value)
         }
+        return found
     }
 
     /// Whose a whole value is.
     func known(_ text: String) -> TableSample.UserValue? { known[text] }
 
-    /// What numbers at one place are; `nil` unless nearly all different ones are ids of users.
-    func numbers(_ found: [(row: Int, number: Int64)], at path: String) -> TableSample.Numbers? {
+    /// What numbers at one place are; `nil` unless nearly all different ones are ids of users, or
+    /// all of few in a column.
+    func numbers(_ read: [(row: Int, number: Int64)], at path: String) -> TableSample.Numbers? {
+        // 0 refers to no row.
+        let found = read.filter { $0.number != 0 }
         let all = Set(found.map { $0.number })
         let different = all.count { known["\($0)"]?.column == 0 }
-        guard let low = all.min(), let high = all.max(), different >= SuggestLimits.sureUsers,
-            different * 10 >= all.count * 9
+        let isFew = different < SuggestLimits.sureUsers
+        guard let low = all.min(), let high = all.max(),
+            isFew ? path.isEmpty && different == all.count : different * 10 >= all.count * 9
         else { return nil }
         var ids: [(row: Int, value: TableSample.UserValue)] = []
         for (row, number) in found {
@@ -87,6 +111,7 @@ struct ValueMatcher: Sendable {
             path: path,
             rows: Set(found.map { $0.row }).count,
             ids: ids,
+            isFew: isFew,
             chance: Double(between) / (Double(high) - Double(low) + 1)
         )
     }
