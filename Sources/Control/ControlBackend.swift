@@ -200,7 +200,7 @@ package protocol ControlBackend: Sendable {
     /// Begins to repeat erasures after a restore, in the background; one whose `id` is that of the
     /// last goes on as it is. Throws `unknown_target`, or `wrong_state` while one runs.
     func startReplay(
-        _ input: ReplayInput,
+        _ input: ReplayTerms,
         caller: Caller
     ) async throws(ControlProblem) -> WireReplay
 

@@ -218,7 +218,7 @@ extension ControlCall where Answer == WireReplay {
     ///
     /// One without an id is another one each time: if its answer is lost, the next try may be
     /// refused because a replay runs.
-    package static func startReplay(_ input: ReplayInput) -> Self {
+    package static func startReplay(_ input: ReplayTerms) -> Self {
         Self(.startReplay, body: input.body)
     }
 }

@@ -204,7 +204,7 @@ extension ControlClient {
     ///   each of ``ClientLimits/replayStartsMax`` tries, `refused` with `wrong_state` while another
     ///   runs.
     package func replayToEnd(
-        _ order: ReplayInput,
+        _ order: ReplayTerms,
         onRestart: () -> Void = {},
         onProgress: (WireReplay) -> Void = { _ in }
     ) async throws(ControlClientError) -> WireReplay {

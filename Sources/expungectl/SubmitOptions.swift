@@ -49,9 +49,9 @@ struct SubmitOptions: ParsableArguments {
         if !providers.isEmpty {
             members.append(.init("providers", .array(providers.map { .string($0.rawValue) })))
         }
-        let options: RequestOptions
+        let options: SubmissionOptions
         do {
-            options = try RequestOptions(members: members, kind: kind)
+            options = try SubmissionOptions(members: members, kind: kind)
         } catch {
             throw ValidationError(error.detail)
         }

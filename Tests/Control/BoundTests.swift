@@ -53,10 +53,10 @@ extension ControlSuite {
             Body(type: ReauthorizeInput.self, others: ["provider": "apple", "code": "c"]) {
                 _ = try ReauthorizeInput(body: $0)
             },
-            Body(type: ReplayInput.self, others: ["since": time, "target": "t", "drill": true]) {
-                _ = try ReplayInput(body: $0)
+            Body(type: ReplayTerms.self, others: ["since": time, "target": "t", "drill": true]) {
+                _ = try ReplayTerms(body: $0)
             },
-            Body(type: RequestOptions.self, others: .object([]), place: "options") {
+            Body(type: SubmissionOptions.self, others: .object([]), place: "options") {
                 _ = try WireSubmission(body: $0)
             },
             Body(type: SignInInput.self, others: signIn, place: "sign_in") {

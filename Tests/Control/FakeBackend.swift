@@ -28,7 +28,7 @@ final class FakeBackend: ControlBackend {
     /// Runs once a subscriber is there.
     let onSubscribe: (@Sendable () -> Void)?
     /// What to say of a replay, which is begun with an order.
-    let onReplay: (@Sendable (ReplayInput?) -> WireReplay)?
+    let onReplay: (@Sendable (ReplayTerms?) -> WireReplay)?
 
     init(
         expecting expected: Set<Operation>,
@@ -36,7 +36,7 @@ final class FakeBackend: ControlBackend {
         shown: [WireRequest] = [],
         onSubmit: (@Sendable () async -> Void)? = nil,
         onSubscribe: (@Sendable () -> Void)? = nil,
-        onReplay: (@Sendable (ReplayInput?) -> WireReplay)? = nil
+        onReplay: (@Sendable (ReplayTerms?) -> WireReplay)? = nil
     ) {
         state = Mutex(State(expected: expected, problem: problem, shown: shown))
         self.onSubmit = onSubmit
@@ -372,7 +372,7 @@ final class FakeBackend: ControlBackend {
     }
 
     func startReplay(
-        _ input: ReplayInput,
+        _ input: ReplayTerms,
         caller: Caller
     ) async throws(ControlProblem) -> WireReplay {
         let facts = "\(input.since.rfc3339) \(input.target?.rawValue ?? "-") \(input.isDrill)"

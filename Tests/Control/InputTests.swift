@@ -80,8 +80,8 @@ extension ControlSuite {
         }
 
         @Test func `inputs survive writing and reading`() throws {
-            var options = RequestOptions()
-            options.grace = .seconds(60)
+            var options = SubmissionOptions()
+            options.graceSeconds = 60
             options.providers = [ProviderName("apple")]
             options.reason = "user_request"
             options.accountCreatedAt = Samples.time

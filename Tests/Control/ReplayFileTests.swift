@@ -22,15 +22,15 @@ extension ControlSuite {
                 )
             )
             let since = try #require(WallTime(rfc3339: Self.since))
-            var last = ReplayInput(
+            var last = ReplayTerms(
                 since: try #require(WallTime(rfc3339: "2026-11-20T04:00:00Z")),
                 target: TargetName("uploads")
             )
             last.restoredAt = WallTime(rfc3339: "2026-11-21T08:00:00Z")
             #expect(
                 file.orders == [
-                    ReplayInput(since: since),
-                    ReplayInput(since: since, target: TargetName("app-db")),
+                    ReplayTerms(since: since),
+                    ReplayTerms(since: since, target: TargetName("app-db")),
                     last,
                 ]
             )

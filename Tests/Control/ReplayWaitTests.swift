@@ -12,7 +12,7 @@ extension ControlSuite {
             return replay
         }
 
-        private static var order: ReplayInput {
+        private static var order: ReplayTerms {
             var order = Samples.replayOrder
             order.id = "ours"
             return order

@@ -172,8 +172,8 @@ enum Samples {
         return request
     }
 
-    static var replayOrder: ReplayInput {
-        var order = ReplayInput(since: time, target: TargetName("app-db"))
+    static var replayOrder: ReplayTerms {
+        var order = ReplayTerms(since: time, target: TargetName("app-db"))
         order.id = "r-1"
         return order
     }

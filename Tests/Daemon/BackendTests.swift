@@ -16,7 +16,7 @@ import Vault
         WireSubmission(
             kind: kind,
             user: try #require(UserID(user)),
-            options: try RequestOptions(members: [], kind: kind)
+            options: try SubmissionOptions(members: [], kind: kind)
         )
     }
 

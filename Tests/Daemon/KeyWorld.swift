@@ -251,10 +251,10 @@ final class KeyWorld: Sendable {
 
     func replay(
         copy: (any PurgeTarget)? = nil,
-        _ change: (inout ReplayInput) -> Void = { _ in }
+        _ change: (inout ReplayTerms) -> Void = { _ in }
     ) async throws -> WireReplay {
         let service = try bench.replay(registry, clock, copy: copy)
-        var input = ReplayInput(since: Bench.start)
+        var input = ReplayTerms(since: Bench.start)
         input.restoredAt = clock.now()
         change(&input)
         try service.begin(input)

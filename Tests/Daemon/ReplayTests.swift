@@ -167,7 +167,7 @@ struct ReplayTests {
         }
 
         func replay(
-            _ input: ReplayInput,
+            _ input: ReplayTerms,
             steward: Steward = .single
         ) async throws -> WireReplay {
             let service = try service(steward: steward)
@@ -209,8 +209,8 @@ struct ReplayTests {
     }
 
     /// Of everything, before anybody came back.
-    private static var afterRestoration: ReplayInput {
-        var input = ReplayInput(since: Bench.start)
+    private static var afterRestoration: ReplayTerms {
+        var input = ReplayTerms(since: Bench.start)
         input.restoredAt = Stores.now
         return input
     }
@@ -232,7 +232,7 @@ struct ReplayTests {
         #expect(try stores.rows(from: 0, count: Self.erasedCount).count == 3000)
         #expect(try stores.pictures().count == 2000)
 
-        var drill = ReplayInput(since: Bench.start)
+        var drill = ReplayTerms(since: Bench.start)
         drill.isDrill = true
         let found = try await stores.replay(drill)
         #expect(found.targets.map(\.found) == [1000, 1000])
@@ -248,7 +248,7 @@ struct ReplayTests {
         #expect(try stores.rows(from: Self.erasedCount, count: Self.keptCount) == others)
         #expect(try stores.pictures() == Self.keptPictures)
 
-        let again = try await stores.replay(ReplayInput(since: Bench.start))
+        let again = try await stores.replay(ReplayTerms(since: Bench.start))
         #expect(again.state.known == .finished)
         #expect(again.targets.map(\.erased) == [0, 0])
     }
@@ -263,7 +263,7 @@ struct ReplayTests {
 
         // Nobody said so, and these users were erased after what was said.
         for restoredAt in [nil, Bench.start + .seconds(59)] {
-            var input = ReplayInput(since: Bench.start, target: TargetName("app-db"))
+            var input = ReplayTerms(since: Bench.start, target: TargetName("app-db"))
             input.restoredAt = restoredAt
             let replay = try await stores.replay(input)
             #expect(replay.state.known == .incomplete)
@@ -350,7 +350,7 @@ struct ReplayTests {
         for (target, isDrill, reopened) in [
             (nil, true, 0), (TargetName("uploads"), false, 0), (TargetName("app-db"), false, 1),
         ] {
-            var input = ReplayInput(since: Bench.start, target: target)
+            var input = ReplayTerms(since: Bench.start, target: target)
             input.isDrill = isDrill
             #expect(try await stores.replay(input).reopened == reopened)
             let told = stores.operated.withLock { $0 }
@@ -364,7 +364,7 @@ struct ReplayTests {
         try stores.copy("", ".backup")
         try await stores.erase(Array(Self.erased.prefix(5)))
         try stores.copy(".backup", "")
-        let later = try await stores.replay(ReplayInput(since: Bench.start + .seconds(61)))
+        let later = try await stores.replay(ReplayTerms(since: Bench.start + .seconds(61)))
         #expect(later.tombstones == 0)
         #expect(try stores.pictures().count == 20)
     }
@@ -374,9 +374,9 @@ struct ReplayTests {
         let service = try stores.service()
         let now = Stores.now
         #expect(throws: ControlProblem.self) {
-            try service.begin(ReplayInput(since: now + .seconds(1)))
+            try service.begin(ReplayTerms(since: now + .seconds(1)))
         }
-        var input = ReplayInput(since: now, target: TargetName("uploads"))
+        var input = ReplayTerms(since: now, target: TargetName("uploads"))
         input.restoredAt = now + .seconds(1)
         #expect(throws: ControlProblem.self) { try service.begin(input) }
         input.restoredAt = now
@@ -416,7 +416,7 @@ struct ReplayTests {
             )
         )
         let service = try stores.service(copy: copy)
-        var input = ReplayInput(since: Bench.start, target: TargetName("uploads"))
+        var input = ReplayTerms(since: Bench.start, target: TargetName("uploads"))
         input.isDrill = true
         input.copy = stores.files + "/nowhere"
         try service.begin(input)

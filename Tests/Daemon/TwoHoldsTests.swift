@@ -19,7 +19,7 @@ import Testing
         try await withThrowingTaskGroup { group in
             group.addTask { try await backend.parts.engine.run() }
             var deletion = try BackendTests().ask("alice", .deleteAccount)
-            deletion.options.grace = .seconds(3600)
+            deletion.options.graceSeconds = 3600
             let id = try await backend.submit(deletion, idempotencyKey: nil, caller: Self.caller).id
             try await body(backend, id, alice)
             group.cancelAll()

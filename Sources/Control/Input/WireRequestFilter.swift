@@ -1,7 +1,8 @@
+import Encoding
 package import Lifecycle
 
 /// Which requests a list shows; every part narrows it.
-package struct WireRequestFilter: Sendable, Hashable {
+package struct WireRequestFilter: WireObject, Hashable {
     package var state: RequestState?
     package var user: UserID?
     package var provider: ProviderName?
@@ -12,7 +13,97 @@ package struct WireRequestFilter: Sendable, Hashable {
     /// The most items of one page, 1 to ``ControlLimits/listLimitMax``.
     package var limit: Int
 
-    package init(limit: Int = ControlLimits.listLimitDefault) {
-        self.limit = limit
+    package init(limit: Int = ControlLimits.listLimitDefault) { self.limit = limit }
+
+    package static let fields: [WireField] = [
+        .optional("cursor", .uuid, "Where the page before ended."),
+        .optional(
+            "id_prefix",
+            .pattern(idPrefixPattern, byteCountMax: ControlLimits.uuidByteCountMax),
+            "Only ids that begin with this text, 4 to 36 characters."
+        ),
+        .optional(
+            "limit",
+            .number(1...Int64(ControlLimits.listLimitMax)),
+            "Items of one page, 1 to 1000; 100 when absent."
+        ),
+        .optional("provider", .name, "Only requests with an identity at this provider."),
+        .optional("state", .oneOf(all: RequestState.self), "Only this state."),
+        .optional("user_id", .userID, "Only this user."),
+    ]
+
+    /// What ``RequestID/range(prefix:)`` takes.
+    private static let idPrefixPattern: String = {
+        let pattern = "(#{4,8}|#{8}-(#{0,4}|#{4}-(#{0,4}|#{4}-(#{0,4}|#{4}-#{0,12}))))"
+        return pattern.split(separator: "#", omittingEmptySubsequences: false)
+            .joined(separator: "[0-9A-Fa-f]")
+    }()
+
+    /// Reads a query, the raw text after `?`, which may be empty.
+    package init(query: Substring) throws(ControlProblem) {
+        self.init()
+        for (name, value) in try Self.pairs(query) {
+            switch name {
+            case "cursor": cursor = value
+            case "id_prefix":
+                guard RequestID.range(prefix: value) != nil else {
+                    throw ControlProblem(
+                        .malformedQuery,
+                        "'id_prefix' must be the first 4 to 36 characters of an id"
+                    )
+                }
+                idPrefix = value
+            case "limit":
+                guard let limit = Int(value), (1...ControlLimits.listLimitMax).contains(limit)
+                else {
+                    throw ControlProblem(.malformedQuery, "'limit' must be 1 to 1000")
+                }
+                self.limit = limit
+            case "provider":
+                guard let name = PathText.componentName(value) else {
+                    throw ControlProblem(.malformedQuery, "'provider' is no name of a provider")
+                }
+                provider = ProviderName(name)
+            case "state":
+                guard let state = RequestState(rawValue: value) else {
+                    throw ControlProblem(.malformedQuery, "'state' is not a state")
+                }
+                self.state = state
+            default:
+                guard let user = UserID(value) else { throw ControlProblem(.malformedUserID) }
+                self.user = user
+            }
+        }
+    }
+
+    private static func pairs(_ query: Substring) throws(ControlProblem) -> [(String, String)] {
+        guard !query.isEmpty else { return [] }
+        var pairs: [(String, String)] = []
+        for part in query.split(separator: "&", omittingEmptySubsequences: false) {
+            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let field = fields.first(where: { $0.name == halves[0] }) else {
+                throw ControlProblem(.malformedQuery, "the query has a part that is not known")
+            }
+            // As forms are encoded (https://url.spec.whatwg.org/#urlencoded-parsing).
+            let text = halves.last?.replacing("+", with: "%20") ?? ""
+            guard halves.count == 2, let value = PathText.decode(text), !value.isEmpty,
+                value.utf8.count <= ControlLimits.textByteCountMax
+            else { throw ControlProblem(.malformedQuery, "'\(field.name)' cannot be read") }
+            guard !pairs.contains(where: { $0.0 == field.name }) else {
+                throw ControlProblem(.malformedQuery, "'\(field.name)' occurs twice")
+            }
+            pairs.append((field.name, value))
+        }
+        return pairs
+    }
+
+    package var query: String {
+        var parts = ["limit=\(limit)"]
+        if let cursor { parts.append("cursor=\(PercentEncoding.encode(cursor))") }
+        if let idPrefix { parts.append("id_prefix=\(PercentEncoding.encode(idPrefix))") }
+        if let provider { parts.append("provider=\(PercentEncoding.encode(provider.rawValue))") }
+        if let state { parts.append("state=\(state.rawValue)") }
+        if let user { parts.append("user_id=\(PercentEncoding.encode(user.exposeText()))") }
+        return parts.joined(separator: "&")
     }
 }

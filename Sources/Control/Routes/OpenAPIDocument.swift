@@ -1,4 +1,5 @@
 package import Encoding
+import Lifecycle
 
 /// The OpenAPI 3.1 description of the control API, made from the route table and the wire types.
 package enum OpenAPIDocument {
@@ -188,7 +189,7 @@ extension OpenAPIDocument {
         AbandonInput.self, ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self,
         HoldInput.self,
         OverrideInput.self, PlanInput.self, ReasonInput.self, ReauthorizeInput.self,
-        RequestOptions.self, SignInInput.self, SuggestInput.self, WireSuggestion.self,
+        SubmissionOptions.self, SignInInput.self, SuggestInput.self, WireSuggestion.self,
         WireSubmission.self, ReceiptFields.self, WireEvent.self, WireGuard.self, WireHealth.self,
         WireHold.self,
         WireIdentity.self, WireKeyRotation.self, WireLedger.self, WireLedgerEntries.self,
@@ -199,7 +200,7 @@ extension OpenAPIDocument {
         WireNotificationStatus.self, WirePlan.self, WirePlanChange.self, WirePlanIdentity.self,
         WirePlanItem.self, WirePlanRule.self, WirePlanTarget.self, WireProblem.self,
         WireRefusedReload.self, WireReload.self, WireReplay.self, WireReplayTarget.self,
-        ReplayInput.self, WireRequest.self, WireServiceHealth.self, WireStatus.self, WireStep.self,
+        ReplayTerms.self, WireRequest.self, WireServiceHealth.self, WireStatus.self, WireStep.self,
         WireStoredCredential.self, WireUserAction.self, WireAddendum.self, WireForgotten.self,
         WireUnheld.self, WireAnswer.self, WireFailedCode.self, WireUserHold.self, WireVault.self,
         WireController.self, WireRecipient.self, WireReport.self, WireReportRequests.self,

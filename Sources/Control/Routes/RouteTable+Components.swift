@@ -146,7 +146,7 @@ extension RouteTable {
             .startReplay,
             "/v1/replay",
             "Repeat erasures in stores that were restored from a backup.",
-            ReplayInput.self,
+            ReplayTerms.self,
             status: 202,
             problems: [.missingField, .unknownTarget, .wrongState]
         ) { call, input throws(ControlProblem) in

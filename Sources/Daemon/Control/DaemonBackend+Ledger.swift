@@ -15,7 +15,7 @@ extension DaemonBackend {
     }
 
     func startReplay(
-        _ input: ReplayInput,
+        _ input: ReplayTerms,
         caller: Caller
     ) async throws(ControlProblem) -> WireReplay {
         try await requireSteward()

@@ -19,7 +19,7 @@ extension DaemonBackend {
         )
         accepted.operatorUID = caller.operatorUID
         accepted.isAnonymous = caller.isHidden
-        accepted.options = SubmissionOptions(submission.options)
+        accepted.options = submission.options
         if let idempotencyKey {
             accepted.idempotency = idempotency(idempotencyKey, of: accepted, submission, caller)
         }
@@ -97,17 +97,6 @@ extension DaemonBackend {
                 submission.canonicalText(asked),
                 domain: .idempotencyKey
             )
-        )
-    }
-}
-
-extension SubmissionOptions {
-    init(_ options: RequestOptions) {
-        self.init(
-            graceSeconds: options.grace.map { Int($0.components.seconds) },
-            providers: options.providers.map(Set.init),
-            reason: options.reason,
-            accountCreatedAt: options.accountCreatedAt
         )
     }
 }

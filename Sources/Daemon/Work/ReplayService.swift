@@ -25,8 +25,7 @@ final class ReplayService: Sendable {
     ///
     /// - Throws: ``Control/ControlProblem``: `wrong_state` while one runs, `unknown_target`, or
     ///   `malformed_field` for a time to come.
-    func begin(_ input: ReplayInput) throws(ControlProblem) {
-        let terms = input.terms
+    func begin(_ terms: ReplayTerms) throws(ControlProblem) {
         let targets = Set(parts.registry.current.targets.keys)
         let now = parts.clock.now()
         do throws(ReplayProgress.Refusal) {
@@ -68,15 +67,6 @@ extension ControlProblem {
             )
         case .running: self.init(.wrongState, "a replay is running")
         }
-    }
-}
-
-extension ReplayInput {
-    fileprivate var terms: ReplayTerms {
-        var terms = ReplayTerms(since: since)
-        (terms.target, terms.restoredAt) = (target, restoredAt)
-        (terms.isDrill, terms.copy, terms.id) = (isDrill, copy, id)
-        return terms
     }
 }
 

@@ -1,5 +1,6 @@
 /// Which erasures a replay repeats, and where.
 package struct ReplayTerms: Hashable, Sendable {
+    /// The time of the backup that was restored, or earlier.
     package var since: WallTime
     /// One store alone; all without it.
     package var target: TargetName?
@@ -7,10 +8,14 @@ package struct ReplayTerms: Hashable, Sendable {
     package var restoredAt: WallTime?
     /// Only reports; with ``copy``, erases there.
     package var isDrill = false
+    /// Where a copy of the store is: a path, a database or bucket beside it, or what the operator's
+    /// own program calls it.
     package var copy: String?
     package var id: String?
 
-    package init(since: WallTime) { self.since = since }
+    package init(since: WallTime, target: TargetName? = nil) {
+        (self.since, self.target) = (since, target)
+    }
 }
 
 /// What a run found, and what it left.

@@ -68,20 +68,20 @@ struct Replay: AsyncParsableCommand {
             guard isWhole else { throw EndCode.failure }
         }
 
-        private func orders() throws -> [ReplayInput] {
+        private func orders() throws -> [ReplayTerms] {
             if let sinceFile {
                 return try ReplayFile(InputFile.bytes(sinceFile, countMax: 4096)).orders
             }
             guard let time = since.flatMap({ WallTime(rfc3339: $0) }) else {
                 throw ValidationError("--since must be such as 2026-11-21T08:00:00Z")
             }
-            var order = ReplayInput(since: time, target: target)
+            var order = ReplayTerms(since: time, target: target)
             order.restoredAt = try restoration()
             order.copy = copy
             return [order]
         }
 
-        private func replay(_ order: ReplayInput) async throws -> WireReplay {
+        private func replay(_ order: ReplayTerms) async throws -> WireReplay {
             var order = order
             order.id = SubmitOptions.freshKey()
             let progress = Progress(global)

@@ -7,13 +7,13 @@ import Lifecycle
 /// Without a target all of them are meant. Empty lines and those that begin with `#` say nothing.
 struct ReplayFile {
     /// In the order of the file; at least one.
-    let orders: [ReplayInput]
+    let orders: [ReplayTerms]
 
     /// Reads the content of a file.
     ///
     /// - Throws: `ValidationError` that names the line and what is expected there.
     init(_ bytes: [UInt8]) throws {
-        var orders: [ReplayInput] = []
+        var orders: [ReplayTerms] = []
         let lines = String(decoding: bytes, as: UTF8.self)
             .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
@@ -34,11 +34,11 @@ struct ReplayFile {
         self.orders = orders
     }
 
-    private static func order(_ words: [String]) -> ReplayInput? {
+    private static func order(_ words: [String]) -> ReplayTerms? {
         guard words.count <= 3, let since = WallTime(rfc3339: words[0]) else { return nil }
         let target = words.count > 1 ? TargetName(argument: words[1]) : nil
         guard words.count == 1 || target != nil else { return nil }
-        var order = ReplayInput(since: since, target: target)
+        var order = ReplayTerms(since: since, target: target)
         if words.count > 2 {
             guard let time = WallTime(rfc3339: words[2]) else { return nil }
             order.restoredAt = time

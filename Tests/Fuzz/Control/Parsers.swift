@@ -48,7 +48,7 @@ private let check = HeadCheck(router: Router(), role: .operator)
     switch first % 9 {
     case 0: _ = outcome { try WireSubmission(body: body) }
     case 1: _ = outcome { try CredentialInput(body: body) }
-    case 2: _ = outcome { try ReplayInput(body: body) }
+    case 2: _ = outcome { try ReplayTerms(body: body) }
     case 3: _ = outcome { try ReauthorizeInput(body: body) }
     case 4: _ = outcome { try HoldInput(body: body) }
     case 5: _ = outcome { try PlanInput(body: body) }

@@ -1,25 +1,9 @@
 package import Encoding
 package import Lifecycle
 
-/// The body of a replay: which erasures to repeat, and where.
-package struct ReplayInput: WireInput, Hashable {
-    /// Erasures from then on are repeated: the time of the backup that was restored, or earlier.
-    package var since: WallTime
-    package var target: TargetName?
-    /// Erase nothing, or only in ``copy``.
-    package var isDrill = false
-    /// Where a copy of the target's store is, for a drill: a path, the name or number of a database
-    /// or bucket beside the store's, or what the operator's own program calls it.
-    package var copy: String?
-    /// For a store that dates its data by the restoration, or not at all.
-    package var restoredAt: WallTime?
-    /// The caller's own name for this replay.
-    package var id: String?
-
-    package init(since: WallTime, target: TargetName? = nil) {
-        (self.since, self.target) = (since, target)
-    }
-
+/// The body of a replay.
+extension ReplayTerms: WireInput {
+    package static let schemaName = "ReplayInput"
     package static let fields: [WireField] = [
         .required("since", .time, "Repeat erasures from then on: when the backup was made."),
         .optional("target", .name, "This target alone."),
@@ -71,8 +55,7 @@ package struct ReplayInput: WireInput, Hashable {
         guard let since = WallTime(rfc3339: try object.requiredText("since")) else {
             throw object.problem("since", "must be a time such as 2026-11-21T08:00:00Z")
         }
-        self.since = since
-        target = try object.target("target")
+        self.init(since: since, target: try object.target("target"))
         switch object.value("drill") {
         case nil: break
         case .bool(let claim)?: isDrill = claim
