@@ -175,7 +175,10 @@ final class Bench: Sendable {
             logger: log.logger,
             lanes: FreeLanes(state: state),
             makeCopy: { _, _ in
-                copy.map { .made($0) } ?? .refused(code: "no_copies", detail: "")
+                guard let copy else {
+                    return RecheckCopy(refusal: CopyRefusal(code: "no_copies", detail: ""))
+                }
+                return RecheckCopy(store: copy, close: { await copy.shutdown() })
             },
             operate: operate
         )

@@ -11,7 +11,7 @@ package struct WireSubmission: WireInput, Hashable {
     package var notifyEmail: MailAddress?
     package var language = MessageLanguage.english
 
-    package init(kind: RequestKind, user: UserID, options: SubmissionOptions = SubmissionOptions()) {
+    package init(kind: RequestKind, user: UserID, options: SubmissionOptions = .init()) {
         (self.kind, self.user, self.options) = (kind, user, options)
     }
 
