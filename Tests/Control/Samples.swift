@@ -201,14 +201,6 @@ enum Samples {
             provider: ProviderName("apple"),
             clientID: "com.example.app"
         )
-        var plan = WirePlan(hash: "0123456789abcdef", state: .notRequired)
-        plan.identities = [
-            WirePlanIdentity(
-                identityID: link.identity,
-                provider: link.provider.rawValue,
-                clientID: link.clientID
-            )
-        ]
         let posts = PlanItem(
             name: "posts",
             action: .delete,
@@ -219,16 +211,16 @@ enum Samples {
         let bills = PlanItem(name: "bills", action: .keep, reason: "tax", count: 3, newerCount: 1)
         let likes = PlanItem(name: "likes", action: .delete, count: 4, hasNoTimestamps: true)
         let orders = PlanItem(name: "orders", action: .anonymize, reason: "tax", count: 2)
-        plan.targets = [
-            WirePlanTarget(
-                name: "app-db",
-                isKnown: true,
-                items: [posts, bills, likes, orders].map(WirePlanItem.init),
-                rules: ([rule("delete")] + masks).map(WirePlanRule.init)
+        let parts = [
+            PurgePlan.Part(
+                target: TargetName("app-db"),
+                items: [posts, bills, likes, orders],
+                rules: [rule("delete")] + masks
             ),
-            WirePlanTarget(name: "cache", isKnown: false),
+            PurgePlan.Part(target: TargetName("cache"), items: nil),
         ]
-        return plan
+        let plan = PurgePlan(links: [link], parts: parts, hash: "0123456789abcdef")
+        return WirePlan(plan, state: .notRequired)
     }
 
     static var plan: WirePlan {

@@ -21,8 +21,10 @@ package struct WirePlan: WireObject, Codable, Hashable {
     package var targets: [WirePlanTarget] = []
     package var changes: [WirePlanChange] = []
 
-    package init(hash: String, state: PlanState) {
-        (self.hash, self.state) = (hash, .known(state))
+    package init(_ plan: PurgePlan, state: PlanState) {
+        (hash, self.state) = (plan.hash, .known(state))
+        identities = plan.links.map(WirePlanIdentity.init)
+        targets = plan.parts.map(WirePlanTarget.init)
     }
 
     package static let fields: [WireField] = [

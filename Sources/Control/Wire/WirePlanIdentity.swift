@@ -6,8 +6,8 @@ package struct WirePlanIdentity: WireObject, Codable, Hashable {
     package var provider: String
     package var clientID: String
 
-    package init(identityID: IdentityID, provider: String, clientID: String) {
-        (self.identityID, self.provider, self.clientID) = (identityID, provider, clientID)
+    package init(_ link: PurgePlan.Link) {
+        (identityID, provider, clientID) = (link.identity, link.provider.rawValue, link.clientID)
     }
 
     package static let fields: [WireField] = [

@@ -1,3 +1,5 @@
+package import Lifecycle
+
 /// What would be done in one store.
 package struct WirePlanTarget: WireObject, Codable, Hashable {
     package var name: String
@@ -5,13 +7,10 @@ package struct WirePlanTarget: WireObject, Codable, Hashable {
     package var items: [WirePlanItem]
     package var rules: [WirePlanRule]
 
-    package init(
-        name: String,
-        isKnown: Bool,
-        items: [WirePlanItem] = [],
-        rules: [WirePlanRule] = []
-    ) {
-        (self.name, self.isKnown, self.items, self.rules) = (name, isKnown, items, rules)
+    package init(_ part: PurgePlan.Part) {
+        (name, isKnown) = (part.target.rawValue, part.items != nil)
+        items = (part.items ?? []).map(WirePlanItem.init)
+        rules = part.rules.map(WirePlanRule.init)
     }
 
     enum CodingKeys: String, CodingKey {

@@ -109,24 +109,3 @@ extension DaemonBackend {
         return uid
     }
 }
-
-extension WirePlan {
-    init(_ plan: PurgePlan, state: PlanState) {
-        self.init(hash: plan.hash, state: state)
-        identities = plan.links.map { link in
-            WirePlanIdentity(
-                identityID: link.identity,
-                provider: link.provider.rawValue,
-                clientID: link.clientID
-            )
-        }
-        targets = plan.parts.map { part in
-            WirePlanTarget(
-                name: part.target.rawValue,
-                isKnown: part.items != nil,
-                items: (part.items ?? []).map(WirePlanItem.init),
-                rules: part.rules.map(WirePlanRule.init)
-            )
-        }
-    }
-}
