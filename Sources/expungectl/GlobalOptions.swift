@@ -8,7 +8,6 @@ import Glibc
 /// What every command takes.
 struct GlobalOptions: ParsableArguments {
     @Option(
-        name: .long,
         help: ArgumentHelp(
             "The socket of the service (environment: EXPUNGED_SOCKET).",
             valueName: "path"

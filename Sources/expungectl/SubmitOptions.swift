@@ -7,7 +7,6 @@ import Lifecycle
 /// What both ways to hand in a request take, and how they are carried out.
 struct SubmitOptions: ParsableArguments {
     @Option(
-        name: .long,
         help: ArgumentHelp(
             "An option of the request: grace_s, reason or account_created_at.",
             valueName: "key=value"
@@ -16,7 +15,6 @@ struct SubmitOptions: ParsableArguments {
     var option: [String] = []
 
     @Option(
-        name: .long,
         help: ArgumentHelp(
             "The same key finds the same request again (default: a new one).",
             valueName: "key"
@@ -24,7 +22,7 @@ struct SubmitOptions: ParsableArguments {
     )
     var idempotencyKey: String?
 
-    @Flag(name: .long, help: "Wait for the end of the request; exit with its status.")
+    @Flag(help: "Wait for the end of the request; exit with its status.")
     var wait = false
 
     @OptionGroup var limit: WaitLimit

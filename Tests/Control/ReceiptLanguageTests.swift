@@ -101,7 +101,8 @@ extension ControlSuite {
 
         /// What a reader sees: without the data for programs, which stays as it was signed.
         private static func visible(_ language: ReceiptLanguage) -> String {
-            let page = ReceiptPage(receipt: receipt, language: language, issuedAt: 1).html
+            let issuedAt = WallTime(unixMilliseconds: 1000)
+            let page = ReceiptPage(receipt: receipt, language: language, issuedAt: issuedAt).html
             return page.split(separator: "<pre class=\"data\">").first.map(String.init) ?? ""
         }
 

@@ -21,7 +21,7 @@ package enum HTMLText {
     }
 
     /// A table of names and values, which are HTML already.
-    static func facts(_ rows: [(String, String)]) -> String {
+    package static func facts(_ rows: [(String, String)]) -> String {
         let body = rows.map { "<tr><th scope=\"row\">\($0.0)</th><td>\($0.1)</td></tr>" }
         return "<table class=\"facts\">\n\(body.joined(separator: "\n"))\n</table>\n"
     }

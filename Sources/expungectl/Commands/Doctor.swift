@@ -12,7 +12,7 @@ struct Doctor: ParsableCommand {
 
     @Option(help: ArgumentHelp("The configuration.", valueName: "file"), completion: .file())
     var config: String?
-    @Flag(name: .long, help: "Print JSON, for programs.") var json = false
+    @Flag(help: "Print JSON, for programs.") var json = false
 
     func run() throws {
         var arguments = ["expunged", "--check"]

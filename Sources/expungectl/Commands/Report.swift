@@ -21,10 +21,7 @@ struct Report: AsyncParsableCommand {
         guard [html, csv, global.json].count(where: { $0 }) < 2 else {
             throw ValidationError("choose one of --html, --csv and --json")
         }
-        guard let timeZone, TimeZoneFile.rules(named: timeZone) == nil else { return }
-        throw ValidationError(
-            "no time zone '\(timeZone)' in /usr/share/zoneinfo; try Europe/Berlin or UTC"
-        )
+        if let timeZone { try TimeZoneFile.check(timeZone) }
     }
 
     func run() async throws {

@@ -173,12 +173,7 @@ struct Receipt: AsyncParsableCommand {
 
     func validate() throws {
         guard let timeZone else { return }
-        let isName = timeZone.utf8.allSatisfy { $0 > 0x20 } && !timeZone.contains("..")
-        guard isName, unsafe access("/usr/share/zoneinfo/\(timeZone)", R_OK) == 0 else {
-            throw ValidationError(
-                "no time zone '\(timeZone)' in /usr/share/zoneinfo; try Europe/Berlin or UTC"
-            )
-        }
+        try TimeZoneFile.check(timeZone)
         unsafe setenv("TZ", timeZone, 1)
     }
 
@@ -186,7 +181,7 @@ struct Receipt: AsyncParsableCommand {
         let receipt = try await global.call(.receipt(try await global.resolve(id)))
         if html {
             tzset()
-            let page = ReceiptPage(receipt: receipt, language: language, issuedAt: time(nil))
+            let page = ReceiptPage(receipt: receipt, language: language, issuedAt: LocalTime.now)
             return Console.write(page.html)
         }
         // The console adds the newline again.

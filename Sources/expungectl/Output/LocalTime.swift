@@ -1,3 +1,5 @@
+import ArgumentParser
+import Control
 import Glibc
 import Lifecycle
 
@@ -43,5 +45,14 @@ enum LocalTime {
         var bytes = [CChar](repeating: 0, count: 64)
         let count = unsafe strftime(&bytes, bytes.count, format, &parts)
         return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+extension TimeZoneFile {
+    static func check(_ name: String) throws(ValidationError) {
+        guard rules(named: name) == nil else { return }
+        throw ValidationError(
+            "no time zone '\(name)' in /usr/share/zoneinfo; try Europe/Berlin or UTC"
+        )
     }
 }

@@ -1,6 +1,5 @@
 import Control
 import Encoding
-import Glibc
 import Lifecycle
 
 /// A receipt as a page to print or send: one file, no script, nothing from elsewhere.
@@ -9,8 +8,8 @@ import Lifecycle
 struct ReceiptPage {
     let receipt: JSONValue
     var language = ReceiptLanguage.english
-    /// When the page is made, in Unix seconds; `nil` leaves the date out.
-    var issuedAt: Int?
+    /// When the page is made; `nil` leaves the date out.
+    var issuedAt: WallTime?
 
     /// The whole page.
     var html: String {
@@ -92,11 +91,8 @@ struct ReceiptPage {
         for (name, member) in times where receipt[member] != nil {
             rows.append((phrase(name), time(receipt[member])))
         }
-        if let issuedAt { rows.append((phrase(.issued), Self.local(issuedAt))) }
-        let body = rows.filter { !$0.1.isEmpty }.map { name, value in
-            "<tr><th scope=\"row\">\(name)</th><td>\(value)</td></tr>"
-        }
-        return "<table class=\"facts\">\n\(body.joined(separator: "\n"))\n</table>\n"
+        if let issuedAt { rows.append((phrase(.issued), LocalTime.full(issuedAt))) }
+        return HTMLText.facts(rows.filter { !$0.1.isEmpty })
     }
 
     /// The service's own summary in English; the same facts elsewhere.
@@ -477,23 +473,7 @@ extension ReceiptPage {
     /// A time of the receipt in the zone of the process (tzset(3)).
     private func time(_ value: JSONValue?) -> String {
         guard case .string(let text)? = value else { return "" }
-        let numbers = text.prefix(19).split { "-T:".contains($0) }.compactMap { Int32($0) }
-        guard numbers.count == 6 else { return Self.escaped(text) }
-        var parts = unsafe tm()
-        unsafe (parts.tm_year, parts.tm_mon, parts.tm_mday) = (
-            numbers[0] - 1900, numbers[1] - 1, numbers[2]
-        )
-        unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec) = (numbers[3], numbers[4], numbers[5])
-        return Self.local(unsafe timegm(&parts))
-    }
-
-    private static func local(_ unixSeconds: Int) -> String {
-        var seconds = time_t(unixSeconds)
-        var parts = unsafe tm()
-        unsafe localtime_r(&seconds, &parts)
-        var bytes = [CChar](repeating: 0, count: 64)
-        let count = unsafe strftime(&bytes, bytes.count, "%Y-%m-%d %H:%M:%S %Z", &parts)
-        return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return WallTime(rfc3339: text).map(LocalTime.full) ?? Self.escaped(text)
     }
 
     static func escaped(_ text: String) -> String { HTMLText.escaped(text) }
