@@ -1,5 +1,3 @@
-import Control
-
 /// One complete request that passed every check of the connection.
 struct ServerRequest: Sendable {
     let head: CheckedHead

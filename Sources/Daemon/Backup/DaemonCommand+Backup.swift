@@ -66,17 +66,24 @@ extension DaemonCommand {
         )
     }
 
-    /// Sets up the process and finds the directories.
-    ///
-    /// An operator's shell has none of systemd's variables: there the unit's directories count.
     private static func backupDirectories(
         _ options: DaemonOptions,
         _ environment: [String: String]
     ) throws -> ServiceDirectories {
         _ = clinux_forbid_core_dumps()
         StateDatabase.configureProcess()
+        let isOfUnit = options.stateDirectory == nil
+        return try directories(options, environment, withCredentials: isOfUnit)
+    }
+
+    /// An operator's shell has none of systemd's variables: there the unit's directories count.
+    static func directories(
+        _ options: DaemonOptions,
+        _ environment: [String: String],
+        withCredentials: Bool = true
+    ) throws -> ServiceDirectories {
         var unit = ["STATE_DIRECTORY": "/var/lib/expunged"]
-        if options.stateDirectory == nil {
+        if withCredentials {
             unit["CREDENTIALS_DIRECTORY"] = "/etc/expunged/credentials"
         }
         return try ServiceDirectories(

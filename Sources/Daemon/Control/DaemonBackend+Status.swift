@@ -128,7 +128,7 @@ extension DaemonBackend {
             hasSealFailure: parts.credentials.failures.isAny,
             notifications: parts.notifications.counter.counts,
             messages: MessageMetrics(
-                queues: try await messageQueues(),
+                queues: try await attempt("status") { try await parts.state.messageQueues() },
                 attempts: parts.messages.counter.counts
             ),
             tokens: TokenMetrics(
@@ -175,10 +175,6 @@ extension DaemonBackend {
 
     private func expiringTokens() async throws(ControlProblem) -> [ProviderName: Int] {
         try await attempt("status") { try await parts.state.expiringTokens() }
-    }
-
-    private func messageQueues() async throws(ControlProblem) -> [SubscriberQueue] {
-        try await attempt("status") { try await parts.state.messageQueues() }
     }
 
     private func returnedRechecks() async throws(ControlProblem) -> Int {

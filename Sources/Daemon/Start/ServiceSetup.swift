@@ -34,7 +34,8 @@ struct ServiceSetup {
             throw DaemonError(.usage, "only root may set the service up: \(command)")
         }
         let existing =
-            exists(configuration) ? try DaemonConfiguration.load(path: configuration) : nil
+            BackupFile.exists(configuration)
+            ? try DaemonConfiguration.load(path: configuration) : nil
         let slash = configuration.lastIndex(of: "/")
         var lines: [String] = []
         if let slash, slash > configuration.startIndex,
@@ -87,11 +88,6 @@ struct ServiceSetup {
             "\(unit)sudo systemctl \(verb) expunged",
         ].compactMap { $0 }
         return ["", "Next:"] + steps.enumerated().map { "  \($0.offset + 1). \($0.element)" }
-    }
-
-    private func exists(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0
     }
 
     /// Returns whether the directory was missing; the umask does not change its mode.

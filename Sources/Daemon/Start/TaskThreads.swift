@@ -1,6 +1,5 @@
 import CExecutor
 import Glibc
-import Logging
 
 /// The threads that run tasks: a small pool of our own, or the executor of the Swift runtime.
 enum TaskThreads {

@@ -78,17 +78,7 @@ extension DaemonCommand {
         _ options: DaemonOptions,
         _ environment: [String: String]
     ) throws -> (plan: PostgreSQLStatePlan, path: String) {
-        let unit = [
-            "STATE_DIRECTORY": "/var/lib/expunged",
-            "CREDENTIALS_DIRECTORY": "/etc/expunged/credentials",
-        ]
-        let directories = try ServiceDirectories(
-            environment: environment.merging(unit) { given, _ in given },
-            overrides: .init(
-                state: options.stateDirectory,
-                credentials: options.credentialsDirectory
-            )
-        )
+        let directories = try directories(options, environment)
         let clock = AnchoredClock()
         let setup = StateSetup(configuration: configuration, directories: directories)
         return (try setup.plan(now: { clock.now() }), setup.path)

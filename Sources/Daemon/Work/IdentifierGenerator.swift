@@ -1,5 +1,4 @@
 import Lifecycle
-import Synchronization
 
 struct IdentifierGenerator: Sendable {
     let now: @Sendable () -> WallTime
