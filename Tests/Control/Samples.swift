@@ -67,42 +67,45 @@ enum Samples {
         return message
     }()
 
-    static let overview = RequestOverview(
-        at: time,
-        groups: [
-            RequestOverview.Group(
+    static let overview: RequestOverview = {
+        var open = OpenOverview()
+        open.groups = [
+            OpenOverview.Group(
                 state: .revoking,
                 reason: nil,
                 counts: [3, 2, 1, 0, 0],
                 oldest: requestID,
                 oldestAt: time - .seconds(200_000)
             ),
-            RequestOverview.Group(
+            OpenOverview.Group(
                 state: .parked,
                 reason: .needsReauthentication,
                 counts: [0, 0, 0, 4, 5],
                 oldest: requestID,
                 oldestAt: time - .seconds(40 * 86_400)
             ),
-        ],
-        overdue: 1,
-        near: 2,
-        deadlines: [
-            RequestOverview.Deadline(
+        ]
+        (open.overdue, open.near) = (1, 2)
+        open.deadlines = [
+            OpenOverview.Deadline(
                 request: requestID,
                 at: time - .seconds(7200),
                 state: .parked,
                 reason: .needsReauthentication
             ),
-            RequestOverview.Deadline(
+            OpenOverview.Deadline(
                 request: requestID,
                 at: time + .seconds(3 * 86_400),
                 state: .revoking,
                 reason: nil
             ),
-        ],
-        report: report(of: CalendarMonth(of: time, in: .utc), in: "UTC")
-    )
+        ]
+        return RequestOverview(
+            at: time,
+            open: open,
+            report: report(of: CalendarMonth(of: time, in: .utc), in: "UTC")
+        )
+    }()
 
     static let notification = WireNotification(
         status: 400,

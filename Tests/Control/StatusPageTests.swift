@@ -129,10 +129,7 @@ extension ControlSuite {
                     ),
                     overview: RequestOverview(
                         at: Samples.time,
-                        groups: [],
-                        overdue: 0,
-                        near: 0,
-                        deadlines: [],
+                        open: OpenOverview(),
                         report: Samples.overview.report
                     ),
                     providers: [],

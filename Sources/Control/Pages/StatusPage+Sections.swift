@@ -83,12 +83,12 @@ extension StatusPage {
     // MARK: Now
 
     var summary: String {
-        let open = overview.groups.reduce(0) { $0 + $1.counts.reduce(0, +) }
-        let waiting = overview.groups.filter { $0.reason != nil }
+        let open = overview.open.groups.reduce(0) { $0 + $1.counts.reduce(0, +) }
+        let waiting = overview.open.groups.filter { $0.reason != nil }
             .reduce(0) { $0 + $1.counts.reduce(0, +) }
         let numbers = [
-            ("open", open), ("waiting", waiting), ("due within 7 days", overview.near),
-            ("overdue", overview.overdue),
+            ("open", open), ("waiting", waiting), ("due within 7 days", overview.open.near),
+            ("overdue", overview.open.overdue),
         ]
         let tiles = numbers.map { name, count in
             let style = name == "overdue" && count > 0 ? " class=\"bad\"" : ""
@@ -113,7 +113,7 @@ extension StatusPage {
 
     var states: String {
         let rows = RequestState.allCases.compactMap { state -> [String]? in
-            let groups = overview.groups.filter { $0.state == state }
+            let groups = overview.open.groups.filter { $0.state == state }
             guard !groups.isEmpty else { return nil }
             let counts = Self.ages.indices.map { age in
                 groups.reduce(0) { $0 + $1.counts[age] }
@@ -137,7 +137,7 @@ extension StatusPage {
 
     var waits: String {
         // A request can wait in several phases for the same reason.
-        let groups = Dictionary(grouping: overview.groups, by: \.reason).compactMap {
+        let groups = Dictionary(grouping: overview.open.groups, by: \.reason).compactMap {
             reason,
             groups in reason.map { (reason: $0, groups: groups.sorted(by: Self.isOlder)) }
         }.sorted { Self.isOlder($0.groups[0], $1.groups[0]) }
@@ -160,15 +160,12 @@ extension StatusPage {
         return section("waits", "What waits, and why", body)
     }
 
-    private static func isOlder(
-        _ left: RequestOverview.Group,
-        _ right: RequestOverview.Group
-    ) -> Bool {
+    private static func isOlder(_ left: OpenOverview.Group, _ right: OpenOverview.Group) -> Bool {
         (left.oldestAt ?? .distantFuture) < (right.oldestAt ?? .distantFuture)
     }
 
     var deadlines: String {
-        let rows = overview.deadlines.map { deadline in
+        let rows = overview.open.deadlines.map { deadline in
             let isOverdue = deadline.at <= overview.at
             let due = "\(time(deadline.at)), \(distance(deadline.at))"
             return [

@@ -27,35 +27,12 @@ extension DaemonBackend {
             let month = CalendarMonth(of: now, in: .utc)
             report = try await self.report(month, timeZone: nil, caller: caller)
         }
-        let overview = RequestOverview(at: now, open, report)
+        let overview = RequestOverview(at: now, open: open, report: report)
         parts.overview.value = overview
         return overview
     }
 
     private static func isFresh(_ time: WallTime, _ lifetime: Duration, _ now: WallTime) -> Bool {
         now >= time && now.since(time) < lifetime
-    }
-}
-
-extension RequestOverview {
-    fileprivate init(at now: WallTime, _ open: OpenOverview, _ report: WireReport) {
-        self.init(
-            at: now,
-            groups: open.groups.map { group in
-                Group(
-                    state: group.state,
-                    reason: group.reason,
-                    counts: group.counts,
-                    oldest: group.oldest,
-                    oldestAt: group.oldestAcceptedAt
-                )
-            },
-            overdue: open.overdue,
-            near: open.near,
-            deadlines: open.deadlines.map { row in
-                Deadline(request: row.request, at: row.at, state: row.state, reason: row.reason)
-            },
-            report: report
-        )
     }
 }

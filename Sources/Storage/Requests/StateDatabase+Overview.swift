@@ -83,7 +83,7 @@ extension OpenKind {
                 reason: kind.parkReason,
                 counts: zip(counted.sums, counted.sums.dropFirst() + [0]).map { $0 - $1 },
                 oldest: counted.oldest,
-                oldestAcceptedAt: try counted.oldest.flatMap { id in
+                oldestAt: try counted.oldest.flatMap { id in
                     try database.time("SELECT accepted_at FROM requests WHERE id = ?", [.id(id)])
                 }
             )

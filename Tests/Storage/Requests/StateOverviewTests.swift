@@ -57,7 +57,7 @@ struct StateOverviewTests {
         let waiting = try #require(found.groups.first { $0.reason == .onHold })
         #expect(waiting.state == .parked)
         #expect(waiting.counts == [0, 0, 0, 1, 0])
-        #expect(waiting.oldest == ids[1] && waiting.oldestAcceptedAt == now - Self.day * 25)
+        #expect(waiting.oldest == ids[1] && waiting.oldestAt == now - Self.day * 25)
         let others = found.groups.filter { $0.reason == nil }
         #expect(others.map(\.counts) == [[1, 1, 1, 0, 1]])
         #expect(others.first?.oldest == ids[0])

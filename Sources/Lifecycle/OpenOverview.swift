@@ -1,5 +1,3 @@
-package import Lifecycle
-
 /// Open requests by where they stand and how old they are, and the next deadlines.
 package struct OpenOverview: Hashable, Sendable {
     /// Open requests of one phase and one reason to wait.
@@ -9,7 +7,18 @@ package struct OpenOverview: Hashable, Sendable {
         /// The youngest first; one more than there were bounds.
         package let counts: [Int]
         package let oldest: RequestID?
-        package let oldestAcceptedAt: WallTime?
+        package let oldestAt: WallTime?
+
+        package init(
+            state: RequestState,
+            reason: ParkReason?,
+            counts: [Int],
+            oldest: RequestID?,
+            oldestAt: WallTime?
+        ) {
+            (self.state, self.reason, self.counts) = (state, reason, counts)
+            (self.oldest, self.oldestAt) = (oldest, oldestAt)
+        }
     }
 
     /// An open request with its deadline.
@@ -18,6 +27,10 @@ package struct OpenOverview: Hashable, Sendable {
         package let at: WallTime
         package let state: RequestState
         package let reason: ParkReason?
+
+        package init(request: RequestID, at: WallTime, state: RequestState, reason: ParkReason?) {
+            (self.request, self.at, self.state, self.reason) = (request, at, state, reason)
+        }
     }
 
     package var groups: [Group] = []
@@ -26,4 +39,6 @@ package struct OpenOverview: Hashable, Sendable {
     package var near = 0
     /// The earliest first.
     package var deadlines: [Deadline] = []
+
+    package init() {}
 }
