@@ -182,7 +182,7 @@ enum Samples {
     }
 
     static var replay: WireReplay {
-        var target = WireReplayTarget(name: "app-db")
+        var target = StoreReport(name: TargetName("app-db"))
         target.found = 3
         target.erased = 2
         target.rows = 40

@@ -247,7 +247,7 @@ struct DependentReplayTests {
         #expect(try await world.users() == ["u3"])
         #expect(try world.names(in: "crm") == ["c3.json"])
         #expect(try world.names(in: "spaces") == ["w3"])
-        let erased = Dictionary(uniqueKeysWithValues: targets.map { ($0.name, $0.erased) })
+        let erased = Dictionary(uniqueKeysWithValues: targets.map { ($0.name.rawValue, $0.erased) })
         #expect(erased == ["app-db": 2, "crm": 2, "spaces": 1])
         #expect(replay.state.known == .finished && targets.allSatisfy { $0.error == nil })
         #expect(targets.map(\.found) == targets.map(\.erased))

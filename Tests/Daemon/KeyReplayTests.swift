@@ -57,7 +57,7 @@ struct KeyReplayTests {
     }
 
     private static func erased(_ replay: WireReplay) -> [String: Int] {
-        Dictionary(uniqueKeysWithValues: replay.targets.map { ($0.name, $0.erased) })
+        Dictionary(uniqueKeysWithValues: replay.targets.map { ($0.name.rawValue, $0.erased) })
     }
 
     @Test func `what comes back in keyed stores alone is erased again, and nothing else`()
@@ -366,7 +366,7 @@ struct KeyReplayTests {
             for id in ids { try world.write("threads/t\(id)") }
             let replay = try await world.replay()
             #expect(replay.state.known == .incomplete)
-            #expect(replay.targets.first { $0.name == "service" }?.error == "on_hold")
+            #expect(replay.targets.first { $0.name.rawValue == "service" }?.error == "on_hold")
             #expect(try await world.customersWithTickets() == ["c\(last)"])
             #expect(try world.names(in: "threads").contains("t\(last)"))
             #expect(try await world.rows("found_keys WHERE is_late = 1") > 0)

@@ -129,7 +129,7 @@ struct ReplayResumeTests {
         let there = try await Self.tombstone(of: "u2", world).request
         let replay = try await world.replay()
         #expect(replay.state.known == .finished)
-        let target = try #require(replay.targets.first { $0.name == "app-db" })
+        let target = try #require(replay.targets.first { $0.name.rawValue == "app-db" })
         #expect([target.found, target.erased, target.rows] == [2, 2, 1])
         #expect(
             try await Self.entries(world) == [
@@ -162,7 +162,7 @@ struct ReplayResumeTests {
         try await world.insert("u1", "c1")
         let request = try await Self.begin("u1", world)
         let replay = try await world.replay()
-        #expect(replay.targets.first { $0.name == "app-db" }?.rows == 1)
+        #expect(replay.targets.first { $0.name.rawValue == "app-db" }?.rows == 1)
         let entries = try await Self.entries(world)
         let entry = Self.entry(request, Self.database, rows: 1).dropFirst()
         #expect(entries.contains("{\"detail\":\"resumed\"," + entry))
@@ -179,7 +179,7 @@ struct ReplayResumeTests {
         )
         let replay = try await world.replay()
         #expect(replay.state.known == .finished)
-        #expect(replay.targets.first { $0.name == "app-db" }?.erased == 1)
+        #expect(replay.targets.first { $0.name.rawValue == "app-db" }?.erased == 1)
         let request = try await Self.tombstone(of: "u1", world).request
         let entry = Self.entry(request, Self.database, rows: nil)
         #expect(try await Self.entries(world).contains(entry))
@@ -212,7 +212,7 @@ struct ReplayResumeTests {
             world
         )
         let replay = try await world.replay()
-        let target = try #require(replay.targets.first { $0.name == "app-db" })
+        let target = try #require(replay.targets.first { $0.name.rawValue == "app-db" })
         #expect([target.found, target.erased, target.newer] == [0, 0, 1])
         #expect(try await !Self.entries(world).contains { $0.contains("app-db") })
         #expect(try await world.rows("begun_replays") == 0)

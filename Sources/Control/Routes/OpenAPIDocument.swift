@@ -199,7 +199,7 @@ extension OpenAPIDocument {
         WireList<WireRequest>.self, WireNotification.self,
         WireNotificationStatus.self, WirePlan.self, WirePlanChange.self, WirePlanIdentity.self,
         WirePlanItem.self, WirePlanRule.self, WirePlanTarget.self, WireProblem.self,
-        WireRefusedReload.self, WireReload.self, WireReplay.self, WireReplayTarget.self,
+        WireRefusedReload.self, WireReload.self, WireReplay.self, StoreReport.self,
         ReplayTerms.self, WireRequest.self, WireServiceHealth.self, WireStatus.self, WireStep.self,
         WireStoredCredential.self, WireUserAction.self, WireAddendum.self, WireForgotten.self,
         WireUnheld.self, WireAnswer.self, WireFailedCode.self, WireUserHold.self, WireVault.self,

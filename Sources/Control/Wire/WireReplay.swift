@@ -16,7 +16,7 @@ package struct WireReplay: WireObject, Codable, Hashable {
     package var since: WallTime?
     package var tombstones = 0
     package var reopened = 0
-    package var targets: [WireReplayTarget] = []
+    package var targets: [StoreReport] = []
 
     package init(state: ReplayState) { self.state = .known(state) }
 

@@ -84,11 +84,6 @@ extension WireReplay {
         self.init(state: state)
         (id, isDrill, since) = (terms.id, terms.isDrill, terms.since)
         (tombstones, reopened) = (report.tombstones, report.reopened)
-        targets = report.stores.map { store in
-            var target = WireReplayTarget(name: store.name.rawValue)
-            (target.found, target.erased, target.rows) = (store.found, store.erased, store.rows)
-            (target.newer, target.error, target.detail) = (store.newer, store.error, store.detail)
-            return target
-        }
+        targets = report.stores
     }
 }

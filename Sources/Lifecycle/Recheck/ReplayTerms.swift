@@ -70,7 +70,7 @@ package struct RecheckReport: Hashable, Sendable {
 }
 
 /// What a run found in one store.
-package struct StoreReport: Hashable, Sendable {
+package struct StoreReport: Codable, Hashable, Sendable {
     package let name: TargetName
     /// Erased users, or ids of them, of which something was there.
     package var found = 0

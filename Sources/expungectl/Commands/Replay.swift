@@ -133,7 +133,7 @@ enum ReplayReport {
         var targets = Table("TARGET", "FOUND", "ERASED", "ROWS", "LEFT", "CAUSE")
         for target in replay.targets {
             targets.add([
-                target.name, "\(target.found)", "\(target.erased)", "\(target.rows)",
+                "\(target.name)", "\(target.found)", "\(target.erased)", "\(target.rows)",
                 "\(target.newer)",
                 [target.error, target.detail].compactMap(\.self).joined(separator: ": "),
             ])

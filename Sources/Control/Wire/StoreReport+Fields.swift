@@ -1,15 +1,8 @@
+package import Lifecycle
+
 /// What a replay did at one target.
-package struct WireReplayTarget: WireObject, Codable, Hashable {
-    package var name: String
-    package var found = 0
-    package var erased = 0
-    package var rows = 0
-    package var newer = 0
-    package var error: String?
-    package var detail: String?
-
-    package init(name: String) { self.name = name }
-
+extension StoreReport: WireObject {
+    package static let schemaName = "ReplayTarget"
     package static let fields: [WireField] = [
         .required("name", .text, "The target."),
         .required("found", .integer, "Erased users that the store knows, or ids of them."),
