@@ -20,6 +20,33 @@ package enum HTMLText {
         return escaped
     }
 
+    /// A page to print or send: one file, no script, nothing from elsewhere; all parts are HTML.
+    package static func page(
+        title: String,
+        language: String = "en",
+        style: String,
+        body: [String]
+    ) -> String {
+        """
+        <!DOCTYPE html>
+        <html lang="\(language)">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+        style-src 'unsafe-inline'">
+        <title>\(title)</title>
+        <style>
+        \(style)
+        </style>
+        </head>
+        <body>
+        \(body.joined(separator: "\n"))
+        </body>
+        </html>
+        """
+    }
+
     /// A table of names and values, which are HTML already.
     package static func facts(_ rows: [(String, String)]) -> String {
         let body = rows.map { "<tr><th scope=\"row\">\($0.0)</th><td>\($0.1)</td></tr>" }

@@ -66,13 +66,16 @@ package enum PageText {
     static func words(_ code: String) -> String { code.replacing("_", with: " ") }
 
     /// Such as `5 min` or `3 d`; whole, rounded down.
-    static func span(_ duration: Duration) -> String {
+    package static func span(
+        _ duration: Duration,
+        _ units: [String] = [" s", " min", " h", " d"]
+    ) -> String {
         let seconds = max(0, duration.milliseconds / 1000)
         return switch seconds {
-        case ..<60: "\(seconds) s"
-        case ..<3600: "\(seconds / 60) min"
-        case ..<86_400: "\(seconds / 3600) h"
-        default: "\(seconds / 86_400) d"
+        case ..<60: "\(seconds)\(units[0])"
+        case ..<3600: "\(seconds / 60)\(units[1])"
+        case ..<86_400: "\(seconds / 3600)\(units[2])"
+        default: "\(seconds / 86_400)\(units[3])"
         }
     }
 }

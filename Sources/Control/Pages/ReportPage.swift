@@ -13,33 +13,15 @@ package struct ReportPage: Sendable {
 
     /// The whole page.
     package var html: String {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-        style-src 'unsafe-inline'">
-        <title>Account deletions, \(ReportText.name(report.month))</title>
-        <style>
-        \(Self.style)
-        </style>
-        </head>
-        <body>
-        <h1>Account deletions in \(ReportText.name(report.month))</h1>
-        \(facts)
-        \(gaps)
-        \(requests)
-        \(erasure)
-        \(open)
-        \(verdicts)
-        \(kept)
-        \(recipients)
-        \(year)
-        </body>
-        </html>
-        """
+        let month = ReportText.name(report.month)
+        return HTMLText.page(
+            title: "Account deletions, \(month)",
+            style: Self.style,
+            body: [
+                "<h1>Account deletions in \(month)</h1>", facts, gaps, requests, erasure, open,
+                verdicts, kept, recipients, year,
+            ]
+        )
     }
 
     private static let style = """

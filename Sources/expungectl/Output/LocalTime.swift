@@ -29,13 +29,7 @@ enum LocalTime {
 
     /// Whole seconds, minutes, hours or days, such as `3h`.
     static func span(_ duration: Duration) -> String {
-        let seconds = max(0, duration.milliseconds / 1000)
-        return switch seconds {
-        case ..<60: "\(seconds)s"
-        case ..<3600: "\(seconds / 60)m"
-        case ..<86_400: "\(seconds / 3600)h"
-        default: "\(seconds / 86_400)d"
-        }
+        PageText.span(duration, ["s", "m", "h", "d"])
     }
 
     private static func text(_ time: WallTime, _ format: String) -> String {

@@ -14,35 +14,15 @@ struct ReceiptPage {
     /// The whole page.
     var html: String {
         let title = phrase(receipt["kind"] == "revoke_tokens" ? .revocationTitle : .title)
-        return """
-            <!DOCTYPE html>
-            <html lang="\(language.rawValue)">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-            style-src 'unsafe-inline'">
-            <title>\(title) \(field("request_id", of: receipt))</title>
-            <style>
-            \(Self.style)
-            </style>
-            </head>
-            <body>
-            <h1>\(title)</h1>
-            \(facts)
-            \(summary)
-            \(identities)
-            \(erased)
-            \(kept)
-            \(copies)
-            \(recipients)
-            \(rechecks)
-            \(decisions)
-            \(scope)
-            \(verification)
-            </body>
-            </html>
-            """
+        return HTMLText.page(
+            title: "\(title) \(field("request_id", of: receipt))",
+            language: language.rawValue,
+            style: Self.style,
+            body: [
+                "<h1>\(title)</h1>", facts, summary, identities, erased, kept, copies, recipients,
+                rechecks, decisions, scope, verification,
+            ]
+        )
     }
 
     private static let style = """
