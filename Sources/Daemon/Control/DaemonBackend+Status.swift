@@ -112,38 +112,16 @@ extension DaemonBackend {
             targets[name] = parts.engine.inspect { $0.targetHealth(name) }
         }
         return Metrics(
-            version: parts.version,
-            startedAt: parts.startedAt,
+            parts: parts,
             now: now,
-            isIntakePaused: parts.intake.isPaused,
-            isVaultSealed: !parts.vault.isOpen,
-            isConfigurationRefused: parts.refusedReload() != nil,
             counts: counts,
             nextDeadline: try await nextDeadline,
-            massDeletionGuard: parts.engine.inspect { $0.guardHealth(at: now) },
             providers: providers,
             targets: targets,
-            spool: parts.spoolHealth(),
-            queues: parts.queueHealth(),
-            hasSealFailure: parts.credentials.failures.isAny,
-            notifications: parts.notifications.counter.counts,
-            messages: MessageMetrics(
-                queues: try await attempt("status") { try await parts.state.messageQueues() },
-                attempts: parts.messages.counter.counts
-            ),
-            tokens: TokenMetrics(
-                expiring: try await expiringTokens(),
-                renewals: parts.tokens.renewals,
-                rotations: parts.tokens.rotations
-            ),
-            rechecks: RecheckMetrics(
-                counts: parts.rechecks.counts,
-                returned: try await returnedRechecks(),
-                overdue: parts.rechecks.overdue,
-                isSampleFound: parts.rechecks.isSampleFound
-            ),
+            messages: try await attempt("status") { try await parts.state.messageQueues() },
+            expiringTokens: try await expiringTokens(),
+            returnedRechecks: try await returnedRechecks(),
             measurements: parts.measurements.values,
-            ledgerEntryCount: parts.state.ledgerSize,
             ledgerCoveredCount: await parts.ledger.last?.checkpoint.size ?? 0,
             isLedgerSound: await parts.ledger.health == .sound
         ).text

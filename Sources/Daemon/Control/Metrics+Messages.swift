@@ -2,15 +2,10 @@ import Lifecycle
 import Storage
 
 /// The queues of messages, and attempts since the start.
-struct MessageMetrics: Sendable {
-    let queues: [SubscriberQueue]
-    let attempts: [MessageCounter.Key: Int]
-}
-
 extension Metrics {
     var messageFamilies: [String] {
         func samples(_ value: (SubscriberQueue) -> Int) -> [Sample] {
-            messages.queues.map { ([("subscriber", $0.name.rawValue)], Int64(value($0))) }
+            messages.map { ([("subscriber", $0.name.rawValue)], Int64(value($0))) }
         }
         return gauge("messages_waiting", "Messages that wait for an attempt.") {
             samples(\.waiting)
@@ -24,12 +19,13 @@ extension Metrics {
     }
 
     private var attempts: [Sample] {
-        messages.queues.flatMap { queue in
+        let attempts = parts.messages.counter.counts
+        return messages.flatMap { queue in
             let outcomes = [MessageCounter.delivered] + MessageFailure.allCases.map(\.rawValue)
             return outcomes.map { outcome -> Sample in
                 let key = MessageCounter.Key(subscriber: queue.name, outcome: outcome)
                 let labels = [("subscriber", queue.name.rawValue), ("outcome", outcome)]
-                return (labels, Int64(messages.attempts[key] ?? 0))
+                return (labels, Int64(attempts[key] ?? 0))
             }
         }
     }

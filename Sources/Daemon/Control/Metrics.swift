@@ -1,39 +1,32 @@
 import Engine
 import Lifecycle
 import Storage
+import Vault
 
 /// The metrics of one moment as Prometheus text 0.0.4
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 ///
 /// Names of providers and targets need no escapes, and nothing is personal.
 struct Metrics: Sendable {
-    let version: String
-    let startedAt: WallTime
+    let parts: BackendParts
     let now: WallTime
-    let isIntakePaused: Bool
-    let isVaultSealed: Bool
-    let isConfigurationRefused: Bool
     let counts: RequestCounts
     let nextDeadline: WallTime?
-    let massDeletionGuard: GuardHealth
     let providers: [ProviderName: LaneHealth]
     let targets: [TargetName: TargetHealth]
-    let spool: SpoolHealth
-    let queues: [String: SpoolHealth]
-    let hasSealFailure: Bool
-    let notifications: [NotificationCounter.Key: Int]
-    let messages: MessageMetrics
-    let tokens: TokenMetrics
-    let rechecks: RecheckMetrics
+    let messages: [SubscriberQueue]
+    let expiringTokens: [ProviderName: Int]
+    let returnedRechecks: Int
     let measurements: Measurements.Values
-    let ledgerEntryCount: Int
     let ledgerCoveredCount: Int
     let isLedgerSound: Bool
 
     typealias Sample = (labels: [(String, String)], value: Int64)
 
     var text: String {
-        var lines = gauge("build_info", "The running version.") { [([("version", version)], 1)] }
+        var lines = gauge("build_info", "The running version.") {
+            [([("version", parts.version)], 1)]
+        }
         lines +=
             service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
         lines +=
@@ -43,14 +36,16 @@ struct Metrics: Sendable {
     }
 
     private var service: [String] {
-        let started = Int(startedAt.unixMilliseconds / 1000)
-        let (isOpen, isRefused) = (!massDeletionGuard.isClosed, isConfigurationRefused)
-        let (recent, most) = (massDeletionGuard.purgesLastHour, massDeletionGuard.purgesPerHourMax)
+        let started = Int(parts.startedAt.unixMilliseconds / 1000)
+        let health = parts.engine.inspect { $0.guardHealth(at: now) }
+        let (isOpen, isRefused) = (!health.isClosed, parts.refusedReload() != nil)
+        let (recent, most) = (health.purgesLastHour, health.purgesPerHourMax)
+        let (isPaused, isSealed) = (parts.intake.isPaused, !parts.vault.isOpen)
         return numbers([
             ("start_time_seconds", "When this run started, as a Unix time.", started),
-            ("intake_paused", "Whether new requests are refused.", isIntakePaused ? 1 : 0),
+            ("intake_paused", "Whether new requests are refused.", isPaused ? 1 : 0),
             ("configuration_refused", "Whether the last reload was refused.", isRefused ? 1 : 0),
-            ("vault_sealed", "Whether the vault key is missing.", isVaultSealed ? 1 : 0),
+            ("vault_sealed", "Whether the vault key is missing.", isSealed ? 1 : 0),
             ("guard_open", "Whether the mass-deletion guard lets deletions begin.", isOpen ? 1 : 0),
             ("guard_purges_last_hour", "Purges that the guard counts.", recent),
             ("guard_purges_per_hour_max", "Purges that the guard allows in an hour.", most),
@@ -60,19 +55,20 @@ struct Metrics: Sendable {
     private var ledgerFamilies: [String] {
         let (covered, isSound) = (ledgerCoveredCount, isLedgerSound)
         return numbers([
-            ("ledger_entries", "Entries of the ledger.", ledgerEntryCount),
+            ("ledger_entries", "Entries of the ledger.", parts.state.ledgerSize),
             ("ledger_covered_entries", "Entries that a signed checkpoint covers.", covered),
             ("ledger_sound", "Whether the ledger agrees with its checkpoints.", isSound ? 1 : 0),
         ])
     }
 
     private var spoolFamilies: [String] {
+        let spool = parts.spoolHealth()
         let wal = spool.isWAL ? 1 : 0
         let (foreign, unreadable) = (spool.foreignCount, spool.unreadableCount)
         return number(
             "credential_not_sealed",
             "Whether a credential could not be sealed since the start.",
-            hasSealFailure ? 1 : 0
+            parts.credentials.failures.isAny ? 1 : 0
         )
             + gauge("spool_quarantined", "Whether the spool is left alone, by its failure.") {
                 failures(spool.quarantine)
@@ -94,7 +90,9 @@ struct Metrics: Sendable {
     }
 
     private func queueSamples(_ isTrue: (SpoolHealth) -> Bool) -> [Sample] {
-        queues.sorted { $0.key < $1.key }.map { ([("queue", $0.key)], isTrue($0.value) ? 1 : 0) }
+        parts.queueHealth().sorted { $0.key < $1.key }.map {
+            ([("queue", $0.key)], isTrue($0.value) ? 1 : 0)
+        }
     }
 
     private func failures(_ current: SpoolFailure?) -> [Sample] {
@@ -154,7 +152,7 @@ struct Metrics: Sendable {
     }
 
     private var notificationFamily: [String] {
-        let sorted = notifications.sorted {
+        let sorted = parts.notifications.counter.counts.sorted {
             ($0.key.provider.rawValue, $0.key.effect.rawValue)
                 < ($1.key.provider.rawValue, $1.key.effect.rawValue)
         }
@@ -169,8 +167,9 @@ struct Metrics: Sendable {
 
     private var tokenFamilies: [String] {
         let names = providers.keys.sorted()
+        let (renewals, rotations) = (parts.tokens.renewals, parts.tokens.rotations)
         return gauge("tokens_expiring", "Stored tokens that will soon die unused, or did.") {
-            names.map { ([("provider", $0.rawValue)], Int64(tokens.expiring[$0] ?? 0)) }
+            names.map { ([("provider", $0.rawValue)], Int64(expiringTokens[$0] ?? 0)) }
         }
             + counter(
                 "token_renewals_total",
@@ -180,7 +179,7 @@ struct Metrics: Sendable {
                     RenewalResult.allCases.map { result -> Sample in
                         let key = TokenCounter.Renewal(provider: name, result: result)
                         let labels = [("provider", name.rawValue), ("result", result.rawValue)]
-                        return (labels, Int64(tokens.renewals[key] ?? 0))
+                        return (labels, Int64(renewals[key] ?? 0))
                     }
                 }
             }
@@ -188,7 +187,7 @@ struct Metrics: Sendable {
                 "token_rotations_total",
                 "Rotated refresh tokens that were stored since the start."
             ) {
-                names.map { ([("provider", $0.rawValue)], Int64(tokens.rotations[$0] ?? 0)) }
+                names.map { ([("provider", $0.rawValue)], Int64(rotations[$0] ?? 0)) }
             }
     }
 
@@ -215,10 +214,11 @@ struct Metrics: Sendable {
     }
 
     private var recheckFamilies: [String] {
-        let (returned, found) = (rechecks.returned, rechecks.isSampleFound ? 1 : 0)
+        let (returned, found) = (returnedRechecks, parts.rechecks.isSampleFound ? 1 : 0)
+        let (counts, overdue) = (parts.rechecks.counts, parts.rechecks.overdue)
         return counter("rechecks_total", "Rechecks of completed deletions since the start.") {
             Recheck.Outcome.allCases.map {
-                ([("outcome", $0.rawValue)], Int64(rechecks.counts[$0] ?? 0))
+                ([("outcome", $0.rawValue)], Int64(counts[$0] ?? 0))
             }
         }
             + numbers([
@@ -227,7 +227,7 @@ struct Metrics: Sendable {
             ])
             + gauge("recheck_overdue", "Whether a target could not be checked for days.") {
                 targets.keys.sorted().map {
-                    ([("target", $0.rawValue)], rechecks.overdue.contains($0) ? 1 : 0)
+                    ([("target", $0.rawValue)], overdue.contains($0) ? 1 : 0)
                 }
             }
     }
@@ -257,19 +257,6 @@ struct Metrics: Sendable {
         let text = labels.map { "\($0)=\"\($1)\"" }.joined(separator: ",")
         return "expunged_\(name)\(text.isEmpty ? "" : "{\(text)}") \(value)"
     }
-}
-
-struct RecheckMetrics: Sendable {
-    let counts: [Recheck.Outcome: Int]
-    let returned: Int
-    let overdue: Set<TargetName>
-    let isSampleFound: Bool
-}
-
-struct TokenMetrics: Sendable {
-    let expiring: [ProviderName: Int]
-    let renewals: [TokenCounter.Renewal: Int]
-    let rotations: [ProviderName: Int]
 }
 
 extension LaneHealth.Breaker {
