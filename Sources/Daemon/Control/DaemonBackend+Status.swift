@@ -177,41 +177,46 @@ extension DaemonBackend {
 
     private func alarms(_ status: WireStatus) -> [StatusAlarm] {
         let configuration = parts.registry.current.configuration
-        var alarms: [StatusAlarm] = []
-        if status.isVaultSealed { alarms.append(.vaultSealed) }
-        if status.refusedReload != nil { alarms.append(.configurationRefused) }
-        if status.isIntakePaused { alarms.append(.intakePaused) }
-        if !status.guardState.isOpen || status.guardState.waiting > 0 {
-            alarms.append(.massDeletionGuard)
-        }
         let lanes = configuration.providers.compactMap { provider in
             parts.engine.inspect { $0.laneHealth(provider.name) }
         }
-        if lanes.contains(where: \.isPaused) { alarms.append(.providerPaused) }
         let now = parts.now()
-        let providers = parts.registry.current.providers.values
-        if lanes.contains(where: {
+        let isBroken = lanes.contains {
             $0.breaker != .closed || $0.outage?.isKnown(at: now) == true
                 || !$0.unconfiguredClients.isEmpty
-        })
-            || providers.contains(where: { !$0.refusedClients.isEmpty })
-        {
-            alarms.append(.providerBroken)
         }
-        let queues = configuration.targets.compactMap { target in
+        let providers = parts.registry.current.providers.values
+        let isRefusing = providers.contains { !$0.refusedClients.isEmpty }
+        let targets = configuration.targets.compactMap { target in
             parts.engine.inspect { $0.targetHealth(target.name) }
         }
-        if queues.contains(where: \.isPaused) { alarms.append(.targetPaused) }
-        if queues.contains(where: { $0.stuckSince != nil }) { alarms.append(.targetStuck) }
-        if status.parked[ParkReason.quarantined.rawValue] ?? 0 > 0 {
-            alarms.append(.requestQuarantined)
-        }
-        if configuration.requests.approval == .required, !PeerLogin.isReadable {
-            alarms.append(.operatorsHidden)
-        }
-        if parts.clock?.hasStepped ?? false { alarms.append(.clockStepped) }
-        if parts.engine.inspect({ $0.isClockBehind }) { alarms.append(.clockBehind) }
-        return alarms + spoolAlarms
+        let isHidden = configuration.requests.approval == .required && !PeerLogin.isReadable
+        let isGuarded = !status.guardState.isOpen || status.guardState.waiting > 0
+        let quarantined = status.parked[ParkReason.quarantined.rawValue] ?? 0
+        let (spool, queues) = (parts.spoolHealth(), parts.queueHealth().values)
+        let alarms: [(StatusAlarm, Bool)] = [
+            (.vaultSealed, status.isVaultSealed),
+            (.configurationRefused, status.refusedReload != nil),
+            (.intakePaused, status.isIntakePaused),
+            (.massDeletionGuard, isGuarded),
+            (.providerPaused, lanes.contains(where: \.isPaused)),
+            (.providerBroken, isBroken || isRefusing),
+            (.targetPaused, targets.contains(where: \.isPaused)),
+            (.targetStuck, targets.contains { $0.stuckSince != nil }),
+            (.requestQuarantined, quarantined > 0),
+            (.operatorsHidden, isHidden),
+            (.clockStepped, parts.clock?.hasStepped ?? false),
+            (.clockBehind, parts.engine.inspect { $0.isClockBehind }),
+            (.credentialNotSealed, parts.credentials.failures.isAny),
+            (.spoolQuarantined, spool.quarantine != nil),
+            (.spoolUnwritable, spool.writeFailure != nil),
+            (.spoolInWAL, spool.isWAL),
+            (.spoolForeignObjects, spool.foreignCount > 0),
+            (.spoolUnreadableRows, spool.unreadableCount > 0),
+            (.queueQuarantined, queues.contains { $0.quarantine != nil }),
+            (.queueUnwritable, queues.contains { $0.writeFailure != nil }),
+        ]
+        return alarms.filter(\.1).map(\.0)
     }
 
     private var ledgerAlarms: [StatusAlarm] {
@@ -220,21 +225,5 @@ extension DaemonBackend {
             if await parts.ledger.failure != nil { alarms.append(.ledgerUnwritable) }
             return alarms
         }
-    }
-
-    private var spoolAlarms: [StatusAlarm] {
-        let health = parts.spoolHealth()
-        let queues = parts.queueHealth().values
-        let alarms: [(StatusAlarm, Bool)] = [
-            (.credentialNotSealed, parts.credentials.failures.isAny),
-            (.spoolQuarantined, health.quarantine != nil),
-            (.spoolUnwritable, health.writeFailure != nil),
-            (.spoolInWAL, health.isWAL),
-            (.spoolForeignObjects, health.foreignCount > 0),
-            (.spoolUnreadableRows, health.unreadableCount > 0),
-            (.queueQuarantined, queues.contains { $0.quarantine != nil }),
-            (.queueUnwritable, queues.contains { $0.writeFailure != nil }),
-        ]
-        return alarms.filter(\.1).map(\.0)
     }
 }
