@@ -9,7 +9,7 @@ extension Samples {
             span: month.span(in: .utc),
             generatedAt: time
         )
-        report.controller = WireController(name: "Example <Apps>", contact: "privacy@example.com")
+        report.controller = Controller(name: "Example <Apps>", contact: "privacy@example.com")
         report.gaps.recordsSince = time
         var deletions = WireReportRequests(kind: .deleteAccount)
         (deletions.openBefore, deletions.submitted, deletions.completed) = (3, 120, 118)
@@ -60,7 +60,7 @@ extension Samples {
         report.holds.targets = [WireReportHold(target: "app-db", count: 1, since: time)]
         report.holds.users = 1
         report.recipients = [
-            WireRecipient(name: "Analytics Inc.", contact: "dpo@a.example", purpose: "statistics")
+            Recipient(name: "Analytics Inc.", contact: "dpo@a.example", purpose: "statistics")
         ]
         return report
     }

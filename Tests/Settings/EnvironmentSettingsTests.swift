@@ -1,4 +1,5 @@
 import Daemon
+import Lifecycle
 import Testing
 
 @testable import Settings
@@ -41,7 +42,7 @@ struct EnvironmentSettingsTests {
         #expect(configuration.requests.deadline == .seconds(40 * 86400))
         #expect(configuration.requests.maxDeletionsPerHour == 7)
         #expect(configuration.requests.rechecks == [.seconds(7200), .seconds(3 * 86400)])
-        #expect(configuration.controller.name == "Example, Berlin")
+        #expect(configuration.controller?.name == "Example, Berlin")
         #expect(configuration.server.operatorGroup == "4711")
         #expect(configuration.journal.level == .error)
         #expect(configuration.places["requests.deadline"] == "$EXPUNGED_REQUESTS_DEADLINE")

@@ -203,7 +203,7 @@ extension OpenAPIDocument {
         ReplayTerms.self, WireRequest.self, WireServiceHealth.self, WireStatus.self, WireStep.self,
         WireStoredCredential.self, WireUserAction.self, WireAddendum.self, WireForgotten.self,
         WireUnheld.self, WireAnswer.self, WireFailedCode.self, WireUserHold.self, WireVault.self,
-        WireController.self, WireRecipient.self, WireReport.self, WireReportRequests.self,
+        Controller.self, Recipient.self, WireReport.self, WireReportRequests.self,
         WireReportDay.self, WireReportMonth.self, WireReportGaps.self, WireReportErasure.self,
         WireReportSpan.self, WireReportOpen.self, WireReportWaiting.self,
         WireReportVerdicts.self, WireReportKept.self, WireReportCopies.self,

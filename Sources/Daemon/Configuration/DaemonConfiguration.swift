@@ -1,4 +1,4 @@
-import Lifecycle
+package import Lifecycle
 package import Providers
 package import Settings
 package import Stores
@@ -10,8 +10,9 @@ package struct DaemonConfiguration: Sendable {
     package let vault: VaultConfiguration
     package let server: ServerConfiguration
     package let journal: JournalConfiguration
-    package let controller: ControllerConfiguration
-    package let recipients: [RecipientConfiguration]
+    /// `nil` where none is named.
+    package let controller: Controller?
+    package let recipients: [Recipient]
     /// `nil` where nothing is mailed.
     package let mail: MailConfiguration?
     package let subscribers: [SubscriberConfiguration]

@@ -34,8 +34,8 @@ extension DaemonBackend {
             try await addOpen(to: &report)
             let configuration = parts.registry.current.configuration
             report.erasure.deadlineMilliseconds = configuration.requests.deadline.milliseconds
-            report.controller = WireController(configuration.controller)
-            report.recipients = configuration.recipients.map(WireRecipient.init)
+            report.controller = configuration.controller
+            report.recipients = configuration.recipients
             return report
         }
     }

@@ -67,8 +67,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
     }
 
     /// `nil` where none is configured.
-    let controller: ControllerConfiguration?
-    let recipients: [RecipientConfiguration]?
+    let controller: Controller?
+    let recipients: [Recipient]?
     private(set) var targets: [Target]
     /// A digest of what decides what is purged: a search counts as long as it is the same.
     let rules: String
@@ -76,9 +76,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
     let notInScope: [String]
 
     init(_ configuration: DaemonConfiguration, _ traits: [ProviderName: ProviderTraits]) {
-        let (owner, recipients) = (configuration.controller, configuration.recipients)
-        controller = owner.name == nil && owner.contact == nil ? nil : owner
-        self.recipients = recipients.isEmpty ? nil : recipients
+        controller = configuration.controller
+        recipients = configuration.recipients.isEmpty ? nil : configuration.recipients
         targets = configuration.targets.map { Target($0, in: configuration) }
         let parts = configuration.targets.map {
             PurgePlan.Part(target: $0.name, items: nil, rules: configuration.planRules(of: $0.name))

@@ -3,20 +3,6 @@ import Lifecycle
 import Settings
 import Storage
 
-extension WireController {
-    /// `nil` when the configuration names neither.
-    init?(_ controller: ControllerConfiguration) {
-        guard controller.name != nil || controller.contact != nil else { return nil }
-        self.init(name: controller.name, contact: controller.contact)
-    }
-}
-
-extension WireRecipient {
-    init(_ recipient: RecipientConfiguration) {
-        self.init(name: recipient.name, contact: recipient.contact, purpose: recipient.purpose)
-    }
-}
-
 extension WireReportRequests {
     init(_ kind: RequestKind, before: PeriodTotals, within: PeriodTotals) {
         self.init(kind: kind)

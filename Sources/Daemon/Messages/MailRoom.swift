@@ -108,8 +108,8 @@ struct MailChannel: MessageChannel {
         facts.open = openNames.sorted().map(\.rawValue)
         facts.revoked = Set(request.revocations.map(\.provider)).subtracting(openNames).sorted()
             .map(\.rawValue)
-        facts.controller = configuration.controller.name
-        facts.contact = configuration.controller.contact
+        facts.controller = configuration.controller?.name
+        facts.contact = configuration.controller?.contact
         return facts
     }
 }

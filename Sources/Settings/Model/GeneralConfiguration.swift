@@ -37,19 +37,6 @@ package struct JournalConfiguration: Hashable, Sendable {
     package let level: JournalLevel
 }
 
-/// The `[controller]` section; empty texts are left out of receipts.
-package struct ControllerConfiguration: Codable, Hashable, Sendable {
-    package let name: String?
-    package let contact: String?
-}
-
-/// One `[[recipient]]` section.
-package struct RecipientConfiguration: Codable, Hashable, Sendable {
-    package let name: String
-    package let contact: String?
-    package let purpose: String?
-}
-
 /// How important a written message must be; names as in syslog(3), but `info`.
 package enum JournalLevel: String, Sendable, CaseIterable {
     case debug, info, notice, warning, error

@@ -1,4 +1,4 @@
-import Lifecycle
+package import Lifecycle
 
 /// Turns a parsed document into sections, and notes every problem on the way.
 ///
@@ -358,18 +358,17 @@ extension ConfigurationReader {
         JournalConfiguration(level: single(.journal).choice("level") ?? .info)
     }
 
-    package mutating func controller() -> ControllerConfiguration {
+    /// `nil` where the section names neither.
+    package mutating func controller() -> Controller? {
         let section = single(.controller)
-        return ControllerConfiguration(
-            name: section.text("name"),
-            contact: section.text("contact")
-        )
+        let (name, contact) = (section.text("name"), section.text("contact"))
+        return name == nil && contact == nil ? nil : Controller(name: name, contact: contact)
     }
 
-    package mutating func recipients() -> [RecipientConfiguration] {
+    package mutating func recipients() -> [Recipient] {
         named(.recipient).map { section in
             append(section)
-            return RecipientConfiguration(
+            return Recipient(
                 name: section.requiredText("name"),
                 contact: section.text("contact"),
                 purpose: section.text("purpose")

@@ -8,7 +8,7 @@ package struct WireReport: WireObject, Codable, Hashable {
     package var until: WallTime
     /// Before ``until`` while the month goes on.
     package var generatedAt: WallTime
-    package var controller: WireController?
+    package var controller: Controller?
     package var gaps = WireReportGaps()
     package var requests: [WireReportRequests] = []
     package var days: [WireReportDay] = []
@@ -19,7 +19,7 @@ package struct WireReport: WireObject, Codable, Hashable {
     package var kept: [WireReportKept] = []
     package var copies: [WireReportCopies] = []
     package var holds = WireReportHolds()
-    package var recipients: [WireRecipient] = []
+    package var recipients: [Recipient] = []
 
     package init(
         month: CalendarMonth,
@@ -55,29 +55,14 @@ package struct WireReport: WireObject, Codable, Hashable {
     ]
 }
 
-/// Who is responsible for the data.
-package struct WireController: WireObject, Codable, Hashable {
-    package var name: String?
-    package var contact: String?
-
-    package init(name: String?, contact: String?) { (self.name, self.contact) = (name, contact) }
-
+extension Controller: WireObject {
     package static let fields: [WireField] = [
         .optional("name", .text, "The company or person."),
         .optional("contact", .text, "Where users can ask."),
     ]
 }
 
-/// A recipient of user data that must be notified of its erasure (GDPR article 19).
-package struct WireRecipient: WireObject, Codable, Hashable {
-    package var name: String
-    package var contact: String?
-    package var purpose: String?
-
-    package init(name: String, contact: String?, purpose: String?) {
-        (self.name, self.contact, self.purpose) = (name, contact, purpose)
-    }
-
+extension Recipient: WireObject {
     package static let fields: [WireField] = [
         .required("name", .text, "The company or person."),
         .optional("contact", .text, "How to reach them."),
