@@ -160,7 +160,9 @@ enum Samples {
         request.identities = [identity]
         request.nextAt = time + .seconds(60)
         request.steps = [step]
-        request.forgotten = [WireForgotten(provider: "google", at: time, uid: 1000)]
+        request.forgotten = [
+            ForgottenIdentity(provider: ProviderName("google"), at: time, uid: 1000)
+        ]
         request.addenda = [
             WireAddendum(
                 at: time,

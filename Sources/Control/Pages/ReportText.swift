@@ -75,7 +75,7 @@ package enum ReportText {
     }
 
     /// What a reader must know before believing the numbers.
-    package static func gaps(_ gaps: WireReportGaps) -> [String] {
+    package static func gaps(_ gaps: RecordGaps) -> [String] {
         var sentences: [String] = []
         if gaps.requests > 0 {
             sentences.append(

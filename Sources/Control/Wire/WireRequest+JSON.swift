@@ -78,12 +78,12 @@ extension WireAnswer {
     }
 }
 
-extension WireForgotten {
+extension ForgottenIdentity {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("provider", provider)
+            writer.member("provider", provider.rawValue)
             writer.member("at", at.rfc3339)
-            writer.member("uid", uid)
+            writer.member("uid", Int(uid))
         }
     }
 }

@@ -17,7 +17,7 @@ package struct WireRequest: WireObject, Codable, Hashable {
     package var nextAt: WallTime?
     package var identities: [WireIdentity] = []
     package var steps: [WireStep] = []
-    package var forgotten: [WireForgotten]?
+    package var forgotten: [ForgottenIdentity]?
     package var addenda: [WireAddendum]?
 
     package init(

@@ -43,10 +43,7 @@ extension DaemonBackend {
     /// By kind, day and month.
     private func addRequests(to report: inout WireReport, _ zone: TimeZoneRules) async throws {
         let month = report.month
-        let gaps = try await parts.state.gaps(in: report.from..<report.until)
-        report.gaps.requests = gaps.requests
-        report.gaps.erasures = gaps.erasures
-        report.gaps.recordsSince = gaps.recordsSince
+        report.gaps = try await parts.state.gaps(in: report.from..<report.until)
         let days = try await parts.state.periodTotals(of: month.days(in: zone))
         report.days = days.enumerated().map { index, totals in
             let sum = totals.values.reduce(PeriodTotals(), +)
@@ -56,7 +53,7 @@ extension DaemonBackend {
                 completed: sum.completed
             )
         }
-        let before = try await monthsBefore(month, since: gaps.recordsSince, zone)
+        let before = try await monthsBefore(month, since: report.gaps.recordsSince, zone)
         report.requests = RequestKind.allCases.map { kind in
             WireReportRequests(
                 kind,

@@ -44,7 +44,7 @@ extension DaemonBackend {
                 until: record.request.endedAt ?? parts.now()
             )
         }
-        if !forgotten.isEmpty { wire.forgotten = forgotten.map(WireForgotten.init) }
+        if !forgotten.isEmpty { wire.forgotten = forgotten }
         wire.heldBy = try await heldBy(record)
         guard !record.request.phase.isEnded, !wire.identities.isEmpty else { return wire }
         let known = try await attempt("show") {

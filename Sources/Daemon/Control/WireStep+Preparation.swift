@@ -57,9 +57,3 @@ extension WireStep {
         return request.phase.parkReason == nil ? .pending : .parked
     }
 }
-
-extension WireForgotten {
-    init(_ identity: ForgottenIdentity) {
-        self.init(provider: identity.provider.rawValue, at: identity.at, uid: Int(identity.uid))
-    }
-}

@@ -1,21 +1,8 @@
 import Encoding
 package import Lifecycle
 
-/// An identity that an operator had forgotten: nothing can be revoked for it any more.
-///
 /// Kept for good: a receipt is made anew each time, and must always say the same.
-package struct ForgottenIdentity: Hashable, Sendable {
-    package let provider: ProviderName
-    package let at: WallTime
-    /// The operator's.
-    package let uid: UInt32
-
-    package init(provider: ProviderName, at: WallTime, uid: UInt32) {
-        self.provider = provider
-        self.at = at
-        self.uid = uid
-    }
-
+extension ForgottenIdentity {
     /// Reads what ``text`` wrote.
     init(text: String) throws {
         let values = try ColumnText(text, "note")

@@ -1,17 +1,5 @@
 package import Lifecycle
 
-/// What this state no longer has, or never had, of a time.
-package struct RecordGaps: Hashable, Sendable {
-    /// Requests that ended then, and whose rows are gone.
-    package var requests = 0
-    /// Erasures of which only the tombstone is known, as after a restore.
-    package var erasures = 0
-    /// When the oldest request was accepted that is on record.
-    package var recordsSince: WallTime?
-
-    package init() {}
-}
-
 extension StateDatabase {
     /// Finds what is missing, so that a report does not show a smaller number as if it were all.
     ///

@@ -61,16 +61,8 @@ package struct WireReportMonth: WireObject, Codable, Hashable {
 }
 
 /// What the service has no record of any more.
-package struct WireReportGaps: WireObject, Codable, Hashable {
-    package var requests = 0
-    package var erasures = 0
-    package var recordsSince: WallTime?
-
-    package init() {}
-
-    /// Whether the numbers of the report are the least there can have been.
-    package var isIncomplete: Bool { requests > 0 || erasures > 0 }
-
+extension RecordGaps: WireObject {
+    package static let schemaName = "ReportGaps"
     package static let fields: [WireField] = [
         .required("requests", .integer, "Requests that ended in the month, and were removed."),
         .required("erasures", .integer, "Erasures of which only a tombstone is left."),

@@ -9,7 +9,7 @@ package struct WireReport: WireObject, Codable, Hashable {
     /// Before ``until`` while the month goes on.
     package var generatedAt: WallTime
     package var controller: Controller?
-    package var gaps = WireReportGaps()
+    package var gaps = RecordGaps()
     package var requests: [WireReportRequests] = []
     package var days: [WireReportDay] = []
     package var months: [WireReportMonth] = []
