@@ -44,7 +44,7 @@ package enum MessageTopic: String, Sendable, CaseIterable {
     case confirmation
 }
 
-/// The languages of confirmations.
+/// The languages of confirmations and of printed receipts.
 package enum MessageLanguage: String, Sendable, CaseIterable {
     case english = "en"
     case german = "de"

@@ -48,6 +48,8 @@ extension TargetName: ExpressibleByArgument {
 
 extension RequestState: ExpressibleByArgument {}
 
+extension MessageLanguage: ExpressibleByArgument {}
+
 extension CredentialKind: ExpressibleByArgument {}
 
 /// A header field on the command line: `NAME: VALUE`.

@@ -9,7 +9,7 @@ import Testing
 extension ControlSuite {
     /// No text of the service stands in English on a page in another language.
     @Suite struct ReceiptLanguageTests {
-        private static let otherLanguages = ReceiptLanguage.allCases.filter { $0 != .english }
+        private static let otherLanguages = MessageLanguage.allCases.filter { $0 != .english }
         private static let time: JSONValue = "2027-01-01T00:00:00.000Z"
         private static let actionText = "Open Settings, choose the app and tap Stop Using."
 
@@ -100,7 +100,7 @@ extension ControlSuite {
         }
 
         /// What a reader sees: without the data for programs, which stays as it was signed.
-        private static func visible(_ language: ReceiptLanguage) -> String {
+        private static func visible(_ language: MessageLanguage) -> String {
             let issuedAt = WallTime(unixMilliseconds: 1000)
             let page = ReceiptPage(receipt: receipt, language: language, issuedAt: issuedAt).html
             return page.split(separator: "<pre class=\"data\">").first.map(String.init) ?? ""
@@ -137,7 +137,7 @@ extension ControlSuite {
 
         @Test(arguments: otherLanguages)
         func `no English sentence stands on a page in another language`(
-            _ language: ReceiptLanguage
+            _ language: MessageLanguage
         ) {
             let page = Self.visible(language)
             // A single word may be the same in both.
@@ -160,7 +160,7 @@ extension ControlSuite {
 
         @Test func `every sentence of the service speaks every language`() {
             for sentence in ReceiptSentence.allCases {
-                let texts = ReceiptLanguage.allCases.map { sentence.text(in: $0) }
+                let texts = MessageLanguage.allCases.map { sentence.text(in: $0) }
                 #expect(Set(texts).count == texts.count && !texts.contains(""), "\(sentence)")
             }
         }
@@ -181,7 +181,7 @@ extension ControlSuite {
                     ]
                 ]
             ]
-            for language in ReceiptLanguage.allCases {
+            for language in MessageLanguage.allCases {
                 let page = ReceiptPage(receipt: receipt, language: language).html
                 let text = ReceiptPhrase.notSearched.text(in: language)
                 let sentence = ReceiptPage.escaped(text).replacing("%", with: "app-db (letters)")
@@ -200,7 +200,7 @@ extension ControlSuite {
                     ["target": "files", "verified": true, "tables": []],
                 ],
             ]
-            for language in ReceiptLanguage.allCases {
+            for language in MessageLanguage.allCases {
                 let page = ReceiptPage(receipt: receipt, language: language).html
                 func has(_ phrase: ReceiptPhrase, _ value: String) -> Bool {
                     let text = ReceiptPage.escaped(phrase.text(in: language))

@@ -84,7 +84,7 @@ extension ControlSuite {
         @Test func `every phrase stands in every language, with the same places to fill in`() {
             for phrase in ReceiptPhrase.allCases {
                 let languages = ReceiptTexts.all[phrase.rawValue] ?? [:]
-                let texts = ReceiptLanguage.allCases.map { languages[$0] ?? "" }
+                let texts = MessageLanguage.allCases.map { languages[$0] ?? "" }
                 let places = Set(texts.map { $0.count { $0 == "%" } })
                 #expect(places.count == 1 && !texts.contains(""), "\(phrase)")
             }
@@ -98,8 +98,8 @@ extension ControlSuite {
             #expect(Set(ReceiptTexts.all.keys) == Set(names))
         }
 
-        @Test(arguments: ReceiptLanguage.allCases)
-        func `a page in another language says the same`(language: ReceiptLanguage) {
+        @Test(arguments: MessageLanguage.allCases)
+        func `a page in another language says the same`(language: MessageLanguage) {
             let page = ReceiptPage(receipt: Self.receipt, language: language).html
             #expect(page.contains("<html lang=\"\(language.rawValue)\">"))
             #expect(page.contains(ReceiptPhrase.notCut.text(in: language)))
@@ -120,7 +120,7 @@ extension ControlSuite {
         ])
         func `no language says that every link is cut where the receipt does not`(json: String) {
             let receipt = JSONValue(Array(json.utf8)) ?? .null
-            for language in ReceiptLanguage.allCases where language != .english {
+            for language in MessageLanguage.allCases where language != .english {
                 let page = ReceiptPage(receipt: receipt, language: language).html
                 #expect(!page.contains(ReceiptPhrase.linksCut.text(in: language)), "\(language)")
             }
@@ -130,7 +130,7 @@ extension ControlSuite {
             for (id, template) in ResidualTexts.templates {
                 let translations = try #require(ReceiptTexts.all["copy \(id)"], "\(id)")
                 let texts = [template] + translations.values
-                #expect(texts.count == ReceiptLanguage.allCases.count, "\(id)")
+                #expect(texts.count == MessageLanguage.allCases.count, "\(id)")
                 #expect(Set(texts).count == texts.count, "\(id)")
                 let places = Set(texts.map { $0.split(separator: "%").count })
                 #expect(places.count == 1, "\(id)")
@@ -159,7 +159,7 @@ extension ControlSuite {
                 "identities": .array([]),
                 "not_in_scope": .array([.string("the target 'late': it was configured later")]),
             ]
-            for language in ReceiptLanguage.allCases where language != .english {
+            for language in MessageLanguage.allCases where language != .english {
                 let page = ReceiptPage(receipt: receipt, language: language).html
                 #expect(page.contains(ReceiptPhrase.notErasedSince.text(in: language)))
             }

@@ -118,8 +118,8 @@ extension DaemonBackend {
                 verdicts: Dictionary(uniqueKeysWithValues: verdicts.map { ($0.rawValue, $1) })
             )
         }.sorted { $0.provider < $1.provider }
-        report.kept = left.kept.map { WireReportKept($0.place, $0.kept) }
-        report.copies = left.copies.map { WireReportCopies($0.place, $0.copies) }
+        report.kept = left.kept
+        report.copies = left.copies
     }
 
     private func addOpen(to report: inout WireReport) async throws {

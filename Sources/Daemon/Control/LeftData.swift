@@ -1,10 +1,11 @@
+import Control
 import Lifecycle
 import Storage
 
 /// What the deletions of a report left in the stores, by reason.
 struct LeftData {
     /// Where something was left, and why; of copies, `reason` is what keeps them.
-    struct Place: Hashable, Comparable {
+    private struct Place: Hashable, Comparable {
         let target: String
         let table: String
         let reason: String
@@ -14,32 +15,16 @@ struct LeftData {
         }
     }
 
-    struct Kept {
-        var requestCount = 0
-        var rowCount = 0
-    }
-
-    /// `until` is the last end that is known.
-    struct Copies {
-        var requestCount = 0
-        var isEndKnown = true
-        var until: WallTime?
-    }
-
     /// Of the requests so far, by their ids.
     var scopes: [Int?: ErasureScope] = [:]
-    private var keptByPlace: [Place: Kept] = [:]
-    private var copiesByPlace: [Place: Copies] = [:]
+    private var keptByPlace: [Place: WireReportKept] = [:]
+    private var copiesByPlace: [Place: WireReportCopies] = [:]
 
     /// Sorted by store, table and reason.
-    var kept: [(place: Place, kept: Kept)] {
-        keptByPlace.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
+    var kept: [WireReportKept] { keptByPlace.sorted { $0.key < $1.key }.map(\.value) }
 
     /// Sorted by store and by what keeps them.
-    var copies: [(place: Place, copies: Copies)] {
-        copiesByPlace.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
+    var copies: [WireReportCopies] { copiesByPlace.sorted { $0.key < $1.key }.map(\.value) }
 
     /// ``scopes`` has the group's.
     mutating func add(_ group: PurgeGroup) {
@@ -62,8 +47,18 @@ struct LeftData {
     }
 
     private mutating func add(_ rowCount: Int, at place: Place, of requestCount: Int) {
-        keptByPlace[place, default: Kept()].requestCount += requestCount
-        keptByPlace[place, default: Kept()].rowCount += rowCount * requestCount
+        var kept =
+            keptByPlace[place]
+            ?? WireReportKept(
+                target: place.target,
+                table: place.table,
+                reason: place.reason,
+                requests: 0,
+                rows: 0
+            )
+        kept.requests += requestCount
+        kept.rows += rowCount * requestCount
+        keptByPlace[place] = kept
     }
 
     private mutating func add(_ copy: PurgeCounts.ResidualCopies, of group: PurgeGroup) {
@@ -72,8 +67,9 @@ struct LeftData {
             table: "",
             reason: ResidualTexts.text(of: copy)
         )
-        var copies = copiesByPlace[place] ?? Copies()
-        copies.requestCount += group.requestCount
+        var copies =
+            copiesByPlace[place] ?? WireReportCopies(target: place.target, what: place.reason)
+        copies.requests += group.requestCount
         copies.isEndKnown = copies.isEndKnown && copy.until != nil
         if let until = copy.until { copies.until = max(copies.until ?? until, until) }
         copiesByPlace[place] = copies

@@ -69,22 +69,3 @@ extension WireReportOpen {
         }
     }
 }
-
-extension WireReportKept {
-    init(_ place: LeftData.Place, _ kept: LeftData.Kept) {
-        self.init(
-            target: place.target,
-            table: place.table,
-            reason: place.reason,
-            requests: kept.requestCount,
-            rows: kept.rowCount
-        )
-    }
-}
-
-extension WireReportCopies {
-    init(_ place: LeftData.Place, _ copies: LeftData.Copies) {
-        self.init(target: place.target, what: place.reason)
-        (requests, isEndKnown, until) = (copies.requestCount, copies.isEndKnown, copies.until)
-    }
-}

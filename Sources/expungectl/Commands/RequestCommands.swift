@@ -166,7 +166,7 @@ struct Receipt: AsyncParsableCommand {
 
     @Argument(help: RequestReference.help) var id: RequestReference
     @Flag(help: "Print one page of HTML without scripts.") var html = false
-    @Option(help: "The language of the page.") var language = ReceiptLanguage.english
+    @Option(help: "The language of the page.") var language = MessageLanguage.english
     @Option(help: "The time zone of the page, such as Europe/Berlin; default: the machine's.")
     var timeZone: String?
     @OptionGroup var global: GlobalOptions

@@ -7,7 +7,7 @@ import Lifecycle
 /// Texts that the configuration, a provider or an operator wrote stand in their own language.
 struct ReceiptPage {
     let receipt: JSONValue
-    var language = ReceiptLanguage.english
+    var language = MessageLanguage.english
     /// When the page is made; `nil` leaves the date out.
     var issuedAt: WallTime?
 

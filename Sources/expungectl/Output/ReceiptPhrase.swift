@@ -1,13 +1,4 @@
-import ArgumentParser
-
-/// The languages of a printed receipt.
-enum ReceiptLanguage: String, CaseIterable, ExpressibleByArgument {
-    case english = "en"
-    case german = "de"
-    case french = "fr"
-    case spanish = "es"
-    case italian = "it"
-}
+import Lifecycle
 
 /// The fixed texts of a receipt page, which ``ReceiptTexts`` has.
 enum ReceiptPhrase: String, CaseIterable {
@@ -31,7 +22,7 @@ enum ReceiptPhrase: String, CaseIterable {
     /// What the service says that a receipt does not cover.
     static let scope: [ReceiptPhrase] = [.scopeStores, .scopeOthers, .scopeCopies, .scopeProofs]
 
-    func text(in language: ReceiptLanguage) -> String {
+    func text(in language: MessageLanguage) -> String {
         ReceiptTexts.all[rawValue]?[language] ?? rawValue
     }
 }

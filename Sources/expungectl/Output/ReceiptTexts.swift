@@ -9,18 +9,18 @@ enum ReceiptTexts {
     /// translations.
     ///
     /// By the ids of the phrases of all kinds of stores: this program links no store.
-    static func copy(_ id: String, _ name: String?, in language: ReceiptLanguage) -> String? {
+    static func copy(_ id: String, _ name: String?, in language: MessageLanguage) -> String? {
         all["copy \(id)"]?[language].map { ResidualPhrase.filled($0, name) }
     }
 
-    private static func read(_ file: String) -> [String: [ReceiptLanguage: String]] {
-        var texts: [String: [ReceiptLanguage: String]] = [:]
-        var (name, language) = ("", ReceiptLanguage.english)
+    private static func read(_ file: String) -> [String: [MessageLanguage: String]] {
+        var texts: [String: [MessageLanguage: String]] = [:]
+        var (name, language) = ("", MessageLanguage.english)
         for line in file.split(separator: "\n") where !line.hasPrefix("#") {
             let text = String(line.dropFirst(3))
             if line.hasPrefix("[") {
                 name = String(line.dropFirst().dropLast())
-            } else if let next = ReceiptLanguage(rawValue: String(line.prefix(2))) {
+            } else if let next = MessageLanguage(rawValue: String(line.prefix(2))) {
                 language = next
                 texts[name, default: [:]][next] = text
             } else {
@@ -33,7 +33,7 @@ enum ReceiptTexts {
 
 extension ReceiptSentence {
     /// The sentence in the page's language.
-    func text(in language: ReceiptLanguage) -> String {
+    func text(in language: MessageLanguage) -> String {
         ReceiptTexts.all["sentence \(rawValue)"]?[language] ?? text
     }
 }
