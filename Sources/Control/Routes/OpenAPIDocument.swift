@@ -198,7 +198,7 @@ extension OpenAPIDocument {
         WireList<WireIdentity>.self, WireList<WireMessage>.self, WireMessage.self,
         WireList<WireRequest>.self, WireNotification.self,
         WireNotificationStatus.self, WirePlan.self, WirePlanChange.self, WirePlanIdentity.self,
-        WirePlanItem.self, WirePlanRule.self, WirePlanTarget.self, WireProblem.self,
+        WirePlanItem.self, PurgePlan.Rule.self, WirePlanTarget.self, WireProblem.self,
         WireRefusedReload.self, WireReload.self, WireReplay.self, StoreReport.self,
         ReplayTerms.self, WireRequest.self, WireServiceHealth.self, WireStatus.self, WireStep.self,
         WireStoredCredential.self, WireUserAction.self, WireAddendum.self, ForgottenIdentity.self,

@@ -5,12 +5,11 @@ package struct WirePlanTarget: WireObject, Codable, Hashable {
     package var name: String
     package var isKnown: Bool
     package var items: [WirePlanItem]
-    package var rules: [WirePlanRule]
+    package var rules: [PurgePlan.Rule]
 
     package init(_ part: PurgePlan.Part) {
-        (name, isKnown) = (part.target.rawValue, part.items != nil)
+        (name, isKnown, rules) = (part.target.rawValue, part.items != nil, part.rules)
         items = (part.items ?? []).map(WirePlanItem.init)
-        rules = part.rules.map(WirePlanRule.init)
     }
 
     enum CodingKeys: String, CodingKey {
