@@ -1,14 +1,14 @@
 import Glibc
 
 /// An `errno` value with its text; strerror(3) is thread-safe since glibc 2.32.
-struct ErrorNumber: Equatable, CustomStringConvertible {
+package struct ErrorNumber: Equatable, CustomStringConvertible {
     let value: Int32
 
     init(_ value: Int32) { self.value = value }
 
-    static var current: ErrorNumber { ErrorNumber(errno) }
+    package static var current: ErrorNumber { ErrorNumber(errno) }
 
-    var description: String {
+    package var description: String {
         guard let text = unsafe strerror(value) else { return "error \(value)" }
         return unsafe String(cString: text).lowercased()
     }

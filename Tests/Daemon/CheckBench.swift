@@ -102,18 +102,21 @@ final class CheckBench: Sendable {
         at server: LocalServer,
         machine: SystemCheck.Machine? = nil,
         unit: String = CheckBench.unit,
+        environment: [String: String] = [:],
+        isFileThere: Bool = true,
         _ change: (String) -> String = { $0 }
     ) async throws -> [Finding] {
         let text = change(Self.configuration).replacing("{here}", with: directory)
             .replacing("{url}", with: server.url)
-        try write("expunged.toml", text)
+        try isFileThere ? write("expunged.toml", text) : remove("expunged.toml")
         var options = try DaemonOptions(["--check", "--config", directory + "/expunged.toml"])
         options.stateDirectory = directory + "/state"
         options.logsDirectory = directory + "/logs"
         options.credentialsDirectory = directory + "/credentials"
         return await SystemCheck(
             options: options,
-            environment: [UnitFacts.variable: unit],
+            environment: environment.merging([UnitFacts.variable: unit]) { given, _ in given },
+            folders: try options.directories(environment, mayBeUnit: true),
             machine: machine ?? self.machine
         ).run()
     }

@@ -293,9 +293,6 @@ struct CheckTests {
         Broken("a state directory for all", "/state", "written by others", "chmod go-w") {
             #expect(unsafe chmod($0.directory + "/state", 0o777) == 0)
         },
-        Broken("state without its hash key", "hash.key", "missing_key_file", "same backup") {
-            try $0.write("state/state.db", "")
-        },
         Broken("a short hash key", "hash.key", "hash.key", "same backup") {
             try $0.write("state/hash.key", "short")
         },
@@ -378,6 +375,10 @@ struct CheckTests {
                 ("LoadState=loaded UnitFileState=disabled", "start with the machine", "enable"),
                 ("LoadState=loaded NeedDaemonReload=yes", "changed", "daemon-reload"),
                 ("LoadState=loaded WatchdogUSec=0", "watchdog", "WatchdogSec="),
+                (
+                    "LoadState=loaded ActiveState=active WatchdogUSec=infinity", "watchdog",
+                    "WatchdogSec="
+                ),
             ]
             for (unit, reason, remedy) in units {
                 let found = try await bench.check(at: server, unit: unit)
@@ -523,6 +524,45 @@ struct CheckTests {
                 "SystemCallFilter=~@privileged @resources", "ReadWritePaths=/srv/app",
             ]
         )
+    }
+
+    @Test func `systemd shows no watchdog of a unit that never ran, which is no finding`()
+        async throws
+    {
+        try await Self.with { bench, server in
+            let unit = "LoadState=loaded ActiveState=inactive WatchdogUSec=infinity"
+            #expect(try await bench.check(at: server, unit: unit).map(\.text) == [])
+        }
+    }
+
+    @Test func `another user than the service's gets one line and no error`() async throws {
+        try await Self.with { bench, server in
+            var machine = bench.machine
+            machine.user = geteuid() + 1
+            let own = try await bench.check(at: server, machine: machine)
+            #expect(own.map(\.text) == [])
+            machine.unitFolders = [bench.directory + "/state", bench.directory + "/credentials"]
+            try bench.remove("credentials/vault-key")
+            let found = try await bench.check(at: server, machine: machine)
+            #expect(found.map(\.severity) == [.unexamined])
+            let (text, status) = SystemCheck.report(found, asJSON: false, "")
+            let lines = text.split(separator: "\n")
+            #expect(lines.first?.hasPrefix("not examined: state, keys") == true)
+            #expect(lines.first?.contains("permission") == true)
+            #expect(lines.first?.contains("sudo expungectl doctor") == true)
+            #expect(lines.dropFirst() == ["0 errors, 0 warnings"] && status == .unexamined)
+            let wrong = try await bench.check(at: server, machine: machine) { "[nonsense]\n" + $0 }
+            #expect(SystemCheck.report(wrong, asJSON: true, "").1 == .findings)
+        }
+    }
+
+    @Test func `the last line counts`() {
+        let found = [Finding(at: "a", "b", remedy: "c"), Finding(at: "d", "e", remedy: "f")]
+        let (one, two) = (found.dropLast(), found)
+        #expect(
+            SystemCheck.report(Array(one), asJSON: false, "").0.hasSuffix("1 error, 0 warnings")
+        )
+        #expect(SystemCheck.report(two, asJSON: false, "").0.hasSuffix("2 errors, 0 warnings"))
     }
 
     @Test func `JSON names the same, and the worst decides`() throws {

@@ -98,14 +98,14 @@ final class ServiceSetupTests {
         #expect(said.contains("have these paths (systemctl edit expunged), then: sudo systemctl"))
         let spaced = ServiceSetup(
             configuration: place + "/it's new/a.toml",
-            credentials: ServiceFolders.credentialsOfUnit
+            credentials: DaemonOptions.credentialsOfUnit
         )
         #expect { try spaced.run(uid: 1000) } throws: { error in
             "\(error)".contains(#"sudo expunged setup --config '\#(place)/it'\''s new/a.toml'"#)
         }
         let usual = ServiceSetup(
             configuration: DaemonOptions.configurationOfUnit,
-            credentials: ServiceFolders.credentialsOfUnit
+            credentials: DaemonOptions.credentialsOfUnit
         )
         #expect { try usual.run(uid: 1000) } throws: { error in
             "\(error)".hasSuffix("sudo expunged setup")

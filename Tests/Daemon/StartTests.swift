@@ -139,11 +139,12 @@ struct StartTests {
             path: bench.directory + "/lost.toml",
             environment: ["EXPUNGED_JOURNAL_LEVEL": "warning"]
         )
-        try await DaemonBuilder.requireFile(alone, at: "lost.toml", for: bench.state)
+        try DaemonBuilder.requireFile(alone, at: "lost.toml", scope: nil)
         let scope = ErasureScope(try Self.configuration(bench), [:])
         try await bench.state.enforce(scope: scope.document())
-        let error = await #expect(throws: DaemonError.self) {
-            try await DaemonBuilder.requireFile(alone, at: "lost.toml", for: bench.state)
+        let document = try await bench.state.enforcedScope()
+        let error = #expect(throws: DaemonError.self) {
+            try DaemonBuilder.requireFile(alone, at: "lost.toml", scope: document)
         }
         #expect(error?.description.contains("lost.toml") == true)
     }

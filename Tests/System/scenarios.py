@@ -263,6 +263,10 @@ class Scenarios:
         """The check sees what the service sees: its user, its sandbox, its drop-ins."""
         done = self.machine.run("expungectl", "doctor", check=False)
         self.checks.equal("the doctor finds nothing to mend", (done.returncode, "error: " in done.stdout), (0, False))
+        done = self.machine.run("expungectl", "doctor", user="opal", check=False)
+        self.checks.check("for an operator it says what it could not examine, and how to run it",
+                          done.returncode == 77 and "error: " not in done.stdout
+                          and "not examined: " in done.stdout and "sudo expungectl doctor" in done.stdout, done.stdout)
         self.machine.run("chmod", "0600", APP_DB)
         done = self.machine.run("expungectl", "doctor", check=False)
         self.machine.run("chmod", "0660", APP_DB)

@@ -50,7 +50,7 @@ struct BackupManifest {
         self.files = files
         ledgerSize = state.copy.audit.frontier.size
         ledgerRoot = state.copy.audit.frontier.root()
-        vaultKeyIDs = state.copy.vaultKeyIDs
+        vaultKeyIDs = state.copy.facts.vaultKeyIDs
     }
 
     /// Reads the text; `nil` when it is no manifest of this format.

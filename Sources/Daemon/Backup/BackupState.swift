@@ -26,7 +26,7 @@ struct BackupState {
         let copy = try StateCopy(reading: "\(folder)/\(Self.stateName)")
         self.copy = copy
         guard let hashKey = try Self.key("\(folder)/\(FileHashKey.fileName)"),
-            try HMACHasher(key: hashKey).fingerprintText == copy.hashKey
+            try HMACHasher(key: hashKey).fingerprintText == copy.facts.hashKey
         else {
             throw Self.unfit(
                 "\(FileHashKey.fileName) is not the key that state.db was written with"

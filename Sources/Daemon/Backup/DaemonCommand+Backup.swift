@@ -1,7 +1,6 @@
 import CLinux
 import Engine
 import Lifecycle
-import Logging
 import Settings
 import Storage
 import Systemd
@@ -45,7 +44,7 @@ extension DaemonCommand {
             vault: VaultSetup(
                 settings: configuration.vault,
                 credentials: directories.credentials,
-                logger: Logger(label: "expunged") { _ in SwiftLogNoOpLogHandler() }
+                logger: SystemCheck.silent
             ),
             now: { clock.now() }
         ).read(file)
@@ -72,26 +71,6 @@ extension DaemonCommand {
     ) throws -> ServiceDirectories {
         _ = clinux_forbid_core_dumps()
         StateDatabase.configureProcess()
-        let isOfUnit = options.stateDirectory == nil
-        return try directories(options, environment, withCredentials: isOfUnit)
-    }
-
-    /// An operator's shell has none of systemd's variables: there the unit's directories count.
-    static func directories(
-        _ options: DaemonOptions,
-        _ environment: [String: String],
-        withCredentials: Bool = true
-    ) throws -> ServiceDirectories {
-        var unit = ["STATE_DIRECTORY": "/var/lib/expunged"]
-        if withCredentials {
-            unit["CREDENTIALS_DIRECTORY"] = "/etc/expunged/credentials"
-        }
-        return try ServiceDirectories(
-            environment: environment.merging(unit) { given, _ in given },
-            overrides: .init(
-                state: options.stateDirectory,
-                credentials: options.credentialsDirectory
-            )
-        )
+        return try options.directories(environment, mayBeUnit: options.stateDirectory == nil)
     }
 }

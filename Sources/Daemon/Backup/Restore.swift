@@ -121,7 +121,7 @@ struct Restore {
 
     private func checkVaultKeys(of state: BackupState) throws {
         let keyring = try vault.loadKeyring()
-        for id in state.copy.vaultKeyIDs
+        for id in state.copy.facts.vaultKeyIDs
         where keyring?.key(id: id) == nil && !vault.settings.lostKeyIDs.contains(id) {
             throw missingKey(
                 "this backup is sealed under vault key '\(id)', which is missing; name it in"

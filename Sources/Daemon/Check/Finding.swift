@@ -7,6 +7,8 @@ struct Finding: Sendable, Hashable {
         /// Something does not work until it is mended.
         case error
         case warning
+        /// The user who checks lacks a permission.
+        case unexamined = "not examined"
     }
 
     let severity: Severity
@@ -22,7 +24,10 @@ struct Finding: Sendable, Hashable {
         self.remedy = LogText.sanitized(remedy)
     }
 
-    var text: String { "\(severity.rawValue): \(place): \(reason)\nhint: \(remedy)" }
+    var text: String {
+        let hint = severity == .unexamined ? "; " : "\nhint: "
+        return "\(severity.rawValue): \(place): \(reason)\(hint)\(remedy)"
+    }
 
     var json: JSONValue {
         [

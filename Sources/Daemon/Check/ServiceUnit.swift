@@ -77,7 +77,7 @@ enum ServiceUnit {
 /// What systemd knows of the unit; handed on by ``ServiceUnit/runAgain(_:)``.
 struct UnitFacts: Sendable {
     static let variable = "EXPUNGED_UNIT_FACTS"
-    static let properties = "LoadState,UnitFileState,NeedDaemonReload,WatchdogUSec"
+    static let properties = "LoadState,ActiveState,UnitFileState,NeedDaemonReload,WatchdogUSec"
 
     private let facts: [String: String]
 

@@ -2,7 +2,6 @@ import Engine
 import Glibc
 import HTTP
 import Lifecycle
-import Logging
 import NIOPosix
 import Providers
 import Settings
@@ -17,8 +16,12 @@ extension SystemCheck {
         configuration.places[key] ?? options.configurationPath
     }
 
+    private var credentialsPath: String {
+        folders.credentials?.path ?? DaemonOptions.credentialsOfUnit
+    }
+
     func credentialFindings(_ configuration: DaemonConfiguration) -> [Finding] {
-        let directory = CredentialDirectory(path: folders.credentials)
+        let directory = CredentialDirectory(path: credentialsPath)
         let vaultNames =
             [configuration.vault.keyCredential] + configuration.vault.retiredKeyCredentials
         return configuration.requiredCredentials.compactMap { credential in
@@ -32,36 +35,31 @@ extension SystemCheck {
             } catch {
                 return Finding(at: place, "\(error)", remedy: Remedy.of(error, ""))
             }
-            if isLinkOfUnit(credential.name) {
-                return Finding(
-                    at: place,
-                    "credential '\(credential.name)' is a symbolic link, and systemd passes"
-                        + " none on",
-                    remedy: "put a regular file into \(folders.credentials)"
-                )
+            let name = credential.name
+            if isLinkOfUnit(name) {
+                let reason = "credential '\(name)' is a symbolic link, and systemd passes none on"
+                let remedy = "put a regular file into \(credentialsPath)"
+                return Finding(at: place, reason, remedy: remedy)
             }
-            guard isOpenToOthers(credential.name) else { return nil }
-            return Finding(
-                .warning,
-                at: place,
-                "every user of this machine can read credential '\(credential.name)'",
-                remedy: "run: chmod 0600 \(folders.credentials)/\(credential.name)"
-            )
+            guard isOpenToOthers(name) else { return nil }
+            let reason = "every user of this machine can read credential '\(name)'"
+            let remedy = "run: chmod 0600 \(credentialsPath)/\(name)"
+            return Finding(.warning, at: place, reason, remedy: remedy)
         }
     }
 
     /// In the folder that the unit names, and not in one that systemd or a container filled.
     private func isLinkOfUnit(_ name: String) -> Bool {
         var status = stat()
-        guard folders.credentials == ServiceFolders.credentialsOfUnit else { return false }
-        return unsafe lstat(folders.credentials + "/" + name, &status) == 0
+        guard credentialsPath == DaemonOptions.credentialsOfUnit else { return false }
+        return unsafe lstat(credentialsPath + "/" + name, &status) == 0
             && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private func isOpenToOthers(_ name: String) -> Bool {
         var status = stat()
         return ["expunged_\(name)", name].contains { file in
-            unsafe stat(folders.credentials + "/" + file, &status) == 0
+            unsafe stat(credentialsPath + "/" + file, &status) == 0
                 && status.st_mode & S_IRWXO != 0
         }
     }
@@ -126,12 +124,12 @@ extension SystemCheck {
 
     private func makeFactory() throws -> AdapterFactory {
         AdapterFactory(
-            credentials: CredentialDirectory(path: folders.credentials),
+            credentials: folders.credentials,
             // A check stores no hash, so any key does.
             hasher: try HMACHasher(key: Secret([UInt8](repeating: 0, count: 32))),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
             now: machine.now,
-            logger: Logger(label: "expunged") { _ in SwiftLogNoOpLogHandler() }
+            logger: Self.silent
         )
     }
 
@@ -188,11 +186,8 @@ extension SystemCheck {
         _ guide: String,
         _ configuration: DaemonConfiguration
     ) -> Finding {
-        Finding(
-            at: place(of: key, in: configuration) + ": \(key)",
-            problem.finding,
-            remedy: Remedy.of(problem.failure, guide)
-        )
+        let place = place(of: key, in: configuration) + ": \(key)"
+        return Finding(at: place, problem.finding, remedy: Remedy.of(problem.failure, guide))
     }
 
     /// None for a credential that cannot be read, which is found by its key.
@@ -215,9 +210,7 @@ extension SystemCheck {
     }
 
     private static func problem(ofFile path: String) -> String? {
-        guard unsafe access(path, R_OK) != 0 else { return nil }
-        let text = unsafe strerror(errno).map { unsafe String(cString: $0) }
-        return "cannot be read (\(text?.lowercased() ?? "error \(errno)"))"
+        unsafe access(path, R_OK) == 0 ? nil : "cannot be read (\(ErrorNumber.current))"
     }
 
     // MARK: Targets
@@ -247,13 +240,8 @@ extension SystemCheck {
         switch await searching?.coverage() {
         case .findings(let findings)?: found = findings
         case .failure(let failure)?:
-            checked.findings.append(
-                Finding(
-                    at: place,
-                    "it cannot be searched for user data: \(failure.code)",
-                    remedy: Remedy.of(failure, guide)
-                )
-            )
+            let reason = "it cannot be searched for user data: \(failure.code)"
+            checked.findings = [Finding(at: place, reason, remedy: Remedy.of(failure, guide))]
         case nil: break
         }
         checked.search = Checked.Search(

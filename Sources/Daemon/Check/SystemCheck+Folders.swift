@@ -3,7 +3,7 @@ import Glibc
 import Lifecycle
 import Settings
 import Storage
-import Vault
+import Systemd
 
 /// The state directory, the ledger's checkpoints, the spool, the disk, the journal and the unit.
 extension SystemCheck {
@@ -16,23 +16,21 @@ extension SystemCheck {
         let state = folders.state
         var found = folder(state, "state directory", .error)
         guard found.isEmpty else { return found }
-        found += hashKeyFindings(state) + spoolFindings(state + "/spool")
+        let logs = folders.logs ?? state
+        let files = [state + "/state.db", CrashMarker.path(in: state), logs + "/checkpoints"]
+        found += files.compactMap(fileFinding)
+        found += spoolFindings(state + "/spool")
         found += diskFindings(state)
-        found += folder(folders.logs, "directory of the ledger's checkpoints", .warning)
+        found += folder(logs, "directory of the ledger's checkpoints", .warning)
         if unsafe access(machine.journalSocket, F_OK) != 0 {
-            found.append(
-                Finding(
-                    .warning,
-                    at: machine.journalSocket,
-                    "no journal takes messages here, so they go to standard error",
-                    remedy: "start it with: systemctl start systemd-journald"
-                )
-            )
+            let reason = "no journal takes messages here, so they go to standard error"
+            let remedy = "start it with: systemctl start systemd-journald"
+            found.append(Finding(.warning, at: machine.journalSocket, reason, remedy: remedy))
         }
         return found
     }
 
-    private func folder(
+    func folder(
         _ path: String,
         _ role: String,
         _ severity: Finding.Severity
@@ -44,7 +42,7 @@ extension SystemCheck {
         guard unsafe stat(path, &status) == 0 else {
             let isMissing = errno == ENOENT
             return finding(
-                isMissing ? "is missing" : "cannot be read (\(Self.reason))",
+                isMissing ? "is missing" : "cannot be read (\(ErrorNumber.current))",
                 "start the service once, which makes it, or name another one"
                     + " (expunged --help)"
             )
@@ -64,30 +62,24 @@ extension SystemCheck {
         }
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
             return finding(
-                "cannot be written (\(Self.reason))",
+                "cannot be written (\(ErrorNumber.current))",
                 "mount it writable, and run: chown -R expunged:expunged \(path)"
             )
         }
         return []
     }
 
-    private func hashKeyFindings(_ state: String) -> [Finding] {
-        let isStateThere = unsafe access(state + "/state.db", F_OK) == 0
-        let isKeyThere = unsafe access(state + "/hash.key", F_OK) == 0
-        guard isStateThere || isKeyThere else { return [] }
-        do {
-            _ = try FileHashKey(directory: state, mayCreate: false)
-            return []
-        } catch {
-            return [
-                Finding(
-                    at: state + "/hash.key",
-                    "\(error)",
-                    remedy: "put back the hash.key of the same backup as state.db: mode 0600, owned"
-                        + " by expunged"
-                )
-            ]
-        }
+    /// Of a file that a start opens to write, where it is.
+    private func fileFinding(_ path: String) -> Finding? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        let isWritable = unsafe access(path, R_OK | W_OK) == 0
+        guard status.st_mode & S_IFMT != S_IFREG || !isWritable else { return nil }
+        return Finding(
+            at: path,
+            "it is not a regular file that the service can write",
+            remedy: "move it away, or run: chown expunged:expunged \(path)"
+        )
     }
 
     private func spoolFindings(_ directory: String) -> [Finding] {
@@ -105,7 +97,13 @@ extension SystemCheck {
             return [Finding(at: path, "the spool is not a regular file", remedy: remedy)]
         }
         guard unsafe access(path, R_OK | W_OK) == 0 else {
-            return [Finding(at: path, "the spool cannot be used (\(Self.reason))", remedy: remedy)]
+            return [
+                Finding(
+                    at: path,
+                    "the spool cannot be used (\(ErrorNumber.current))",
+                    remedy: remedy
+                )
+            ]
         }
         guard let failure = SpoolFile.examine(path: path) else { return [] }
         let reason = "the spool cannot be used (\(failure.rawValue))"
@@ -116,9 +114,7 @@ extension SystemCheck {
         guard let space = machine.space(path) else { return [] }
         let remedy = "free space, or move the state to a larger disk"
         if space.isReadOnly {
-            return [
-                Finding(at: path, "its file system is read-only", remedy: "mount it writable")
-            ]
+            return [Finding(at: path, "its file system is read-only", remedy: "mount it writable")]
         }
         if space.freeFiles < Self.freeFilesMin {
             let reason = "its file system has \(space.freeFiles) free inodes"
@@ -132,66 +128,38 @@ extension SystemCheck {
 
     func approvalFindings(_ configuration: DaemonConfiguration) -> [Finding] {
         guard configuration.requests.approval == .required, !PeerLogin.isReadable else { return [] }
-        return [
-            Finding(
-                at: place(of: "requests.approval", in: configuration),
-                "approvals cannot be taken: /proc hides who is behind a connection",
-                remedy: "install the drop-in expunged-approval.conf (docs/guides/approval.md)"
-            )
-        ]
+        let place = place(of: "requests.approval", in: configuration)
+        let reason = "approvals cannot be taken: /proc hides who is behind a connection"
+        let remedy = "install the drop-in expunged-approval.conf (docs/guides/approval.md)"
+        return [Finding(at: place, reason, remedy: remedy)]
     }
 
     func unitFindings() -> [Finding] {
         guard unsafe access(machine.systemd, F_OK) == 0, let facts = UnitFacts(environment) else {
             return []
         }
-        let place = ServiceUnit.name
+        func warning(_ reason: String, _ remedy: String) -> Finding {
+            Finding(.warning, at: ServiceUnit.name, reason, remedy: remedy)
+        }
         guard facts["LoadState"] == "loaded" else {
-            return [
-                Finding(
-                    .warning,
-                    at: place,
-                    "systemd has no such unit",
-                    remedy: "install the package (docs/guides/install.md)"
-                )
-            ]
+            let remedy = "install the package (docs/guides/install.md)"
+            return [warning("systemd has no such unit", remedy)]
         }
         var found: [Finding] = []
         if facts["NeedDaemonReload"] == "yes" {
-            found.append(
-                Finding(
-                    .warning,
-                    at: place,
-                    "its file changed since systemd read it",
-                    remedy: "run: systemctl daemon-reload"
-                )
-            )
+            let reason = "its file changed since systemd read it"
+            found.append(warning(reason, "run: systemctl daemon-reload"))
         }
         if facts["UnitFileState"].map({ !$0.hasPrefix("enabled") }) ?? false {
-            found.append(
-                Finding(
-                    .warning,
-                    at: place,
-                    "it does not start with the machine",
-                    remedy: "run: systemctl enable expunged.service"
-                )
-            )
+            let remedy = "run: systemctl enable expunged.service"
+            found.append(warning("it does not start with the machine", remedy))
         }
-        if ["0", "infinity"].contains(facts["WatchdogUSec"] ?? "") {
-            found.append(
-                Finding(
-                    .warning,
-                    at: place,
-                    "no watchdog ends the service when it hangs",
-                    remedy: "remove WatchdogSec= from the drop-ins; systemctl cat shows them"
-                )
-            )
+        // Before the first start it is "infinity", whatever the unit says.
+        let watchdog = facts["WatchdogUSec"]
+        if watchdog == "0" || watchdog == "infinity" && facts["ActiveState"] == "active" {
+            let remedy = "remove WatchdogSec= from the drop-ins; systemctl cat shows them"
+            found.append(warning("no watchdog ends the service when it hangs", remedy))
         }
         return found
-    }
-
-    private static var reason: String {
-        let text = unsafe strerror(errno).map { unsafe String(cString: $0) }
-        return text?.lowercased() ?? "error \(errno)"
     }
 }

@@ -21,19 +21,15 @@ extension SystemCheck {
         }
         let failure = await channel.connectionFailure()
         await channel.shutdown()
-        return failure.map { reason in
-            [
-                Finding(
-                    at: place(of: key + ".url", in: configuration) + ": \(key).url",
-                    "no connection to the subscriber: \(reason)",
-                    remedy: reason.contains("certificate") || reason.contains("TLS")
-                        ? "correct url, or ca_file: a PEM file that every user may read, with the"
-                            + " authority of the web service's certificate (\(Self.guide))"
-                        : "start the web service, or correct url or allow_private_addresses"
-                            + " (\(Self.guide))"
-                )
-            ]
-        } ?? []
+        guard let failure else { return [] }
+        let place = place(of: key + ".url", in: configuration) + ": \(key).url"
+        let remedy =
+            failure.contains("certificate") || failure.contains("TLS")
+            ? "correct url, or ca_file: a PEM file that every user may read, with the authority of"
+                + " the web service's certificate"
+            : "start the web service, or correct url or allow_private_addresses"
+        let reason = "no connection to the subscriber: \(failure)"
+        return [Finding(at: place, reason, remedy: "\(remedy) (\(Self.guide))")]
     }
 
     func findings(
@@ -44,16 +40,12 @@ extension SystemCheck {
         let transport = MailTransport(mail, on: factory.eventLoopGroup)
         guard let reason = await transport.problem() else { return [] }
         let key = mail.sendmail == nil ? "mail.server" : "mail.sendmail"
-        return [
-            Finding(
-                at: place(of: key, in: configuration) + ": \(key)",
-                reason,
-                remedy: mail.sendmail == nil
-                    ? "install and start a mail server, such as postfix, or correct server"
-                        + " (\(Self.guide)#mail)"
-                    : "name a program without set-user-id and set-group-id, such as msmtp, or"
-                        + " remove sendmail to use server (\(Self.guide)#mail)"
-            )
-        ]
+        let place = place(of: key, in: configuration) + ": \(key)"
+        let remedy =
+            mail.sendmail == nil
+            ? "install and start a mail server, such as postfix, or correct server"
+            : "name a program without set-user-id and set-group-id, such as msmtp, or remove"
+                + " sendmail to use server"
+        return [Finding(at: place, reason, remedy: "\(remedy) (\(Self.guide)#mail)")]
     }
 }

@@ -12,28 +12,20 @@ extension SystemCheck {
         _ configuration: DaemonConfiguration
     ) async -> [Finding] {
         let key = "queue.\(queue.name)"
+        let place = place(of: key, in: configuration) + ": \(key)"
         let server = queue.open(factory.environment)
         do throws(QueueFailure) {
             let facts = try await server.open()
             await server.close()
             guard facts.foreignCount > 0 else { return [] }
-            return [
-                Finding(
-                    .warning,
-                    at: place(of: key, in: configuration) + ": \(key)",
-                    "its tables have \(facts.foreignCount) triggers or rules of others",
-                    remedy: "find out which program made them; see \(Self.guide)"
-                )
-            ]
+            let reason = "its tables have \(facts.foreignCount) triggers or rules of others"
+            let remedy = "find out which program made them; see \(Self.guide)"
+            return [Finding(.warning, at: place, reason, remedy: remedy)]
         } catch {
-            let (reason, remedy) = Self.texts(error)
-            return [
-                Finding(
-                    at: place(of: key, in: configuration) + ": \(key)",
-                    "the queue cannot be used: \(reason)",
-                    remedy: "\(remedy); see \(Self.guide)"
-                )
-            ]
+            var (reason, remedy) = Self.texts(error)
+            reason = "the queue cannot be used: \(reason)"
+            remedy += "; see \(Self.guide)"
+            return [Finding(at: place, reason, remedy: remedy)]
         }
     }
 

@@ -3,7 +3,9 @@ import Engine
 import Glibc
 import HTTP
 import Lifecycle
+import Logging
 import Settings
+import Systemd
 
 /// Checks everything that the service works with, as the user that runs it, and changes nothing.
 struct SystemCheck: Sendable {
@@ -12,6 +14,8 @@ struct SystemCheck: Sendable {
 
     let options: DaemonOptions
     let environment: [String: String]
+    /// Given, from systemd, or where the unit puts them.
+    let folders: ServiceDirectories
     var machine = Machine()
 
     /// What a test replaces.
@@ -20,13 +24,17 @@ struct SystemCheck: Sendable {
         var journalSocket = "/run/systemd/journal/socket"
         var systemd = "/run/systemd/system"
         var space: @Sendable (String) -> DiskSpace? = { DiskSpace(of: $0) }
+        var user = geteuid()
+        /// State and credentials of the unit.
+        var unitFolders = [DaemonOptions.stateOfUnit, DaemonOptions.credentialsOfUnit]
     }
 
-    var folders: ServiceFolders { ServiceFolders(options: options, environment: environment) }
+    static let silent = Logger(label: "expunged") { _ in SwiftLogNoOpLogHandler() }
 
     /// Returns what is wrong, in the order of the configuration and then of the machine.
     func run() async -> [Finding] {
         var found: [Finding] = []
+        let closed = closedFinding
         do throws(ConfigurationError) {
             let configuration = try DaemonConfiguration.load(
                 path: options.configurationPath,
@@ -35,21 +43,35 @@ struct SystemCheck: Sendable {
             found += configuration.cautions.map {
                 Finding(.warning, at: options.configurationPath, $0, remedy: Remedy.caution)
             }
-            found += credentialFindings(configuration)
-            let dates = ServerDates(now: machine.now)
-            found += stateFindings(configuration)
-            found += await ServerDates.$current.withValue(dates) {
-                await componentFindings(configuration)
+            if closed == nil {
+                let dates = ServerDates(now: machine.now)
+                found += await ServerDates.$current.withValue(dates) {
+                    await startFindings(configuration)
+                }
+                found += [clockFinding(dates.difference)].compactMap(\.self)
+                found += approvalFindings(configuration)
             }
-            found += [clockFinding(dates.difference)].compactMap(\.self)
-            found += approvalFindings(configuration)
             found += groupFindings(configuration)
         } catch {
             found += Self.findings(of: error)
+            if closed == nil { found += folderFindings() }
         }
-        found += folderFindings() + unitFindings()
+        found += [closed].compactMap(\.self) + unitFindings()
         var seen: Set<Finding> = []
         return found.filter { seen.insert($0).inserted }
+    }
+
+    /// Where the unit's directories are to be checked, and belong to another user.
+    private var closedFinding: Finding? {
+        let isClosed = machine.unitFolders.contains { path in
+            var status = stat()
+            return unsafe stat(path, &status) == 0 && status.st_uid != machine.user
+        }
+        let checked = [folders.state, folders.credentials?.path ?? ""]
+        guard isClosed, checked == machine.unitFolders else { return nil }
+        let reason = "only the service's user has the permission to use them"
+        let place = "state, keys, providers and stores"
+        return Finding(.unexamined, at: place, reason, remedy: "run: sudo expungectl doctor")
     }
 
     private static func findings(of error: ConfigurationError) -> [Finding] {
@@ -73,18 +95,20 @@ struct SystemCheck: Sendable {
     /// - Returns: The text that the program prints, and its exit status.
     static func report(_ found: [Finding], asJSON: Bool, _ path: String) -> (String, ExitStatus) {
         let errors = found.count { $0.severity == .error }
-        let status = errors > 0 ? ExitStatus.findings : .done
+        let isExamined = !found.contains { $0.severity == .unexamined }
+        let status = errors > 0 ? ExitStatus.findings : isExamined ? .done : .unexamined
         guard !asJSON else {
             let json: JSONValue = [
-                "ok": .bool(errors == 0), "findings": .array(found.map(\.json)),
+                "ok": .bool(status == .done), "findings": .array(found.map(\.json)),
             ]
             return (String(json.indentedText.dropLast()), status)
         }
-        let warnings = found.count - errors
+        let warnings = found.count { $0.severity == .warning }
+        let counted = { (count: Int, noun: String) in "\(count) \(noun)\(count == 1 ? "" : "s")" }
         let end =
             found.isEmpty
             ? "'\(path)' and everything that it names is fine"
-            : "errors: \(errors), warnings: \(warnings)"
+            : counted(errors, "error") + ", " + counted(warnings, "warning")
         return ((found.map(\.text) + [end]).joined(separator: "\n"), status)
     }
 }
@@ -98,13 +122,9 @@ struct DiskSpace: Sendable, Hashable {
     var freeBytes: UInt64
     var freeFiles: UInt64
     var isReadOnly = false
+}
 
-    init(freeBytes: UInt64, freeFiles: UInt64, isReadOnly: Bool = false) {
-        self.freeBytes = freeBytes
-        self.freeFiles = freeFiles
-        self.isReadOnly = isReadOnly
-    }
-
+extension DiskSpace {
     /// `nil` when the directory cannot be asked.
     init?(of path: String) {
         var status = statvfs()
@@ -121,21 +141,21 @@ extension SystemCheck {
     func groupFindings(_ configuration: DaemonConfiguration) -> [Finding] {
         let server = configuration.server
         let groups: [(key: String, name: String?)] = [
-            (key: "server.operator_group", name: server.operatorGroup),
-            (key: "server.submit_group", name: server.submitGroup),
-            (key: "server.viewer_group", name: server.viewerGroup),
+            ("server.operator_group", server.operatorGroup),
+            ("server.submit_group", server.submitGroup),
+            ("server.viewer_group", server.viewerGroup),
         ]
         return groups.compactMap { key, name -> Finding? in
             do throws(DaemonError) {
                 _ = try SocketGroup.id(of: name, key)
                 return nil
             } catch {
-                return Finding(
-                    at: place(of: key, in: configuration) + ": \(key)",
+                let place = place(of: key, in: configuration) + ": \(key)"
+                let reason =
                     "the system knows no group '\(name ?? "")': only root and the service's user"
-                        + " can use the socket",
-                    remedy: "create it with groupadd --system, or correct the name"
-                )
+                    + " can use the socket"
+                let remedy = "create it with groupadd --system, or correct the name"
+                return Finding(at: place, reason, remedy: remedy)
             }
         }
     }

@@ -13,18 +13,12 @@ extension DaemonCommand {
         return String(made.dropLast())
     }
 
-    private static var systemReason: String {
-        let number = errno
-        let text = unsafe strerror(number).map { unsafe String(cString: $0) }
-        return text?.lowercased() ?? "error \(number)"
-    }
-
     private static func text(of file: String) throws(DaemonError) -> String {
         func failure(_ cause: String) -> DaemonError {
             DaemonError(.state, "cannot read '\(LogText.sanitized(file))': \(cause)")
         }
         let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw failure(systemReason) }
+        guard descriptor >= 0 else { throw failure("\(ErrorNumber.current)") }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: ExtensionParameters.byteCountMax + 1)
         var count = 0
@@ -34,7 +28,7 @@ extension DaemonCommand {
                 return unsafe read(descriptor, rest.baseAddress, rest.count)
             }
             if answer < 0 && errno == EINTR { continue }
-            guard answer >= 0 else { throw failure(systemReason) }
+            guard answer >= 0 else { throw failure("\(ErrorNumber.current)") }
             if answer == 0 { break }
             count += answer
         }

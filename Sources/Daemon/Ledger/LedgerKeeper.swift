@@ -46,17 +46,21 @@ actor LedgerKeeper {
         clock: any EngineClock,
         logger: Logger
     ) throws(DaemonError) {
+        self.state = state
+        self.signer = signer
+        key = try Self.noteKey(of: signer)
+        self.clock = clock
+        self.logger = logger
+        file = CheckpointFile(directory: directory)
+    }
+
+    static func noteKey(of signer: LedgerKey) throws(DaemonError) -> NoteKey {
         let digest = Array(MerkleHash.leaf(signer.publicKey).prefix(4))
         let name = "expunged-" + Hexadecimal.text(digest)
         guard let key = NoteKey(name: name, publicKey: signer.publicKey) else {
             throw DaemonError(.state, "cannot name the ledger's key")
         }
-        self.state = state
-        self.signer = signer
-        self.key = key
-        self.clock = clock
-        self.logger = logger
-        file = CheckpointFile(directory: directory)
+        return key
     }
 
     // MARK: Start

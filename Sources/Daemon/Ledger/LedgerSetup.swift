@@ -27,11 +27,28 @@ struct LedgerSetup: Sendable {
         let keeper = try LedgerKeeper(
             state: state,
             directory: directories.logs ?? directories.state,
-            signer: try loadKey(mayCreate: known == nil),
+            signer: try Self.signer(directories, known: known),
             clock: clock,
             logger: logger
         )
-        let text = keeper.key.description
+        if known == nil { try await state.setNote(Self.note, to: keeper.key.description) }
+        _ = try await keeper.start()
+        return keeper
+    }
+
+    static func signer(
+        _ directories: ServiceDirectories,
+        known: String?,
+        mayMake: Bool = true
+    ) throws -> LedgerKey {
+        let signer: LedgerKey
+        if let text = try credential(in: directories.credentials) {
+            signer = try LedgerKey(text: text)
+        } else {
+            let mayMake = mayMake && known == nil
+            signer = try LedgerKey(directory: directories.state, mayCreate: mayMake)
+        }
+        let text = try LedgerKeeper.noteKey(of: signer).description
         guard known ?? text == text else {
             throw DaemonError(
                 .state,
@@ -40,16 +57,7 @@ struct LedgerSetup: Sendable {
                     + " directory, or the credential 'ledger-key')"
             )
         }
-        if known == nil { try await state.setNote(Self.note, to: text) }
-        _ = try await keeper.start()
-        return keeper
-    }
-
-    private func loadKey(mayCreate: Bool) throws -> LedgerKey {
-        if let text = try Self.credential(in: directories.credentials) {
-            return try LedgerKey(text: text)
-        }
-        return try LedgerKey(directory: directories.state, mayCreate: mayCreate)
+        return signer
     }
 
     /// The key that is kept as a credential; `nil` without one.

@@ -19,22 +19,31 @@ struct DaemonBuilder: Sendable {
     let logger: Logger
     var alarms = AlarmQueue()
 
-    func build(_ configuration: DaemonConfiguration) async throws -> Daemon {
-        let directories = try ServiceDirectories(environment: environment, overrides: overrides)
+    func build(_ configuration: DaemonConfiguration) async throws(StartProblem) -> Daemon {
+        let directories = try await StartStep.directories.run {
+            try options.directories(environment)
+        }
         let clock = AnchoredClock()
         let now: @Sendable () -> WallTime = { clock.now() }
-        let opened = try await StateSetup(configuration: configuration, directories: directories)
-            .open(now: now)
-        do {
-            try await Self.requireFile(
-                configuration,
-                at: options.configurationPath,
-                for: opened.state
-            )
+        let opened = try await StartStep.state.run {
+            try await StateSetup(configuration: configuration, directories: directories)
+                .open(now: now)
+        }
+        do throws(StartProblem) {
+            try await StartStep.configuration.run {
+                try Self.requireFile(
+                    configuration,
+                    at: options.configurationPath,
+                    scope: try await opened.state.enforcedScope()
+                )
+            }
             return try await build(configuration, on: opened, in: directories, clock)
-        } catch let error as DaemonError where error.isForOperator && !opened.state.wasUncleanStop {
+        } catch {
+            guard let cause = error.error as? DaemonError, cause.isForOperator,
+                !opened.state.wasUncleanStop
+            else { throw error }
             // Nothing was worked on, so the next start has nothing to recover from.
-            try await opened.close()
+            try await StartStep.state.run { try await opened.close() }
             throw error
         }
     }
@@ -44,18 +53,22 @@ struct DaemonBuilder: Sendable {
         on opened: OpenState,
         in directories: ServiceDirectories,
         _ clock: AnchoredClock
-    ) async throws -> Daemon {
+    ) async throws(StartProblem) -> Daemon {
         let state = opened.state
         if state.wasUncleanStop {
             logger.note(.uncleanStop, ["detail": "\(opened.lastEnd.rawValue)"])
         }
-        let hasher = try await loadHashKey(directories.state, state)
-        let ledger = try await LedgerSetup(
-            state: state,
-            directories: directories,
-            clock: clock,
-            logger: logger
-        ).open()
+        let hasher = try await StartStep.hashKey.run {
+            try await loadHashKey(directories.state, state)
+        }
+        let ledger = try await StartStep.ledger.run {
+            try await LedgerSetup(
+                state: state,
+                directories: directories,
+                clock: clock,
+                logger: logger
+            ).open()
+        }
         let clockKeeper = ClockKeeper(
             state: state,
             clock: clock,
@@ -63,12 +76,14 @@ struct DaemonBuilder: Sendable {
             environment: environment,
             logger: logger
         )
-        let clockFloor = try await clockKeeper.start()
-        let vault = try await VaultSetup(
-            settings: configuration.vault,
-            credentials: directories.credentials,
-            logger: logger
-        ).open(for: state)
+        let clockFloor = try await StartStep.state.run { try await clockKeeper.start() }
+        let vault = try await StartStep.vault.run {
+            try await VaultSetup(
+                settings: configuration.vault,
+                credentials: directories.credentials,
+                logger: logger
+            ).open(for: state)
+        }
         var factory = AdapterFactory(
             credentials: directories.credentials,
             hasher: hasher,
@@ -78,7 +93,9 @@ struct DaemonBuilder: Sendable {
         )
         factory.notes = state
         factory.keys = FoundKeyService(state: state, vault: vault, hasher: hasher, logger: logger)
-        let adapters = try await factory.make(configuration)
+        let adapters = try await StartStep.adapters.run { [factory] in
+            try await factory.make(configuration)
+        }
         for caution in configuration.cautions {
             logger.note(.caution, ["detail": "\(caution)"])
         }
@@ -98,8 +115,8 @@ struct DaemonBuilder: Sendable {
             hub: EventHub(startedAt: clock.now()),
             alarms: alarms
         )
-        do {
-            try await adapters.record(in: state, alarms)
+        do throws(StartProblem) {
+            try await StartStep.state.run { try await adapters.record(in: state, alarms) }
             return try await wire(base)
         } catch {
             await adapters.shutDown()
@@ -138,15 +155,6 @@ struct DaemonBuilder: Sendable {
         var configuration: DaemonConfiguration { registry.current.configuration }
     }
 
-    private var overrides: ServiceDirectories.Overrides {
-        ServiceDirectories.Overrides(
-            state: options.stateDirectory,
-            runtime: options.runtimeDirectory,
-            credentials: options.credentialsDirectory,
-            logs: options.logsDirectory
-        )
-    }
-
     private func loader(_ configuration: DaemonConfiguration) -> Reloader.Loader {
         let isFileNeeded = configuration.hasFile
         return { [options, environment] () throws(ConfigurationError) in
@@ -162,9 +170,9 @@ struct DaemonBuilder: Sendable {
     static func requireFile(
         _ configuration: DaemonConfiguration,
         at path: String,
-        for state: StateDatabase
-    ) async throws {
-        guard !configuration.hasFile, let document = try await state.enforcedScope(),
+        scope document: String?
+    ) throws {
+        guard !configuration.hasFile, let document,
             try !ErasureScope(document: document).targets.isEmpty
         else { return }
         throw DaemonError(
@@ -174,8 +182,8 @@ struct DaemonBuilder: Sendable {
         )
     }
 
-    private func wire(_ base: Base) async throws -> Daemon {
-        let engine = try await base.makeEngine()
+    private func wire(_ base: Base) async throws(StartProblem) -> Daemon {
+        let engine = try await StartStep.state.run { try await base.makeEngine() }
         let steward = Steward.of(engine, base.clock)
         let pauses = base.makePauseWatch(engine, steward)
         let credentials = base.makeCredentials(engine)
@@ -184,8 +192,10 @@ struct DaemonBuilder: Sendable {
         let poller = base.makePoller(notifications, pauses, steward)
         let rotation = base.makeRotation(steward)
         let spool = base.makeSpool(intake)
-        let queues = try base.makeQueues(intake)
-        try await base.connect(engine, intake, [spool] + queues.values, notifications)
+        let queues = try await StartStep.adapters.run { try base.makeQueues(intake) }
+        try await StartStep.state.run {
+            try await base.connect(engine, intake, [spool] + queues.values, notifications)
+        }
         let rechecks = base.makeRecheckParts(engine)
         let replay = ReplayService(rechecks, steward: steward)
         let messages = base.makeMessages(steward)
@@ -229,7 +239,7 @@ struct DaemonBuilder: Sendable {
             engine: engine,
             spool: spool,
             queues: Array(queues.values),
-            server: try await makeServer(base, backend),
+            server: try await StartStep.sockets.run { try await makeServer(base, backend) },
             watchdog: base.makeWatchdog(engine),
             deadlines: base.makeDeadlineWatch(steward),
             rotation: rotation,
@@ -261,13 +271,19 @@ struct DaemonBuilder: Sendable {
     private func loadHashKey(_ directory: String, _ state: StateDatabase) async throws -> HMACHasher
     {
         let known = try await state.note("hash_key")
-        let key = try FileHashKey(directory: directory, mayCreate: known == nil)
+        let hasher = try Self.hashKey(in: directory, known: known)
+        if known == nil { try await state.setNote("hash_key", to: hasher.fingerprintText) }
+        return hasher
+    }
+
+    static func hashKey(
+        in directory: String,
+        known: String?,
+        mayMake: Bool = true
+    ) throws -> HMACHasher {
+        let key = try FileHashKey(directory: directory, mayCreate: mayMake && known == nil)
         let fingerprint = key.hasher.fingerprintText
-        guard let known else {
-            try await state.setNote("hash_key", to: fingerprint)
-            return key.hasher
-        }
-        guard known == fingerprint else {
+        guard known ?? fingerprint == fingerprint else {
             throw DaemonError(
                 .state,
                 "cannot use '\(directory)/hash.key' (changed): it is not the key that"

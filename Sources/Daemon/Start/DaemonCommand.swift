@@ -23,6 +23,7 @@ package enum DaemonCommand {
     }
 
     private static func exitStatus(of error: any Error) -> ExitStatus {
+        if let problem = error as? StartProblem { return exitStatus(of: problem.error) }
         if let error = error as? DaemonError { return error.exitStatus }
         let isForOperator = error is ConfigurationError || error is VaultSetupError
         return isForOperator ? .configuration : .place
@@ -48,7 +49,7 @@ package enum DaemonCommand {
         case .setup:
             let setup = ServiceSetup(
                 configuration: options.configurationPath,
-                credentials: options.credentialsDirectory ?? ServiceFolders.credentialsOfUnit
+                credentials: options.credentialsDirectory ?? DaemonOptions.credentialsOfUnit
             )
             say(try setup.run(uid: geteuid()))
         case .backup(let file):
@@ -62,10 +63,7 @@ package enum DaemonCommand {
             for caution in configuration.cautions { say("caution: \(caution)") }
             say("'\(options.configurationPath)' is fine")
         case .initSpool:
-            let directories = try ServiceDirectories(
-                environment: environment,
-                overrides: .init(state: options.stateDirectory)
-            )
+            let directories = try options.directories(environment)
             let place = SpoolPlace(stateDirectory: directories.state)
             try place.makeIfMissing()
             say("the spool is '\(place.path)'")
@@ -92,7 +90,12 @@ package enum DaemonCommand {
         }
         try setUpProcess(environment)
         _ = clinux_forbid_core_dumps()
-        let found = await SystemCheck(options: options, environment: environment).run()
+        let folders = try options.directories(environment, mayBeUnit: true)
+        let found = await SystemCheck(
+            options: options,
+            environment: environment,
+            folders: folders
+        ).run()
         let (text, status) = SystemCheck.report(found, asJSON: options.isJSON, path)
         say(text)
         return status

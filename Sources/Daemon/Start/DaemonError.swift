@@ -8,8 +8,6 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
         case provider
         case target
         case state
-        case spool
-        case socket
     }
 
     package let kind: Kind
@@ -27,7 +25,7 @@ package struct DaemonError: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .usage: .usage
         case .configuration, .credential, .provider, .target: .configuration
-        case .state, .spool, .socket: .place
+        case .state: .place
         }
     }
 

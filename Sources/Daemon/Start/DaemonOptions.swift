@@ -172,7 +172,32 @@ package struct DaemonOptions: Sendable, Hashable {
           --init-spool                 create the spool if there is none, and stop
           --generate-vault-key FILE    write a new vault key into a new file, and stop
 
-        Exit status: 0 done, 1 --check found something to mend, 64 wrong usage, 74 state or socket
-        unusable, 78 configuration unusable.
+        Exit status: 0 done, 1 --check found an error, 64 wrong usage, 74 state or socket unusable,
+        77 --check could not examine everything, 78 configuration unusable.
         """
+}
+
+extension DaemonOptions {
+    static let stateOfUnit = "/var/lib/expunged"
+    static let credentialsOfUnit = "/etc/expunged/credentials"
+
+    /// The directories of the options, else of the variables, else of the unit if it `mayBeUnit`.
+    func directories(
+        _ environment: [String: String],
+        mayBeUnit: Bool = false
+    ) throws(SystemdError) -> ServiceDirectories {
+        let unit = [
+            "STATE_DIRECTORY": Self.stateOfUnit, "LOGS_DIRECTORY": "/var/log/expunged",
+            "CREDENTIALS_DIRECTORY": Self.credentialsOfUnit,
+        ]
+        return try ServiceDirectories(
+            environment: mayBeUnit ? environment.merging(unit) { given, _ in given } : environment,
+            overrides: .init(
+                state: stateDirectory,
+                runtime: runtimeDirectory,
+                credentials: credentialsDirectory,
+                logs: logsDirectory
+            )
+        )
+    }
 }

@@ -2,11 +2,13 @@
 /// "Process exit codes"); expunged(8) lists them, which a test compares.
 enum ExitStatus: Int32, CaseIterable {
     case done = 0
-    /// A check found something to mend.
+    /// A check found an error.
     case findings = 1
     case usage = 64
     /// The state directory, the spool or a socket.
     case place = 74
+    /// A check lacked the permission to examine everything, and found no error besides.
+    case unexamined = 77
     /// The configuration or a credential: an operator must mend it first.
     case configuration = 78
 }

@@ -66,7 +66,7 @@ struct ServiceSetup {
         return words.flatMap(\.self).map { " \($0)" }.joined()
     }
 
-    private var hasCredentialsOfUnit: Bool { credentials == ServiceFolders.credentialsOfUnit }
+    private var hasCredentialsOfUnit: Bool { credentials == DaemonOptions.credentialsOfUnit }
 
     /// As one word of a shell.
     private static func quoted(_ path: String) -> String {

@@ -28,19 +28,24 @@ struct VaultSetup: Sendable {
             )
         }
         guard let keyring else { return SealedVault(keyring: nil) }
-        let missing = try await state.vaultKeyIDs().filter {
-            keyring.key(id: $0) == nil && !settings.lostKeyIDs.contains($0)
-        }
-        guard missing.isEmpty else {
-            let problems = missing.map { refusal($0, active: keyring.active.id) }
-            throw DaemonError(.credential, problems: problems)
-        }
+        try require(keyring, for: try await state.vaultKeyIDs())
         logger.note(.vaultOpened, ["detail": "\(keyring.active.id)"])
         return SealedVault(
             keyring: keyring,
             wrapsBefore: UInt64(try await state.wrapCount(of: keyring.active.id)),
             lostKeyIDs: Set(settings.lostKeyIDs)
         )
+    }
+
+    /// Throws for each key in use that is neither there nor lost.
+    func require(_ keyring: VaultKeyring, for usedIDs: [String]) throws(DaemonError) {
+        let missing = usedIDs.filter {
+            keyring.key(id: $0) == nil && !settings.lostKeyIDs.contains($0)
+        }
+        guard missing.isEmpty else {
+            let problems = missing.map { refusal($0, active: keyring.active.id) }
+            throw DaemonError(.credential, problems: problems)
+        }
     }
 
     /// The keys of the credentials; `nil` without the active one.

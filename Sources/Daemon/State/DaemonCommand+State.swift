@@ -78,7 +78,7 @@ extension DaemonCommand {
         _ options: DaemonOptions,
         _ environment: [String: String]
     ) throws -> (plan: PostgreSQLStatePlan, path: String) {
-        let directories = try directories(options, environment)
+        let directories = try options.directories(environment, mayBeUnit: true)
         let clock = AnchoredClock()
         let setup = StateSetup(configuration: configuration, directories: directories)
         return (try setup.plan(now: { clock.now() }), setup.path)

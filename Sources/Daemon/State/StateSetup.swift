@@ -82,7 +82,7 @@ struct StateSetup: Sendable {
     }
 
     /// What a file of the state has would be forgotten.
-    private static func refuseFile(at path: String) throws(DaemonError) {
+    static func refuseFile(at path: String) throws(DaemonError) {
         guard unsafe access(path, F_OK) == 0 else { return }
         throw DaemonError(
             .configuration,
@@ -154,9 +154,11 @@ struct CrashMarker: Sendable {
 
     let lastEnd: End
 
+    static func path(in directory: String) -> String { directory + "/crash-marker" }
+
     /// Reads and clears the marker, and installs the handlers that set it.
     init(directory: String) throws(DaemonError) {
-        let path = directory + "/crash-marker"
+        let path = Self.path(in: directory)
         let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
         let descriptor = unsafe open(path, flags, 0o600)
         guard descriptor >= 0 else {

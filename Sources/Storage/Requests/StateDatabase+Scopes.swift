@@ -34,8 +34,10 @@ extension StateDatabase {
 
     /// The scope in force, that of the last start before this start has one; `nil` in a new state.
     package func enforcedScope() async throws -> String? {
-        try await first("SELECT document FROM scopes WHERE is_current = 1", []) { $0.text() }
+        try await first(Self.enforcedScopeQuery) { $0.text() }
     }
+
+    static let enforcedScopeQuery = "SELECT document FROM scopes WHERE is_current = 1"
 
     /// The scope of an ended request; `nil` while it is open.
     package func scope(of id: RequestID) async throws -> String? {

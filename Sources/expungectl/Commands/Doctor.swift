@@ -6,7 +6,8 @@ struct Doctor: ParsableCommand {
         abstract: "Check the configuration, what it names, and the machine.",
         discussion: """
             Runs expunged --check; as root in the sandbox of the service and as its user. Changes \
-            nothing and needs no running service. Ends with 1 if something must be mended.
+            nothing and needs no running service. Ends with 1 after an error, and else with 77 if \
+            it lacked the permission to examine everything.
             """
     )
 

@@ -12,14 +12,14 @@ extension StateDatabase {
     /// - Throws: ``StorageError``: `unreachable`, `unopenable`, `otherSchema`.
     package static func examine(
         _ plan: PostgreSQLStatePlan
-    ) throws(StorageError) -> [StateCaution] {
+    ) throws(StorageError) -> (facts: StartFacts, cautions: [StateCaution]) {
         let place = "postgresql schema \(plan.schema)"
         do {
             let connection = PostgreSQLConnection(plan)
             try connection.connect()
             defer { connection.disconnect() }
             try StateSchema.check(connection, place)
-            return try cautions(connection, plan.schema)
+            return (try StartFacts(connection), try cautions(connection, plan.schema))
         } catch {
             throw StorageError(error, "examine the state", at: place)
         }

@@ -192,7 +192,7 @@ extension SQLiteState {
         return wasUncleanStop
     }
 
-    private static func check(_ database: Database, path: String) throws -> Bool {
+    static func check(_ database: Database, path: String) throws -> Bool {
         guard try StateSchema.check(database, path: path) else { return false }
         let isClean = try database.fact(StateDatabase.cleanStop) == "1"
         guard try isClean || String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {

@@ -3,10 +3,7 @@ package import Ledger
 
 /// What a copy of `state.db` says about itself, read without changing it.
 package struct StateCopy: Sendable {
-    /// The fingerprint of the `hash.key` that it was written with.
-    package let hashKey: String
-    /// The vault keys that its sealed values need.
-    package let vaultKeyIDs: [String]
+    package let facts: StartFacts
     /// Its entries, compared with its signed checkpoints.
     package let audit: LedgerAudit
 
@@ -43,11 +40,19 @@ package struct StateCopy: Sendable {
     ///
     /// - Throws: ``StorageError``: `corrupt`, `otherSchema`, `unopenable` for another file.
     package init(reading path: String) throws(StorageError) {
+        self = try Self.read(path) { try StateCopy($0, path) }
+    }
+
+    fileprivate static func read<T>(
+        _ path: String,
+        _ body: (Database) throws -> T
+    ) throws(StorageError) -> T {
         do {
             try GuardedVFS.install()
-            let queue = try Self.open(path)
-            self = try queue.read { try StateCopy($0, path) }
+            let queue = try open(path)
+            let value = try queue.read(body)
             try queue.close()
+            return value
         } catch {
             throw StorageError(error, "check the state", at: path)
         }
@@ -55,8 +60,8 @@ package struct StateCopy: Sendable {
 
     private init(_ database: Database, _ path: String) throws {
         guard try StateSchema.check(database, path: path),
-            let hashKey = try database.fact("note:hash_key"),
-            let key = try database.fact("note:ledger_key").flatMap({ NoteKey($0) })
+            case let facts = try StartFacts(database), facts.hashKey != nil,
+            let key = facts.ledgerKey.flatMap({ NoteKey($0) })
         else {
             let cause = "the service never started with it"
             throw StorageError(.unopenable, "check the state", at: path, cause: cause)
@@ -64,8 +69,7 @@ package struct StateCopy: Sendable {
         guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
             throw StorageError(.corrupt, "check the state", at: path)
         }
-        self.hashKey = hashKey
-        vaultKeyIDs = try database.all(StateDatabase.vaultKeyIDQuery) { $0.text() }
+        self.facts = facts
         var ledger = StoredLedger(database: database, key: key)
         audit = try ledger.audited()
     }
@@ -79,6 +83,32 @@ package struct StateCopy: Sendable {
             path: try SQLiteState.realPath(path),
             configuration: configuration
         )
+    }
+}
+
+/// What a start compares with the configuration and the keys.
+package struct StartFacts: Sendable {
+    /// The fingerprint of `hash.key`; `nil` before the first start.
+    package let hashKey: String?
+    /// The name of the key that signs the ledger.
+    package let ledgerKey: String?
+    package let vaultKeyIDs: [String]
+    /// As ``StateDatabase/enforcedScope()``.
+    package let scope: String?
+
+    init(_ connection: any StateConnection) throws {
+        hashKey = try connection.fact("note:hash_key")
+        ledgerKey = try connection.fact("note:ledger_key")
+        vaultKeyIDs = try connection.all(StateDatabase.vaultKeyIDQuery) { $0.text() }
+        scope = try connection.first(StateDatabase.enforcedScopeQuery) { $0.text() }
+    }
+
+    /// Checks a file that a service may use meanwhile; `nil` for an empty one.
+    package static func read(_ path: String) throws(StorageError) -> StartFacts? {
+        try StateCopy.read(path) { database in
+            _ = try SQLiteState.check(database, path: path)
+            return try database.tableExists("meta") ? StartFacts(database) : nil
+        }
     }
 }
 
