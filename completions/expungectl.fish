@@ -237,7 +237,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'doctor' -d 'Check the configuration, what it names, and the machine.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'providers' -d 'Show the providers, or pause, resume or check one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'targets' -d 'Show the targets, or pause, resume or check one, or suggest its rules.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'holds' -d 'List the holds on targets, oldest first.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'holds' -d 'List the holds on targets and users, oldest first.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'hosts' -d 'List the hosts that share a state in PostgreSQL.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'intake' -d 'Stop or start accepting requests.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'guard' -d 'Open the guard against mass deletion.'
@@ -313,7 +313,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl hold" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl release" -eq 1' -fka '(__expungectl_custom_completion ---completion release -- positional@0 (count (__expungectl_tokens -pc)) (__expungectl_tokens -tC))'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" user' -l 'user' -d 'A user (- to read the id) instead of a request.' -rfka ''
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" hold' -l 'hold' -d 'A hold on a target, by its name.' -rfka '(__expungectl_custom_completion ---completion release -- --hold (count (__expungectl_tokens -pc)) (__expungectl_tokens -tC))'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" hold' -l 'hold' -d 'A hold on a target or user, by its name.' -rfka '(__expungectl_custom_completion ---completion release -- --hold (count (__expungectl_tokens -pc)) (__expungectl_tokens -tC))'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" json' -l 'json' -d 'Print JSON, for programs.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" version' -l 'version' -d 'Show the version.'

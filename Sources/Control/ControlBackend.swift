@@ -127,7 +127,7 @@ package protocol ControlBackend: Sendable {
         caller: Caller
     ) async throws(ControlProblem) -> WireUserHold
 
-    /// The holds on targets, the oldest first.
+    /// The holds on targets and users, the oldest first.
     func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold>
 
     /// Holds a target, or rows of it; placing the same hold again does no harm.

@@ -217,4 +217,20 @@ extension PurgeWork {
         guard let heldUnder else { return false }
         return heldUnder == Set(environment.rowHolds(on: target).map(\.name))
     }
+
+    /// Those of `holds` that keep data of this request.
+    ///
+    /// Of holds on rows these are the ones on tables in which the last purge left rows. Without
+    /// such a table all on the target count: a held row also keeps rows to which it refers.
+    package func stops(among holds: [TargetHold]) -> [TargetHold] {
+        let own = step == .verified ? [] : holds.filter { $0.target == target }
+        guard lastFailure == ParkReason.onHold.rawValue else {
+            return own.filter { $0.rows == nil }
+        }
+        let tables = Set(
+            counts.entries.filter { $0.action == PurgeCounts.heldAction }.map(\.name)
+        )
+        let direct = own.filter { $0.rows.map { tables.contains($0.table) } ?? true }
+        return direct.isEmpty ? own : direct
+    }
 }

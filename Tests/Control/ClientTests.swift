@@ -77,7 +77,7 @@ extension ControlSuite {
         private static func callService(_ client: ControlClient) async throws {
             #expect(try await client.call(.setIntake(isPaused: true)).isIntakePaused)
             #expect(try await !client.call(.setIntake(isPaused: false)).isIntakePaused)
-            #expect(try await client.call(.holds).items == [Samples.hold])
+            #expect(try await client.call(.holds).items == [Samples.hold, Samples.userHold])
             #expect(try await client.call(.messages(MessageQuery())).items == [Samples.message])
             #expect(try await client.call(.redeliver(Samples.message.id)) == Samples.message)
             let hold = HoldInput(

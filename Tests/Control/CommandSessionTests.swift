@@ -38,6 +38,17 @@ extension ControlSuite {
 
             """
 
+        private static let holdList = """
+            NAME      TARGET  ROWS                                       SINCE                     \
+            BY UID  REASON
+            case-7    app-db  orders where status=disputed, status=open  2026-11-21T08:00:00\
+            .000Z  1000    case 7
+            user.AAE  -       all of one user                            2026-11-21T08:00:00\
+            .000Z  1001    -
+            release with: expungectl release --hold NAME
+
+            """
+
         private static let guardLine = """
             closed, 1000 of 1000 in the last hour, 3 waiting, override for 10 until \
             2026-11-21T08:00:00.000Z
@@ -120,7 +131,7 @@ extension ControlSuite {
                 input: "alice",
                 operation: .holdUser,
                 facts: "alice",
-                out: "held, 1 open requests stopped\n"
+                out: "held as user.AAE, 1 open requests stopped\n"
             ),
             Session(
                 line: "list --state parked --user alice --limit 7",
@@ -169,7 +180,7 @@ extension ControlSuite {
                 line: "hold --user alice",
                 operation: .holdUser,
                 facts: "alice",
-                out: "held, 1 open requests stopped\n"
+                out: "held as user.AAE, 1 open requests stopped\n"
             ),
             Session(line: "release \(id)", operation: .releaseRequest, out: requestTable),
             Session(
@@ -253,7 +264,7 @@ extension ControlSuite {
                     + "\"where\":[\"status=disputed\",\"status=open\"]}",
                 out: holdTable
             ),
-            Session(line: "holds", operation: .listHolds, out: holdTable),
+            Session(line: "holds", operation: .listHolds, out: holdList),
             Session(line: "messages", operation: .listMessages, out: messageTable),
             Session(
                 line: "messages list --waiting --before msg_12_0123456789abcdef",

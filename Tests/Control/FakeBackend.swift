@@ -243,7 +243,12 @@ final class FakeBackend: ControlBackend {
         async throws(ControlProblem) -> WireUserHold
     {
         try note(isHeld ? .holdUser : .releaseUser, caller, user.exposeText())
-        return WireUserHold(isHeld: isHeld, since: Samples.time, requestIDs: [Samples.requestID])
+        return WireUserHold(
+            name: Samples.userHold.name,
+            isHeld: isHeld,
+            since: Samples.time,
+            requestIDs: [Samples.requestID]
+        )
     }
 
     func providers(caller: Caller) async throws(ControlProblem) -> WireList<WireHealth> {
@@ -304,7 +309,7 @@ final class FakeBackend: ControlBackend {
 
     func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold> {
         try note(.listHolds, caller)
-        return WireList([Samples.hold])
+        return WireList([Samples.hold, Samples.userHold])
     }
 
     func messages(

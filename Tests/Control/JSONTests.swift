@@ -137,7 +137,7 @@ extension ControlSuite {
             (change.ruleWas, change.ruleNow) = ("a", "b")
             try expectDocumented(change)
             try expectDocumented(Samples.hold)
-            try expectDocumented(WireUserHold(isHeld: true, since: Samples.time))
+            try expectDocumented(WireUserHold(name: "user.AAE", isHeld: true, since: Samples.time))
             try expectDocumented(WireReload(reloadedAt: Samples.time))
             try expectDocumented(try #require(Samples.status.refusedReload))
             try expectDocumented(

@@ -81,6 +81,20 @@ extension ControlSuite {
             #expect(line.hasPrefix("apple: \(error), again ") && line.hasSuffix("; \(end)"))
         }
 
+        @Test(
+            arguments: [
+                ("request: case: 7", "\(Samples.requestID)"), ("user user.AAE", "--hold user.AAE"),
+                ("user user.AAE: case: 7", "--hold user.AAE"),
+                ("target app-db: case-7", "--hold case-7"),
+            ]
+        )
+        func `each hold is shown with the command that releases it`(held: String, end: String) {
+            var request = Samples.request(.parked, detail: "on_hold")
+            request.heldBy = [held]
+            let line = "held by: \(held); release with: expungectl release \(end)"
+            #expect(RequestAdvice(request).lines.contains(line))
+        }
+
         @Test func `of several accounts each waits for a sign-in of its own`() {
             var (first, second) = (Samples.identity, Samples.identity)
             second.identityID = IdentityID(TimeOrderedID(high: 0x0190_0000_0000_7003, low: 1 << 63))

@@ -50,6 +50,8 @@ enum Samples {
         )
     )
 
+    static let userHold = WireHold(userHash: [0, 1], reason: nil, since: time, uid: 1001)
+
     static let message: WireMessage = {
         var message = WireMessage(
             id: MessageID(sequence: 12, nonce: "0123456789abcdef"),
@@ -153,7 +155,7 @@ enum Samples {
 
     static var fullRequest: WireRequest {
         var request = request(.parked, detail: "needs_reauthentication")
-        request.heldBy = ["request", "user", "target app-db: case-7"]
+        request.heldBy = ["request", "user user.AAE", "target app-db: case-7"]
         request.blockedBy = ["app-db: blocked_by_foreign_key"]
         request.acceptedAt = time
         request.deadlineAt = time + .seconds(2_592_000)

@@ -45,7 +45,8 @@ import Testing
                 )
             }
             try await user(true)
-            let both = ["request: canary-71", "user: canary-72: Ann"]
+            let name = backend.holdName(of: alice)
+            let both = ["request: canary-71", "user \(name): canary-72: Ann"]
             #expect(try await heldBy(backend, id) == both)
             try await user(false)
             #expect(try await heldBy(backend, id) == ["request: canary-71"])
@@ -77,7 +78,9 @@ import Testing
                     _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
                 }
             }
-            #expect(try await heldBy(backend, id) == ["request", "user"])
+            #expect(
+                try await heldBy(backend, id) == ["request", "user \(backend.holdName(of: alice))"]
+            )
             _ = try await backend.setHold(false, user: alice, reason: nil, caller: Self.caller)
             #expect(try await heldBy(backend, id) == ["request"])
             #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
@@ -93,13 +96,38 @@ import Testing
             _ = try await backend.setHold(true, user: alice, reason: nil, caller: Self.caller)
             _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
             _ = try await backend.act(.release, on: id, caller: Self.caller)
-            #expect(try await heldBy(backend, id) == ["user"])
+            #expect(try await heldBy(backend, id) == ["user \(backend.holdName(of: alice))"])
             #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
             await #expect(throws: ControlProblem.self) {
                 _ = try await backend.act(.release, on: id, caller: Self.caller)
             }
             _ = try await backend.setHold(false, user: alice, reason: nil, caller: Self.caller)
             #expect(try await backend.show(id, caller: Self.caller).state == .known(.scheduled))
+        }
+    }
+
+    @Test("a hold on a user is listed, and released by its name", .timeLimit(.minutes(5)))
+    func byName() async throws {
+        try await withRequest { backend, id, alice in
+            let held = try await backend.setHold(
+                true,
+                user: alice,
+                reason: "case 7",
+                caller: Self.caller
+            )
+            let listed = try await backend.holds(caller: Self.caller).items
+            #expect(listed.map(\.name) == [held.name] && held.name == backend.holdName(of: alice))
+            #expect(listed[0].reason == "case 7" && listed[0].uid == 1000)
+            #expect(listed[0].since == held.since && listed[0].target == nil)
+            let released = try await backend.liftHold(held.name, caller: Self.caller)
+            #expect(released == listed[0])
+            #expect(try await backend.show(id, caller: Self.caller).state == .known(.scheduled))
+            #expect(try await backend.holds(caller: Self.caller).items.isEmpty)
+            for name in [held.name, "user.", "user.a b"] {
+                await #expect(throws: ControlProblem.self) {
+                    _ = try await backend.liftHold(name, caller: Self.caller)
+                }
+            }
         }
     }
 
@@ -113,4 +141,8 @@ import Testing
             #expect(try await heldBy(backend, id) == ["request"])
         }
     }
+}
+
+extension DaemonBackend {
+    fileprivate func holdName(of user: UserID) -> String { WireHold.name(ofUser: hash(user)) }
 }

@@ -174,6 +174,37 @@ struct TargetHoldTests {
         )
     }
 
+    @Test func `of holds on rows those are named that keep rows of the user`() throws {
+        let rows = Self.hold(isOfRows: true)
+        let filter = RowFilter(table: "posts", conditions: rows.rows?.conditions ?? [])
+        let posts = TargetHold(
+            name: "posts",
+            target: Sample.database,
+            rows: filter,
+            since: Sample.start,
+            uid: 1
+        )
+        let elsewhere = Self.hold("other", on: Self.second, isOfRows: true)
+        var machine = try Self.machine([rows, posts, elsewhere])
+        func named() -> [String] {
+            machine.request.purges[0].stops(among: machine.environment.holds).map(\.name)
+        }
+        #expect(named() == [])
+        let names: Set = ["case", "posts"]
+        _ = try machine.send(.purged(Sample.database, .held(Self.counts(3), under: names)))
+        #expect(named() == ["case"])
+        // Held rows of `posts` keep rows of `orders`, to which they refer.
+        machine.environment.holds.removeFirst()
+        #expect(named() == ["posts"])
+        machine.environment.holds.append(Self.hold("all"))
+        #expect(named() == ["all"])
+        _ = try machine.send(.purged(Self.second, .done(PurgeCounts())))
+        machine.environment.holds = [posts]
+        _ = try machine.send(.due)
+        _ = try machine.send(.purged(Sample.database, .done(Self.counts(0))))
+        #expect(named() == [])
+    }
+
     @Test func `an answer under a hold that is gone by now is asked for again`() throws {
         var machine = try Self.machine([Self.hold(isOfRows: true)])
         machine.environment.holds = []

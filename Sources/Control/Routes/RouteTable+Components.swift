@@ -3,7 +3,7 @@ import Lifecycle
 /// Providers and targets, what providers report, holds on targets, and replays into them.
 extension RouteTable {
     static let holds: [Route] = [
-        .view(.listHolds, "/v1/holds", "The holds on targets, the oldest first.") {
+        .view(.listHolds, "/v1/holds", "The holds on targets and users, the oldest first.") {
             call throws(ControlProblem) in try await call.backend.holds(caller: call.caller)
         },
         .post(
@@ -25,7 +25,7 @@ extension RouteTable {
         .verb(
             .liftHold,
             "/v1/holds/{name}/release",
-            "Lift a hold on a target.",
+            "Lift a hold on a target or a user.",
             problems: [.holdNotFound]
         ) {
             call throws(ControlProblem) in

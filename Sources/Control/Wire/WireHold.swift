@@ -1,9 +1,10 @@
+import Encoding
 package import Lifecycle
 
-/// A hold on a target, or on rows of it.
+/// A hold on a target, on rows of it, or on a user.
 package struct WireHold: WireObject, Codable, Hashable {
     package var name: String
-    package var target: String
+    package var target: String?
     package var table: String?
     package var conditions: [String]
     package var reason: String?
@@ -20,6 +21,26 @@ package struct WireHold: WireObject, Codable, Hashable {
         uid = Int64(hold.uid)
     }
 
+    /// Of the user with this keyed hash.
+    package init(userHash: [UInt8], reason: String?, since: WallTime, uid: UInt32?) {
+        name = Self.name(ofUser: userHash)
+        conditions = []
+        (self.reason, self.since, self.uid) = (reason, since, uid.map { Int64($0) })
+    }
+
+    private static let userPrefix = "user."
+
+    /// The hash is written as in the ledger.
+    package static func name(ofUser userHash: [UInt8]) -> String {
+        userPrefix + Base64URL.text(userHash)
+    }
+
+    /// The keyed hash of the user whose hold has this name; `nil` for the name of another hold.
+    package static func userHash(ofHold name: String) -> [UInt8]? {
+        guard name.hasPrefix(userPrefix) else { return nil }
+        return Base64URL.decode(name.utf8.dropFirst(userPrefix.utf8.count))
+    }
+
     enum CodingKeys: String, CodingKey {
         case name, target, table, reason, since, uid
         case conditions = "where"
@@ -27,7 +48,7 @@ package struct WireHold: WireObject, Codable, Hashable {
 
     package static let fields: [WireField] = [
         .required("name", .text, "By which it is lifted."),
-        .required("target", .text, "The target that is held."),
+        .optional("target", .text, "The target that is held; absent for a hold on a user."),
         .optional("table", .text, "The table with held rows; without it all of the target."),
         .required("where", .list(.text), "Which rows, as COLUMN=VALUE; not for viewers."),
         .optional("reason", .text, "Why; not for viewers."),

@@ -47,8 +47,8 @@ package struct WireRequest: WireObject, Codable, Hashable {
         .optional(
             "held_by",
             .list(.text),
-            "The holds that stop it: `request` or `user`, each with `: REASON` if it has one, or"
-                + " `target NAME: HOLD`; not in lists."
+            "The holds that stop it: `request` or `user HOLD`, each with `: REASON` if it has one,"
+                + " or `target NAME: HOLD`; not in lists."
         ),
         .optional(
             "blocked_by",

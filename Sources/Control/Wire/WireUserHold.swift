@@ -2,20 +2,28 @@ package import Lifecycle
 
 /// The legal hold on one user.
 package struct WireUserHold: WireObject, Codable, Hashable {
+    package var name: String
     package var isHeld: Bool
     package var since: WallTime?
     package var requestIDs: [RequestID]
 
-    package init(isHeld: Bool, since: WallTime? = nil, requestIDs: [RequestID] = []) {
-        (self.isHeld, self.since, self.requestIDs) = (isHeld, since, requestIDs)
+    package init(
+        name: String,
+        isHeld: Bool,
+        since: WallTime? = nil,
+        requestIDs: [RequestID] = []
+    ) {
+        (self.name, self.isHeld) = (name, isHeld)
+        (self.since, self.requestIDs) = (since, requestIDs)
     }
 
     enum CodingKeys: String, CodingKey {
-        case since, requestIDs
+        case name, since, requestIDs
         case isHeld = "held"
     }
 
     package static let fields: [WireField] = [
+        .required("name", .text, "By which it is listed and released."),
         .required("held", .boolean, "Whether the user is on hold."),
         .optional("since", .time, "Since when."),
         .required("request_ids", .list(.uuid), "The open requests that it stops."),

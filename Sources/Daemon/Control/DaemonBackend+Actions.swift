@@ -156,7 +156,7 @@ extension DaemonBackend {
         case .userOnHold:
             ControlProblem(
                 .wrongState,
-                "the user is on hold; lift it with: expungectl release --user USER"
+                "the user is on hold; see: expungectl show \(request.id)"
             )
         case .unknownProvider: ControlProblem(.unknownProvider)
         case .providersOpen:
@@ -192,9 +192,25 @@ extension DaemonBackend {
         reason: String?,
         caller: Caller
     ) async throws(ControlProblem) -> WireUserHold {
+        let userHash = hash(user)
+        let hold = try await setHold(isHeld, userHash, reason: reason, caller)
+        return WireUserHold(
+            name: WireHold.name(ofUser: userHash),
+            isHeld: isHeld,
+            since: isHeld ? hold.since : nil,
+            requestIDs: hold.openRequests
+        )
+    }
+
+    /// Returns the hold, and which requests it stops or stopped.
+    func setHold(
+        _ isHeld: Bool,
+        _ userHash: [UInt8],
+        reason: String?,
+        _ caller: Caller
+    ) async throws(ControlProblem) -> UserHold {
         await parts.holdTurn.enter()
         defer { parts.holdTurn.leave() }
-        let userHash = hash(user)
         let verb = isHeld ? "hold_user" : "release_user"
         let uid = caller.operatorUID ?? caller.uid
         let hold = try await attempt(verb) {
@@ -227,11 +243,7 @@ extension DaemonBackend {
         }
         if hold.openRequests.isEmpty { parts.logger.note(isHeld ? .holdPlaced : .holdReleased) }
         audit(verb, caller)
-        return WireUserHold(
-            isHeld: isHeld,
-            since: isHeld ? hold.since : nil,
-            requestIDs: hold.openRequests
-        )
+        return hold
     }
 }
 

@@ -7,8 +7,20 @@ import Stores
 
 extension DaemonBackend {
     func holds(caller: Caller) async throws(ControlProblem) -> WireList<WireHold> {
-        let pauses = try await attempt("holds") { try await parts.state.pauses() }
-        return WireList(pauses.holds.map(WireHold.init))
+        let (targets, users) = try await attempt("holds") {
+            (try await parts.state.pauses().holds, try await parts.state.userHolds())
+        }
+        let holds = targets.map { WireHold($0) } + users.map(wire)
+        return WireList(holds.sorted { $0.since < $1.since })
+    }
+
+    private func wire(_ hold: UserHold) -> WireHold {
+        WireHold(
+            userHash: hold.userHash,
+            reason: hold.reason,
+            since: hold.since ?? parts.now(),
+            uid: hold.uid
+        )
     }
 
     func placeHold(
@@ -50,7 +62,10 @@ extension DaemonBackend {
 
     func liftHold(_ name: String, caller: Caller) async throws(ControlProblem) -> WireHold {
         guard let hold = parts.engine.inspect({ $0.holds.first { $0.name == name } }) else {
-            throw ControlProblem(.holdNotFound)
+            guard let userHash = WireHold.userHash(ofHold: name) else {
+                throw ControlProblem(.holdNotFound)
+            }
+            return wire(try await setHold(false, userHash, reason: nil, caller))
         }
         try answer(await parts.engine.liftHold(name, by: caller.operatorUID ?? caller.uid))
         report(.holdReleased, "release_target", hold, caller)
@@ -61,9 +76,7 @@ extension DaemonBackend {
     func heldBy(_ record: RequestRecord) async throws(ControlProblem) -> [String]? {
         let request = record.request
         guard request.isHeld || request.phase.parkReason == .onHold else { return nil }
-        let userHold = try await attempt("show") {
-            try await parts.state.userHold(record.userHash)
-        }
+        let user = try await attempt("show") { try await parts.state.userHold(record.userHash) }
         var names: [String] = []
         if record.hasOwnHold {
             let reason = try await attempt("show") {
@@ -71,11 +84,12 @@ extension DaemonBackend {
             }
             names.append("request" + (reason.map { ": \($0)" } ?? ""))
         }
-        if userHold.since != nil {
-            names.append("user" + (userHold.reason.map { ": \($0)" } ?? ""))
+        if user.since != nil {
+            let name = WireHold.name(ofUser: user.userHash)
+            names.append("user \(name)" + (user.reason.map { ": \($0)" } ?? ""))
         }
-        let open = Set(request.purges.filter { $0.step != .verified }.map(\.target))
-        names += parts.engine.inspect(\.holds).filter { open.contains($0.target) }
+        let holds = parts.engine.inspect(\.holds)
+        names += request.purges.flatMap { $0.stops(among: holds) }
             .map { "target \($0.target): \($0.name)" }
         return names.isEmpty ? nil : names
     }

@@ -1,14 +1,16 @@
-import Encoding
 package import Engine
 import Ledger
 package import Lifecycle
 
 /// A legal hold on a user, if there is one, and the open requests that it stops.
 package struct UserHold: Hashable, Sendable {
-    package let since: WallTime?
-    package let openRequests: [RequestID]
+    package let userHash: [UInt8]
+    package var since: WallTime?
+    /// Login uid of the operator who placed it.
+    package var uid: UInt32?
     /// The operator's own words; may be personal data.
     package var reason: String?
+    package var openRequests: [RequestID] = []
 }
 
 /// A one-shot, counted, expiring release of the mass-deletion guard.
@@ -36,11 +38,18 @@ extension StateDatabase: NoteStore {
             let isNew =
                 try database.run(
                     UserHoldColumn.insertion + " ON CONFLICT DO NOTHING",
-                    UserHoldColumn.row([.userHash: .blob(userHash), .since: .time(now)])
+                    UserHoldColumn.row([
+                        .userHash: .blob(userHash), .reason: .text(reason), .since: .time(now),
+                        .uid: .uid(uid),
+                    ])
                 ) > 0
-            if isNew { appender.write("user_held", [(.user, .hash(userHash))], by: uid, at: now) }
-            if isNew || reason != nil {
-                try database.setFact(Self.holdReason(userHash), to: reason)
+            if isNew {
+                appender.write("user_held", [(.user, .hash(userHash))], by: uid, at: now)
+            } else if let reason {
+                try database.run(
+                    "UPDATE user_holds SET reason = ? WHERE user_hash = ?",
+                    [.text(reason), .blob(userHash)]
+                )
             }
             return try Self.hold(userHash, database)
         }
@@ -55,9 +64,8 @@ extension StateDatabase: NoteStore {
         at now: WallTime
     ) async throws -> UserHold {
         try await write { database, appender in
-            let hold = try Self.hold(userHash, database)
+            var hold = try Self.hold(userHash, database)
             try database.run("DELETE FROM user_holds WHERE user_hash = ?", [.blob(userHash)])
-            try database.setFact(Self.holdReason(userHash), to: nil)
             if hold.since != nil {
                 // Also where the machine had another reason to wait: the engine releases it.
                 try database.run(
@@ -69,12 +77,12 @@ extension StateDatabase: NoteStore {
                 )
                 appender.write("user_released", [(.user, .hash(userHash))], by: uid, at: now)
             }
-            let released = try Self.openRequests(
+            hold.openRequests = try Self.openRequests(
                 of: userHash,
                 where: "AND is_held = 1 AND has_own_hold = 0",
                 database
             )
-            return UserHold(since: hold.since, openRequests: released)
+            return hold
         }
     }
 
@@ -108,13 +116,16 @@ extension StateDatabase: NoteStore {
 
     private static func holdReason(_ id: RequestID) -> String { "hold:\(id)" }
 
-    private static func holdReason(_ userHash: [UInt8]) -> String {
-        "hold:" + Hexadecimal.text(userHash)
-    }
-
     /// The hold on a user, if any, and the user's open requests.
     package func userHold(_ userHash: [UInt8]) async throws -> UserHold {
         try await read { try Self.hold(userHash, $0) }
+    }
+
+    /// All holds on users, the oldest first, without the requests.
+    package func userHolds() async throws -> [UserHold] {
+        try await all(UserHoldColumn.self, "FROM user_holds ORDER BY since, user_hash") {
+            UserHold($0)
+        }
     }
 
     /// The users on hold and their requests.
@@ -143,14 +154,14 @@ extension StateDatabase: NoteStore {
         _ userHash: [UInt8],
         _ database: any StateConnection
     ) throws -> UserHold {
-        UserHold(
-            since: try database.time(
-                "SELECT since FROM user_holds WHERE user_hash = ?",
-                [.blob(userHash)]
-            ),
-            openRequests: try openRequests(of: userHash, database),
-            reason: try database.fact(holdReason(userHash))
-        )
+        let known = try database.first(
+            UserHoldColumn.self,
+            "FROM user_holds WHERE user_hash = ?",
+            [.blob(userHash)]
+        ) { UserHold($0) }
+        var hold = known ?? UserHold(userHash: userHash)
+        hold.openRequests = try openRequests(of: userHash, database)
+        return hold
     }
 
     private static func openRequests(
@@ -268,9 +279,16 @@ extension StateDatabase: NoteStore {
 }
 
 private enum UserHoldColumn: Int32, Columns {
-    case userHash, since
+    case userHash, reason, since, uid
 
     static let insertion = insertion(of: allCases, into: "user_holds")
+}
+
+extension UserHold {
+    fileprivate init(_ row: Row<UserHoldColumn>) {
+        userHash = row.blob(.userHash)
+        (reason, since, uid) = (row.textOrNil(.reason), row.time(.since), row.uid(.uid))
+    }
 }
 
 /// The columns of `guard_overrides` that an insert sets.

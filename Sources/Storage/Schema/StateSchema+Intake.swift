@@ -72,7 +72,9 @@ extension StateSchema {
 
         CREATE TABLE user_holds (
           user_hash BLOB PRIMARY KEY,
-          since     INTEGER NOT NULL
+          reason    TEXT,
+          since     INTEGER NOT NULL,
+          uid       INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE target_holds (

@@ -49,7 +49,7 @@ struct Hold: AsyncParsableCommand {
             try await global.act(.hold(reason: reason), on: id)
         } else if let user {
             try await global.show(.holdUser(user, reason: reason)) {
-                "held, \($0.requestIDs.count) open requests stopped"
+                "held as \($0.name), \($0.requestIDs.count) open requests stopped"
             }
         } else if let target {
             let rows = table.flatMap { HoldInput.filter(of: $0, conditions) }
@@ -74,7 +74,7 @@ struct Release: AsyncParsableCommand {
 
     @Argument(help: RequestReference.help) var id: RequestReference?
     @Option(help: "A user (- to read the id) instead of a request.") var user: UserID?
-    @Option(help: "A hold on a target, by its name.", completion: LiveValues.holds)
+    @Option(help: "A hold on a target or user, by its name.", completion: LiveValues.holds)
     var hold: NameArgument?
     @OptionGroup var global: GlobalOptions
 
@@ -97,12 +97,17 @@ struct Release: AsyncParsableCommand {
 
 struct Holds: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the holds on targets, oldest first."
+        abstract: "List the holds on targets and users, oldest first."
     )
 
     @OptionGroup var global: GlobalOptions
 
-    func run() async throws { try await global.show(.holds) { Self.table($0.items) } }
+    func run() async throws {
+        try await global.show(.holds) { list in
+            Self.table(list.items)
+                + (list.items.isEmpty ? "" : "\nrelease with: expungectl release --hold NAME")
+        }
+    }
 
     static func table(_ items: [WireHold]) -> String {
         var table = Table("NAME", "TARGET", "ROWS", "SINCE", "BY UID", "REASON")
@@ -112,7 +117,7 @@ struct Holds: AsyncParsableCommand {
             table.add(
                 item.name,
                 item.target,
-                rows ?? "all",
+                rows ?? (item.target == nil ? "all of one user" : "all"),
                 since,
                 item.uid.map { "\($0)" },
                 item.reason

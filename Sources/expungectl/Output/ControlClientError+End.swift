@@ -34,7 +34,7 @@ extension ControlClientError {
         .requestNotFound: "find requests with: expungectl list",
         .identityNotFound: "find identities with: expungectl identities USER",
         .notificationsOff: "set the key notifications of the provider; see expunged.conf(5)",
-        .holdNotFound: "find holds on targets with: expungectl holds; others: show ID",
+        .holdNotFound: "find holds on targets and users with: expungectl holds; others: show ID",
         .filterRefused: "see the rules with: expungectl targets check NAME",
         .unknownProvider: "find providers with: expungectl providers",
         .unknownTarget: "find targets with: expungectl targets",

@@ -107,11 +107,13 @@ struct RequestAdvice {
     /// Which command lifts each hold.
     private var held: [String] {
         (request.heldBy ?? []).map { name in
+            let parts = name.split(separator: ": ")
+            let words = parts.first?.split(separator: " ") ?? []
             let command =
-                switch name.split(separator: ": ").first {
+                switch words.first {
                 case "request": "\(request.id)"
-                case "user": "--user USER"
-                default: "--hold \(name.split(separator: ": ").last ?? "")"
+                case "user": "--hold \(words.last ?? "")"
+                default: "--hold \(parts.last ?? "")"
                 }
             return "held by: \(name); release with: expungectl release \(command)"
         }

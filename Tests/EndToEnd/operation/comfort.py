@@ -136,7 +136,7 @@ def shows(checks, stage):
     checks.check("show says when a scheduled request begins", re.search(
         r"begins: \d{4}-.*\(in (1h|2h|\d{1,2}m)\)", scheduled), scheduled)
     parked = stage.run("expungectl", "show", by_state["parked"]).stdout
-    why = ("waits for: the end of a hold", "waits since: ", "expungectl release --user")
+    why = ("waits for: the end of a hold", "waits since: ", "expungectl release --hold user.")
     checks.check("show says why a request waits, since when, and what to do", all(
         text in parked for text in why), parked)
     coded = stage.run("expungectl", "show", requests(stage)[0]["id"]).stdout

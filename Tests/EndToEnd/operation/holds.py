@@ -110,7 +110,14 @@ def of_user(checks, stage):
     checks.check("hold --user: nor after kill -9", stays(stage, request), show(stage, request))
     checks.equal("hold --user: all data is there", left(stage, user), FULL)
     erased(checks, stage, neighbour, "hold --user: a neighbour is erased meanwhile")
-    released(checks, stage, "release --user", {user: request}, "release", "--user", user)
+    listed = json.loads(ctl(stage, "holds", "--json").stdout)["items"]
+    checks.equal("hold --user: it is listed with its reason and who placed it",
+                 [(hold["reason"], "uid" in hold) for hold in listed], [("case 2", True)])
+    name = listed[0]["name"]
+    shown = ctl(stage, "show", request).stdout
+    checks.check("hold --user: show has the command that releases it",
+                 f"expungectl release --hold {name}" in shown, shown)
+    released(checks, stage, "release --hold", {user: request}, "release", "--hold", name)
 
 
 def of_user_to_come(checks, stage):

@@ -43,4 +43,25 @@ struct StateHoldTests {
         for event in ["target_held", "target_released"] { #expect(leaves.contains(event)) }
         #expect(!leaves.contains("disputed"))
     }
+
+    @Test func `holds on users are listed with reason, time and operator, until they are lifted`()
+        async throws
+    {
+        let state = try StateFixture().database
+        let (first, second) = (StateFixture.hash("v"), StateFixture.hash("u"))
+        let later = StateFixture.start + .seconds(1)
+        _ = try await state.holdUser(second, reason: "case 8", by: 1001, at: later)
+        _ = try await state.holdUser(first, by: 1000, at: StateFixture.start)
+        _ = try await state.holdUser(first, reason: "case 7", by: 1002, at: later)
+        _ = try await state.holdUser(first, by: 1002, at: later)
+        let holds = try await state.userHolds()
+        #expect(holds.map(\.userHash) == [first, second])
+        #expect(holds.map(\.reason) == ["case 7", "case 8"])
+        #expect(holds.map(\.since) == [StateFixture.start, later])
+        #expect(holds.map(\.uid) == [1000, 1001])
+        #expect(try await state.userHold(first) == holds[0])
+        let released = try await state.releaseUser(first, by: 1000, at: later)
+        #expect(released.reason == "case 7" && released.since == StateFixture.start)
+        #expect(try await state.userHolds().map(\.userHash) == [second])
+    }
 }

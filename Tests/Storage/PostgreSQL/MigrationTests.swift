@@ -116,7 +116,7 @@ import Testing
         try server.run(
             """
             CREATE RULE twice AS ON INSERT TO pauses
-            DO ALSO INSERT INTO user_holds VALUES ('x', 1)
+            DO ALSO INSERT INTO user_holds VALUES ('x', 'y', 1, 1)
             """,
             in: plan.schema
         )

@@ -160,7 +160,7 @@ struct StateIntakeTests {
             by: 1000,
             at: StateFixture.start
         )
-        #expect(hold == UserHold(since: StateFixture.start, openRequests: [earlier.request.id]))
+        #expect(hold.since == StateFixture.start && hold.openRequests == [earlier.request.id])
         #expect(try await fixture.open("u").request.isHeld)
         _ = try await fixture.database.releaseUser(
             StateFixture.hash("u"),

@@ -4,6 +4,8 @@ package import Ledger
 /// What a copy of `state.db` says about itself, read without changing it.
 package struct StateCopy: Sendable {
     package let facts: StartFacts
+    /// The holds in force, by what they stop.
+    package let holds: (users: Int, targets: Int, requests: Int)
     /// Its entries, compared with its signed checkpoints.
     package let audit: LedgerAudit
 
@@ -70,6 +72,13 @@ package struct StateCopy: Sendable {
             throw StorageError(.corrupt, "check the state", at: path)
         }
         self.facts = facts
+        holds = (
+            users: try database.int("SELECT count(*) FROM user_holds"),
+            targets: try database.int("SELECT count(*) FROM target_holds"),
+            requests: try database.int(
+                "SELECT count(*) FROM requests WHERE has_own_hold = 1 AND ended_at IS NULL"
+            )
+        )
         var ledger = StoredLedger(database: database, key: key)
         audit = try ledger.audited()
     }
