@@ -37,6 +37,8 @@ import Vault
             )
             try await bench.state.writeLedger(try #require(entry))
         }
+        let user = [UInt8](repeating: 7, count: 32)
+        _ = try await bench.state.holdUser(user, by: 1000, at: Bench.start)
         try await keeper.checkpoint()
         return bench
     }
@@ -91,6 +93,8 @@ import Vault
         let former = try Self.bytes(bench.directory + "/state.db")
         let text = try Self.restore(file, bench)
         #expect(text.contains("accept-rollback") && text.contains("UPDATE requests"))
+        let holds = "holds in force then: 1 on users, 0 on targets and rows, 0 on requests"
+        #expect(text.contains(holds))
         let kept = bench.directory + "/replaced-\(Bench.start.unixMilliseconds)/state.db"
         #expect(try Self.bytes(kept) == former)
         let state = try StateDatabase.open(

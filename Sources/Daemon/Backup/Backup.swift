@@ -106,6 +106,7 @@ struct Backup {
             "wrote '\(file)': \(byteCount) bytes, \(manifest.ledgerSize) ledger entries,"
                 + " state of \(manifest.createdAt.rfc3339)",
             "it contains state.db, \(keys), and no vault key; keep it apart from the vault key",
+            state.holdLine,
         ]
         if !state.hasLedgerKey {
             lines.append("the credential 'ledger-key', which signs the ledger, is not in it")

@@ -18,6 +18,12 @@ struct BackupState {
         hasLedgerKey ? Self.names : Self.names.filter { $0 != LedgerKey.fileName }
     }
 
+    var holdLine: String {
+        let holds = copy.holds
+        return "holds in force then: \(holds.users) on users, \(holds.targets) on targets and rows,"
+            + " \(holds.requests) on requests"
+    }
+
     /// Checks `state.db`, `hash.key` and `ledger.key` of a folder.
     ///
     /// - Throws: ``DaemonError`` that names the part that does not fit, or

@@ -35,7 +35,7 @@ struct Restore {
         try checkLedgerKey(of: state)
         try checkVaultKeys(of: state)
         let kept = try place(state, from: folder.path)
-        return summary(file, manifest, kept)
+        return summary(file, manifest, state, kept)
     }
 
     private var statePath: String { "\(stateDirectory)/\(BackupState.stateName)" }
@@ -189,7 +189,12 @@ struct Restore {
         }
     }
 
-    private func summary(_ file: String, _ manifest: BackupManifest, _ kept: String?) -> String {
+    private func summary(
+        _ file: String,
+        _ manifest: BackupManifest,
+        _ state: BackupState,
+        _ kept: String?
+    ) -> String {
         let time = manifest.createdAt.rfc3339
         let spool = SpoolPlace(stateDirectory: stateDirectory).path
         let former = kept.map { ["the former files are in '\($0)'"] } ?? []
@@ -199,13 +204,15 @@ struct Restore {
                 + "     sudo -u expunged sqlite3 \(spool) \"UPDATE requests SET\n"
                 + "       state = 'submitted' WHERE state IN\n       \(states)\"",
             "systemctl start expunged.service (nothing is purged yet)",
-            "expungectl list: cancel and hold again what you cancelled and held since then",
+            "expungectl list, expungectl holds: cancel and hold again what you cancelled and held"
+                + " since then",
             "expungectl ledger accept-rollback, if the service reports an old or damaged state",
             "let applications repeat what they submitted by socket since then",
         ]
         return
             (["restored '\(file)', the state of \(time); the spool stayed as it was"] + former
-            + ["", "Next:"] + steps.enumerated().map { "  \($0.offset + 1). \($0.element)" })
+            + [state.holdLine, "", "Next:"]
+            + steps.enumerated().map { "  \($0.offset + 1). \($0.element)" })
             .joined(separator: "\n")
     }
 }
