@@ -227,9 +227,8 @@ extension PurgeWork {
         guard lastFailure == ParkReason.onHold.rawValue else {
             return own.filter { $0.rows == nil }
         }
-        let tables = Set(
-            counts.entries.filter { $0.action == PurgeCounts.heldAction }.map(\.name)
-        )
+        let entries = counts.entries.filter { $0.action == PurgeCounts.heldAction }
+        let tables = Set(entries.map(\.name))
         let direct = own.filter { $0.rows.map { tables.contains($0.table) } ?? true }
         return direct.isEmpty ? own : direct
     }

@@ -95,6 +95,12 @@ extension ControlSuite {
             #expect(RequestAdvice(request).lines.contains(line))
         }
 
+        @Test func `data that is back is to be erased and then rechecked`() {
+            let lines = RequestAdvice(Samples.request(.completed, detail: "data_returned")).lines
+            let end = "then recheck: expungectl retry \(Samples.requestID)"
+            #expect(lines.count == 1 && lines[0].hasSuffix(end), "\(lines)")
+        }
+
         @Test func `of several accounts each waits for a sign-in of its own`() {
             var (first, second) = (Samples.identity, Samples.identity)
             second.identityID = IdentityID(TimeOrderedID(high: 0x0190_0000_0000_7003, low: 1 << 63))

@@ -332,6 +332,22 @@ struct RecheckServiceTests {
         }
     }
 
+    @Test func `after a repair an operator has returned data rechecked at once`() async throws {
+        let world = try await Afterworld()
+        let id = try await world.complete(Self.user)
+        try await world.insert(Self.user, 3)
+        #expect(try await !world.sampler(every: Self.day * 7).areFollowed([id]))
+        try await world.look(after: Self.day)
+        try await world.erase(Self.user)
+        let backend = try world.bench.backend()
+        let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
+        let shown = try await backend.act(.retry, on: id, caller: caller)
+        #expect(shown.detail == "data_returned")
+        #expect(try await world.look(after: Self.day + .seconds(1)) == Bench.start + Self.day * 8)
+        #expect(try await backend.show(id, caller: caller).detail != "data_returned")
+        #expect(try await !backend.status(caller: caller).alarms.contains("data_returned"))
+    }
+
     // MARK: Samples
 
     @Test func `a sample finds who was erased long ago, in turn, and tells once each time`()
@@ -372,6 +388,7 @@ struct RecheckServiceTests {
         let returnedAt = try #require(record.openRecheck?.returnedAt)
         #expect(record.openRecheck?.dueAt == returnedAt + Self.day)
         #expect(try await world.bench.state.returnedRecheckCount() == 1)
+        #expect(try await world.sampler(every: Self.day * 7).areFollowed([id]))
         // The next sample leaves an open case to its own looks.
         try await Self.sample(world)
         #expect(try await world.record(id).rechecks.count == record.rechecks.count)
@@ -414,6 +431,7 @@ struct RecheckServiceTests {
         try await Self.sample(world)
         let record = try await world.record(id)
         #expect(record.openRecheck == nil && record.rechecks.map(\.outcome) == [.abandoned])
+        #expect(try await world.sampler(every: Self.day * 7).areFollowed([id]))
     }
 
     /// Runs the sampler until it has told something.

@@ -4,7 +4,8 @@ package import Lifecycle
 package enum RequestAction: Sendable, Hashable {
     /// Stop it, as long as nothing irreversible was decided.
     case cancel
-    /// Try whatever waits for a timer, a pause or an operator again, now.
+    /// Try whatever waits for a timer, a pause or an operator again, now, and recheck data that
+    /// returned.
     case retry
     /// Stop before the next step until `release`; `reason` is the operator's own short note.
     case hold(reason: String?)

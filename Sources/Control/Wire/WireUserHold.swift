@@ -7,14 +7,8 @@ package struct WireUserHold: WireObject, Codable, Hashable {
     package var since: WallTime?
     package var requestIDs: [RequestID]
 
-    package init(
-        name: String,
-        isHeld: Bool,
-        since: WallTime? = nil,
-        requestIDs: [RequestID] = []
-    ) {
-        (self.name, self.isHeld) = (name, isHeld)
-        (self.since, self.requestIDs) = (since, requestIDs)
+    package init(name: String, isHeld: Bool, since: WallTime?, requestIDs: [RequestID] = []) {
+        (self.name, self.isHeld, self.since, self.requestIDs) = (name, isHeld, since, requestIDs)
     }
 
     enum CodingKeys: String, CodingKey {

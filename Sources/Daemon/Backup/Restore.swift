@@ -35,7 +35,8 @@ struct Restore {
         try checkLedgerKey(of: state)
         try checkVaultKeys(of: state)
         let kept = try place(state, from: folder.path)
-        return summary(file, manifest, state, kept)
+        let former = kept.map { ["the former files are in '\($0)'"] } ?? []
+        return summary(file, manifest, former + [state.holdLine])
     }
 
     private var statePath: String { "\(stateDirectory)/\(BackupState.stateName)" }
@@ -189,15 +190,9 @@ struct Restore {
         }
     }
 
-    private func summary(
-        _ file: String,
-        _ manifest: BackupManifest,
-        _ state: BackupState,
-        _ kept: String?
-    ) -> String {
+    private func summary(_ file: String, _ manifest: BackupManifest, _ facts: [String]) -> String {
         let time = manifest.createdAt.rfc3339
         let spool = SpoolPlace(stateDirectory: stateDirectory).path
-        let former = kept.map { ["the former files are in '\($0)'"] } ?? []
         let states = "('accepted', 'scheduled', 'revoking', 'purging', 'verifying', 'parked')"
         let steps = [
             "submit the rows of the spool again, if there is one:\n"
@@ -210,9 +205,8 @@ struct Restore {
             "let applications repeat what they submitted by socket since then",
         ]
         return
-            (["restored '\(file)', the state of \(time); the spool stayed as it was"] + former
-            + [state.holdLine, "", "Next:"]
-            + steps.enumerated().map { "  \($0.offset + 1). \($0.element)" })
+            (["restored '\(file)', the state of \(time); the spool stayed as it was"] + facts
+            + ["", "Next:"] + steps.enumerated().map { "  \($0.offset + 1). \($0.element)" })
             .joined(separator: "\n")
     }
 }

@@ -31,6 +31,11 @@ extension DaemonBackend {
         if case .abandon(let reason, nil) = action, record.openRecheck != nil {
             return try await abandonRecheck(of: id, reason, caller)
         }
+        if case .retry = action, record.openRecheck?.returnedAt != nil {
+            try await attempt("retry") { try await parts.state.recheckNow(id, at: parts.now()) }
+            report(action, on: id, caller)
+            return try await show(id, caller: caller)
+        }
         try await check(action, on: record)
         if case .approve(let plan) = action { try await compare(plan, of: record) }
         if case .abandon(let reason, _) = action {

@@ -17,7 +17,7 @@ final class RecheckCounter: Sendable {
     /// Targets that could not be checked for days.
     var overdue: Set<TargetName> { state.withLock(\.overdue) }
 
-    /// Whether the last sample found data of an erased user.
+    /// Whether the last sample found data of an erased user that no recheck follows.
     var isSampleFound: Bool { state.withLock(\.isSampleFound) }
 
     func count(_ outcome: Recheck.Outcome) {

@@ -37,9 +37,21 @@ struct TombstoneSampler: Sendable {
         var run = schedule.run
         let begunAt = parts.clock.now()
         try await parts.driver.drive(&run)
-        guard let next = schedule.after(run.report, begunAt: begunAt) else { return }
+        let isFollowed = try await areFollowed(run.report.returned)
+        let next = schedule.after(run.report, isFollowed: isFollowed, begunAt: begunAt)
+        guard let next else { return }
         parts.counter.sampled(isFound: next.isFound)
         try await keep(next)
+    }
+
+    /// Whether rechecks follow what returned, or did until an operator ended them.
+    func areFollowed(_ requests: Set<RequestID>) async throws -> Bool {
+        for id in requests {
+            let record = try await parts.state.requestRecord(id)
+            let isEnded = record?.rechecks.last?.outcome == .abandoned
+            guard isEnded || record?.openRecheck?.returnedAt != nil else { return false }
+        }
+        return true
     }
 
     private func keep(_ schedule: SampleSchedule) async throws {

@@ -201,6 +201,7 @@ extension RecheckRun {
             return .enter(.waiting(until: until, then: .loading(after: 0)))
         case (.reopening(.returned), .reopened(let recorded)):
             announcements += recorded.map { .reopened($0.0, $0.1) }
+            report.returned = Set(findings.map(\.order.request))
             agenda += report.stores.filter { $0.found > 0 }.map { .reopening(.sampled($0)) }
             return .next
         default: return nil

@@ -23,6 +23,8 @@ package struct RecheckReport: Hashable, Sendable {
     package var tombstones = 0
     package var reopened = 0
     package var stores: [StoreReport] = []
+    /// The deletions whose data a sample found.
+    package var returned: Set<RequestID> = []
     /// Of the tombstones: where the run ended.
     package var position = 0
 

@@ -4,7 +4,7 @@ package struct SampleSchedule: Hashable, Sendable {
     package let lastAt: WallTime
     /// Of the tombstones: where the last sample ended.
     package let position: Int
-    /// Whether the last sample found data of an erased user.
+    /// Whether the last sample found data of an erased user that no recheck follows.
     package let isFound: Bool
 
     private init(lastAt: WallTime, position: Int, isFound: Bool) {
@@ -44,12 +44,16 @@ package struct SampleSchedule: Hashable, Sendable {
     package var run: RecheckRun { RecheckRun(.sample(after: position)) }
 
     /// The schedule after a sample; `nil` for one that broke off, which is taken again.
-    package func after(_ report: RecheckReport, begunAt: WallTime) -> SampleSchedule? {
+    package func after(
+        _ report: RecheckReport,
+        isFollowed: Bool,
+        begunAt: WallTime
+    ) -> SampleSchedule? {
         guard !report.isBroken else { return nil }
         return SampleSchedule(
             lastAt: begunAt,
             position: report.position,
-            isFound: report.stores.contains { $0.found > 0 }
+            isFound: !isFollowed && report.stores.contains { $0.found > 0 }
         )
     }
 }

@@ -131,6 +131,15 @@ extension StateDatabase {
         return wasOpen
     }
 
+    /// Makes the next recheck due at once, for an operator who has repaired a store.
+    package func recheckNow(_ id: RequestID, at now: WallTime) async throws {
+        _ = try await writer.perform { database in
+            let sql = "UPDATE rechecks SET due_at = ? WHERE request_id = ?"
+            return try database.run(sql, [.time(now), .id(id)])
+        }
+        recheckAlarm.opened(dueAt: now)
+    }
+
     /// Deletions with data that returned and is not known to be gone.
     package func returnedRecheckCount() async throws -> Int {
         try await read { try $0.int("SELECT count(*) FROM rechecks WHERE returned_at IS NOT NULL") }

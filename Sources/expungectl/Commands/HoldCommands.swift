@@ -113,15 +113,10 @@ struct Holds: AsyncParsableCommand {
         var table = Table("NAME", "TARGET", "ROWS", "SINCE", "BY UID", "REASON")
         for item in items {
             let rows = item.table.map { "\($0) where " + item.conditions.joined(separator: ", ") }
-            let since = item.since.rfc3339
-            table.add(
-                item.name,
-                item.target,
-                rows ?? (item.target == nil ? "all of one user" : "all"),
-                since,
-                item.uid.map { "\($0)" },
-                item.reason
-            )
+            table.add([
+                item.name, item.target, rows ?? (item.target == nil ? "all of one user" : "all"),
+                item.since.rfc3339, item.uid.map { "\($0)" }, item.reason,
+            ])
         }
         return table.text
     }

@@ -8,7 +8,9 @@ struct RequestAdvice {
     init(_ request: WireRequest) { self.request = request }
 
     /// What the request waits for, and what an operator can do.
-    var lines: [String] { scheduled + parked + accounts + failedCodes + held + failing { $0 } }
+    var lines: [String] {
+        scheduled + parked + returned + accounts + failedCodes + held + failing { $0 }
+    }
 
     /// The same for a person who waits for the end: it changes only with what the request waits
     /// for.
@@ -29,6 +31,11 @@ struct RequestAdvice {
             "begins: \(LocalTime.distant(time)), after the grace period",
             "until then: expungectl cancel \(request.id) stops it",
         ]
+    }
+
+    private var returned: [String] {
+        let advice = "erase it: expungectl replay --since TIME; then recheck: expungectl retry"
+        return request.detail == "data_returned" ? ["\(advice) \(request.id)"] : []
     }
 
     private var parked: [String] {
