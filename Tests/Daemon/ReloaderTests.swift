@@ -95,6 +95,19 @@ struct ReloaderTests {
         #expect(try await shown.metrics(caller: caller).contains("\n\(metric) 0\n"))
     }
 
+    @Test func `what needs a restart is compared with what was read at start`() async throws {
+        let bench = try Bench()
+        let reloader = try Self.reloader(bench, try bench.backend())
+        let path = URL(filePath: bench.directory + "/expunged.toml")
+        let good = try Data(contentsOf: path)
+        try (good + Data("\n[server]\nconnections_max = 9\n".utf8)).write(to: path)
+        for _ in 0..<2 {
+            #expect(try await reloader.reload().needRestart == ["server.connections_max"])
+        }
+        try good.write(to: path)
+        #expect(try await reloader.reload().needRestart.isEmpty)
+    }
+
     @Test func `a reload takes what cannot be used yet, and says so`() async throws {
         let bench = try Bench()
         let backend = try bench.backend()

@@ -8,11 +8,14 @@ final class AdapterRegistry: Sendable {
     }
 
     private let state: Mutex<State>
+    /// What is read only at start is from here until a restart.
+    let started: DaemonConfiguration
     /// Taken to change what is in force, or what receipts say of it.
     let turns = AsyncLock()
 
     init(_ adapters: Adapters) {
         state = Mutex(State(adapters: adapters))
+        started = adapters.configuration
     }
 
     var current: Adapters { state.withLock { $0.adapters } }

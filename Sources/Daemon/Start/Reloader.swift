@@ -49,7 +49,7 @@ struct Reloader: Sendable {
             throw refused(error)
         }
         try await record(adapters)
-        let blockers = ReloadBlockers.find(from: old.configuration, to: adapters.configuration)
+        let blockers = ReloadBlockers.find(from: registry.started, to: adapters.configuration)
         engine.reconfigure(adapters.engineConfiguration, adapters: adapters.forEngine)
         shared?.setPurgesPerHourMax(adapters.configuration.requests.maxDeletionsPerHour)
         adapters.pauseUnfit { engine.post($0) }
