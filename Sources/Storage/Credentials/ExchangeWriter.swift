@@ -48,8 +48,14 @@ struct ExchangeWriter {
             try addToReceipt(of: request, account, exchange.provider, clientID, at: time)
             return try save(exchange, at: time)
         }
+        let isNamed =
+            try subject != nil
+            || database.has(
+                "SELECT 1 FROM credentials WHERE id = ? AND is_subject_known = 1",
+                [.id(exchange.credential)]
+            )
         for token in found == nil ? [] : tokens {
-            if subject != nil { try moveToken(token.fingerprint, to: account) }
+            if isNamed { try moveToken(token.fingerprint, to: account) }
             try database.run(
                 CredentialColumn.insertion + """
                      ON CONFLICT (identity_id, fingerprint) DO UPDATE SET
@@ -62,7 +68,7 @@ struct ExchangeWriter {
                     .fingerprint: .blob(token.fingerprint), .createdAt: .time(time),
                     .lastLiveAt: .time(time), .expiresAt: .time(token.expiresAt),
                     .isFromCode: .bool(true), .isReauthorization: .bool(false),
-                    .isSubjectKnown: .bool(subject != nil),
+                    .isSubjectKnown: .bool(isNamed),
                 ])
             )
         }

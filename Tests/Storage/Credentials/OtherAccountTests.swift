@@ -183,9 +183,22 @@ struct OtherAccountTests {
         #expect(repeated.isDuplicate && repeated.credential == code.credential)
     }
 
-    @Test func `a token stays where its subject was named, and an unknown subject moves none`()
-        async throws
-    {
+    @Test func `the tokens of a code have the subject that was named for it`() async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "a", subject: "mine"))
+        let loose = try await fixture.keep(StateFixture.credential("u", "b"))
+        _ = try await fixture.keep(StateFixture.credential("u", "c", subject: "moved"))
+        for token in ["b", "d"] {
+            var code = Self.code("code for \(token)")
+            code.subject = StateFixture.credential("u", "", subject: "moved").subject
+            let update = try await exchange(code, for: token, of: nil, in: fixture)
+            #expect(update.snapshot.isOtherAccount)
+            #expect(update.snapshot.credentials.contains { $0.id == loose.credential })
+            #expect(update.snapshot.credentials.allSatisfy { !$0.isUnnamed })
+        }
+    }
+
+    @Test func `a token stays where its subject was named`() async throws {
         let fixture = try StateFixture()
         let mine = try await fixture.keep(StateFixture.credential("u", "a", subject: "mine"))
         let again = try await fixture.keep(StateFixture.credential("u", "a", subject: "moved"))
