@@ -58,7 +58,7 @@ struct CredentialRoom {
         )
     }
 
-    /// Of the tokens that were seen live; one that never was may be of another account and grant.
+    /// Of the tokens of one account that were seen live; others may be of another grant.
     private func dropSuperseded() throws {
         try database.run(
             """
@@ -66,6 +66,9 @@ struct CredentialRoom {
               SELECT c.id FROM credentials c JOIN identities i ON i.id = c.identity_id
               WHERE i.id = ?1 AND i.subject_hash IS NOT NULL AND c.last_live_at IS NOT NULL
                 AND (c.kind = 'refresh_token' OR c.kind = 'access_token')
+                AND (c.is_subject_known = 1 OR NOT EXISTS (
+                  SELECT 1 FROM identities o WHERE o.owner = i.owner AND o.provider = i.provider
+                    AND o.client_id = i.client_id AND o.id <> i.id))
               ORDER BY c.last_live_at DESC, c.id DESC LIMIT -1 OFFSET ?2)
             """,
             [.id(identity), .int(Limits.credentialsPerGrantKept)]

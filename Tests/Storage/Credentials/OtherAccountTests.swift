@@ -198,6 +198,19 @@ struct OtherAccountTests {
         }
     }
 
+    @Test func `a token that may be of another account makes no room`() async throws {
+        let fixture = try StateFixture()
+        fixture.database.noteWholeGrants([Self.apple])
+        _ = try await fixture.keep(StateFixture.credential("u", "a", subject: "mine"))
+        for number in 0..<Limits.credentialsPerGrantMax {
+            _ = try await fixture.keep(StateFixture.credential("u", "t\(number)"))
+        }
+        _ = try await fixture.keep(StateFixture.credential("u", "b", subject: "moved"))
+        try await fixture.execute("UPDATE credentials SET last_live_at = id")
+        let last = try await fixture.keep(StateFixture.credential("u", "c", subject: "mine"))
+        #expect(last.update.snapshot.credentials.count == Limits.credentialsPerGrantMax + 2)
+    }
+
     @Test func `a token stays where its subject was named`() async throws {
         let fixture = try StateFixture()
         let mine = try await fixture.keep(StateFixture.credential("u", "a", subject: "mine"))
