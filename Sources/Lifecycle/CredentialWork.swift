@@ -121,6 +121,9 @@ package struct CredentialWork: Hashable, Sendable {
 
     var isBegun: Bool { hasRevokeIntent || step.isFinal }
 
+    /// Whether what is known of it may count for its account.
+    var isEvidence: Bool { kind != .authorizationCode && (isBegun || wasSeenLive) }
+
     package var needsProof: Bool { if case .contradicted = intent { true } else { false } }
 
     /// Whether it is a token that could not be read, or that the provider refused to revoke.
@@ -202,7 +205,7 @@ package struct CredentialWork: Hashable, Sendable {
     mutating func learn(_ stored: CredentialWork) {
         lastLiveAt = [lastLiveAt, stored.lastLiveAt].compactMap(\.self).max()
         lastRefreshAt = [lastRefreshAt, stored.lastRefreshAt].compactMap(\.self).max()
-        isUnnamed = stored.isUnnamed
+        isUnnamed = isUnnamed && stored.isUnnamed
         // A refresh that keeps it alive was not heard of, and may have used the token up.
         guard stored.rotation.isInDoubt, !step.isFinal else { return }
         rotation = rotation.isUnderWay ? .underWay(isInDoubt: true) : .inDoubt

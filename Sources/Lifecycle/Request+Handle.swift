@@ -28,10 +28,10 @@ extension Request {
         case .lookedUp(let answer):
             return record(lookup: answer, &context)
         case .checked(let identity, let credential, let answer):
-            guard let index = index(of: identity) else { return [] }
+            guard let index = caller(identity, credential, answer.failure) else { return [] }
             return revocations[index].record(check: answer, for: credential, &context)
         case .revoked(let identity, let credential, let answer):
-            guard let index = index(of: identity) else { return [] }
+            guard let index = caller(identity, credential, answer.failure) else { return [] }
             let traits = environment.providers[revocations[index].provider]?.traits
             return revocations[index].record(
                 revoke: answer,
@@ -40,7 +40,7 @@ extension Request {
                 &context
             )
         case .confirmed(let identity, let credential, let answer):
-            guard let index = index(of: identity) else { return [] }
+            guard let index = caller(identity, credential, answer.failure) else { return [] }
             return revocations[index].record(confirm: answer, for: credential, &context)
         case .purged(let target, let answer):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
@@ -67,12 +67,25 @@ extension Request {
         revocations.firstIndex { $0.identity == identity }
     }
 
+    /// The identity whose call about a token ends; the token may have moved since.
+    private mutating func caller(
+        _ identity: IdentityID,
+        _ credential: CredentialID,
+        _ failure: EffectFailure? = nil
+    ) -> Int? {
+        for other in revocations.indices where revocations[other].identity != identity {
+            revocations[other].endRotation(of: credential, failure)
+        }
+        return index(of: identity)
+    }
+
     private mutating func postpone(_ effect: RequestEffect, until: WallTime) {
         switch effect {
         case .lookUp:
             lookup?.postpone(until: until)
-        case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _):
-            guard let index = index(of: identity) else { return }
+        case .check(let identity, let id), .revoke(let identity, let id),
+            .confirm(let identity, let id):
+            guard let index = caller(identity, id) else { return }
             revocations[index].postpone(until: until)
         case .purge(let target), .verify(let target):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return }
@@ -92,10 +105,12 @@ extension Request {
         guard stage <= .revoking else { throw .deletionInProgress }
         var effects: [RequestEffect] = []
         for var snapshot in snapshots where providerFilter?.contains(snapshot.provider) ?? true {
-            for index in revocations.indices {
-                if revocations[index].giveUp(to: &snapshot) { reopenLinks(to: revocations[index]) }
+            let known = self.index(of: snapshot.identity)
+            for other in revocations.indices {
+                let isOpened = revocations[other].giveUp(to: &snapshot, isNew: known == nil)
+                if isOpened { reopenLinks(to: revocations[other]) }
             }
-            guard let index = index(of: snapshot.identity) else {
+            guard let index = known else {
                 revocations.append(Revocation(snapshot))
                 reopenLinks(to: revocations[revocations.count - 1])
                 effects += resetApproval()

@@ -87,10 +87,16 @@ extension Request {
             }
             revocations[index].isOneOfSeveral = !others.isEmpty
             revocations[index].isBehindCode = others.contains(where: \.hasPendingCode)
-            let step =
-                revocations[index].isLinked
-                ? advanceLink(at: index, now: now, in: environment)
-                : revocations[index].advance(kind: kind, now: now, in: environment)
+            // A call under way may be about a token that has moved here since.
+            let isBehindCall =
+                others.contains(where: \.isBusy)
+                && own.credentials.contains(where: \.rotation.isUnderWay)
+            let step: RevocationStep =
+                isBehindCall
+                ? .busy
+                : own.isLinked
+                    ? advanceLink(at: index, now: now, in: environment)
+                    : revocations[index].advance(kind: kind, now: now, in: environment)
             outlook.note(step, into: &decision.effects)
             if case .final(let verdict) = step {
                 decision.effects.append(revocations[index].announcement(of: verdict))

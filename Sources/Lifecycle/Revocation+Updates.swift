@@ -31,23 +31,53 @@ extension Revocation {
         return isNew
     }
 
-    /// Hands over a token of another account with what was done to it; `true` if that opens a
-    /// verdict again. A call under way finds it here no more: its answer counts as lost.
-    mutating func giveUp(to other: inout IdentitySnapshot) -> Bool {
+    /// Hands over a token of another account; `true` if that opens a verdict again.
+    ///
+    /// It starts afresh there, also after a revocation: that was in the name of this account.
+    /// Beside an account that `isNew` a token without a subject proves nothing any more.
+    mutating func giveUp(to other: inout IdentitySnapshot, isNew: Bool) -> Bool {
+        guard identity != other.identity, provider == other.provider, clientID == other.clientID
+        else { return false }
         let before = verdict
-        for index in other.credentials.indices where identity != other.identity {
+        var isDoubtful = isNew && credentials.contains { $0.isUnnamed && $0.isEvidence }
+        // A token moves to where its subject is named; a snapshot without the name is older.
+        other.credentials.removeAll { stored in
+            stored.isUnnamed && credentials.contains { $0.id == stored.id }
+        }
+        for index in other.credentials.indices {
             let stored = other.credentials[index]
             guard let own = credentials.firstIndex(where: { $0.id == stored.id }) else { continue }
             var moved = credentials.remove(at: own)
-            moved.learn(stored)
+            isDoubtful = isDoubtful || moved.isEvidence
             let isAlone = !other.credentials.contains { $0.id != moved.id && $0.step == .stored }
             moved.isOfEarlierGrant = moved.isBegun && !isAlone
+            moved.step = moved.hasRevokeIntent ? .revoking : stored.step
+            moved.refusals = nil
+            moved.learn(stored)
             other.credentials[index] = moved
-            guard moved.isBegun, proof != .notification else { continue }
-            proof = nil
-            if verdict?.isRevoked ?? false { reopen() }
         }
+        if isDoubtful { doubt() }
         return verdict != before
+    }
+
+    /// Takes back what may rest on a token of another account.
+    private mutating func doubt() {
+        for index in credentials.indices where credentials[index].step == .lost {
+            credentials[index].rotation = .inDoubt
+        }
+        guard proof != .notification else { return }
+        let isProven = credentials.contains { $0.step == .proven && !$0.isUnnamed }
+        if !isProven || proof == .grantGone { proof = nil }
+        if verdict?.isRevoked ?? false { reopen() }
+    }
+
+    /// Ends a call in another account's name: it says of a token only whether it was rotated.
+    mutating func endRotation(of id: CredentialID, _ failure: EffectFailure?) {
+        for index in credentials.indices
+        where credentials[index].id == id && credentials[index].rotation.isUnderWay {
+            guard let failure else { return credentials[index].rotation.end() }
+            credentials[index].endRefresh(failure)
+        }
     }
 
     mutating func reopen() {
@@ -62,7 +92,8 @@ extension Revocation {
     /// Separates what was revoked or has ended from a token that comes after it.
     private mutating func beginGrant(_ snapshot: IdentitySnapshot) {
         let hasNewToken = snapshot.credentials.contains { credential in
-            credential.step == .stored && !credentials.contains { $0.id == credential.id }
+            credential.step == .stored && !credential.isOfEarlierGrant
+                && !credentials.contains { $0.id == credential.id }
         }
         guard hasNewToken else { return }
         proof = nil

@@ -13,6 +13,20 @@ struct OtherAccountTests {
         return snapshot
     }
 
+    private static let web = ProviderName("web")
+    /// Keeps a request in its stage, at another provider.
+    private static let waiting = Sample.snapshot(
+        [Sample.credential(.unusable, id: Sample.freshToken, kind: .authorizationCode)],
+        identity: IdentityID(TimeOrderedID(high: 3, low: 3)),
+        provider: web
+    )
+
+    private static func environment(_ traits: ProviderTraits = Sample.traits()) -> Environment {
+        var environment = Sample.environment(traits, onUnrevocable: .park)
+        environment.providers[web] = environment.providers[Sample.apple]
+        return environment
+    }
+
     /// Waits for the link of a directory, of which the vault has nothing.
     private static func linked() throws -> Machine {
         var environment = Sample.environment()
@@ -42,14 +56,8 @@ struct OtherAccountTests {
     @Test func `another account does not open a link again that has its verdict`() throws {
         var machine = try Self.linked()
         // Something else keeps the request in its stage.
-        let web = ProviderName("web")
-        machine.environment.providers[web] = machine.environment.providers[Sample.apple]
-        let waiting = Sample.snapshot(
-            [Sample.credential(.unusable, id: Sample.freshToken, kind: .authorizationCode)],
-            identity: IdentityID(TimeOrderedID(high: 3, low: 3)),
-            provider: web
-        )
-        try machine.send(.identityChanged([waiting]))
+        machine.environment.providers[Self.web] = machine.environment.providers[Sample.apple]
+        try machine.send(.identityChanged([Self.waiting]))
         machine.pass(Sample.day * 7 - .seconds(1))
         machine.request.revocations[1].waitingSince = machine.now
         machine.pass(.seconds(1))
@@ -84,7 +92,7 @@ struct OtherAccountTests {
     }
 
     @Test(
-        "a token takes what was done to it along, and decides nothing where it was",
+        "a token takes its revoke intent along, and decides nothing where it was",
         arguments: [true, false]
     )
     func moved(_ revokesWholeGrant: Bool) throws {
@@ -129,9 +137,110 @@ struct OtherAccountTests {
         try machine.answer(revoke: .success)
         try machine.answer(confirm: .dead)
         #expect(machine.verdict == .proven)
-        try machine.send(.identityChanged([Self.other([seen])]))
-        #expect(machine.request.revocations.map(\.verdict) == [nil, nil, .proven])
+        let effects = try machine.send(.identityChanged([Self.other([seen])]))
+        #expect(machine.request.revocations.map(\.verdict) == [nil, nil, nil])
         #expect(machine.request.revocations[0].proof == nil)
+        // What was revoked in the first account's name is so in the other's only after a call.
+        #expect(effects.contains(.revoke(Self.account, Sample.token)))
+        try machine.send(.revoked(Self.account, Sample.token, .alreadyInvalid))
+        #expect(machine.request.revocations.map(\.verdict) == [nil, nil, .proven])
+    }
+
+    @Test func `a token that may live on opens the verdict of the account that it moves to`()
+        throws
+    {
+        let given = Sample.credential(.unusable, id: Sample.secondToken)
+        let seen = Sample.credential(lastLiveAt: Sample.start)
+        var machine = Machine(
+            identities: [Sample.snapshot([given]), Self.other([seen])],
+            in: Self.environment(Sample.traits(revokesWholeGrant: false))
+        )
+        try machine.send(.due)
+        try machine.send(.revoked(Self.account, Sample.token, .success))
+        try machine.send(.confirmed(Self.account, Sample.token, .dead))
+        #expect(machine.request.revocations.map(\.verdict) == [nil, .proven])
+        let moved = Sample.credential(id: Sample.secondToken)
+        let effects = try machine.send(.identityChanged([Self.other([seen, moved])]))
+        #expect(machine.request.revocations.map(\.verdict) == [nil, nil])
+        #expect(effects.contains(.check(Self.account, Sample.secondToken)))
+    }
+
+    @Test("an account that becomes known later counts as one of the start", arguments: named)
+    func later(_ isNamed: Bool, _ expected: Verdict?) throws {
+        var token = Sample.credential(lastLiveAt: Sample.start)
+        token.isUnnamed = !isNamed
+        var machine = Machine(
+            identities: [Sample.snapshot([token]), Self.waiting],
+            in: Self.environment()
+        )
+        try machine.send(.due)
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .dead)
+        #expect(machine.verdict == .proven)
+        let other = Self.other([Sample.credential(id: Sample.secondToken)])
+        try machine.send(.identityChanged([other]))
+        #expect(machine.verdict == expected)
+        #expect(machine.request.revocations[0].proof == (isNamed ? Proof.refusedAfter : nil))
+    }
+
+    @Test func `a proof stays that rests on a token with a subject`() throws {
+        let seen = Sample.credential(lastLiveAt: Sample.start)
+        var dead = Sample.credential(.dead, id: Sample.secondToken)
+        dead.isUnnamed = true
+        var machine = Machine(
+            identities: [Sample.snapshot([seen, dead]), Self.waiting],
+            in: Self.environment()
+        )
+        try machine.send(.due)
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .dead)
+        let moved = Sample.credential(id: Sample.secondToken)
+        try machine.send(.identityChanged([Self.other([moved])]))
+        #expect(machine.request.revocations[0].credentials.map(\.id) == [Sample.token])
+        #expect(machine.verdict == .proven)
+        #expect(machine.request.revocations[0].proof == .refusedAfter)
+    }
+
+    @Test func `a code that a token covered before it moved is in doubt again`() throws {
+        let code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
+        let seen = Sample.credential(lastLiveAt: Sample.start)
+        var machine = Machine(
+            identities: [Sample.snapshot([seen, code])],
+            in: Self.environment()
+        )
+        try machine.send(.identityChanged([Self.other([seen])]))
+        #expect(machine.request.revocations[0].credentials.map(\.rotation) == [.inDoubt])
+    }
+
+    private static let ends: [(RequestEvent, Bool)] = [
+        (.checked(Sample.identity, Sample.token, .live), false),
+        (.checked(Sample.identity, Sample.token, .failure(.lost)), true),
+        (.postponed(.check, until: Sample.start), false),
+    ]
+
+    @Test("a token that moves under a call waits for its end", arguments: ends)
+    func underCall(_ end: RequestEvent, _ isInDoubt: Bool) throws {
+        let traits = Sample.traits(refreshInterval: .zero, rotatesRefreshTokens: true)
+        var machine = Machine(in: Self.environment(traits))
+        #expect(try machine.send(.due).contains(.check))
+        try machine.send(.identityChanged([Self.other([Sample.credential()])]))
+        #expect(machine.request.revocations.map(\.isBusy) == [true, false])
+        let effects = try machine.send(end)
+        #expect(effects.contains(.check(Self.account, Sample.token)))
+        #expect(machine.request.revocations.map(\.isBusy) == [false, true])
+        let rotation = machine.request.revocations[1].credentials[0].rotation
+        #expect(rotation == .underWay(isInDoubt: isInDoubt))
+    }
+
+    @Test func `an older snapshot moves no token back, and takes no subject away`() throws {
+        var token = Sample.credential()
+        token.isUnnamed = true
+        var machine = Machine(identities: [Sample.snapshot([token])], in: Self.environment())
+        try machine.send(.identityChanged([Self.other([Sample.credential()])]))
+        try machine.learn([token])
+        #expect(machine.request.revocations.map(\.credentials.count) == [0, 1])
+        try machine.send(.identityChanged([Self.other([token])]))
+        #expect(!machine.request.revocations[1].credentials[0].isUnnamed)
     }
 
     private static let named: [(Bool, Verdict?)] = [(true, .proven), (false, nil)]
