@@ -22,7 +22,7 @@ extension Revocation {
         guard credentials.contains(where: { $0.step == .lost }) else { return false }
         let isWholeGrant =
             traits.revokesWholeGrant || proof == .grantGone
-            || credentials.contains { $0.step == .gone }
+            || credentials.contains { $0.step == .gone && !isStray($0) }
         return hasYoungerLostCode || !isWholeGrant
     }
 
@@ -31,8 +31,9 @@ extension Revocation {
         credentials.contains { $0.step == .lost && $0.rotation.isInDoubt }
     }
 
-    /// The provider's word covers the codes that were lost so far, too.
-    mutating func forgiveLostCodes() {
+    /// The provider's word on a token of the account covers the codes that were lost so far, too.
+    mutating func forgiveLostCodes(after heard: Int) {
+        guard !isStray(credentials[heard]) else { return }
         for index in credentials.indices where credentials[index].step == .lost {
             credentials[index].rotation = .settled
         }
@@ -40,14 +41,16 @@ extension Revocation {
 
     /// Whether no revocation of another token ends it, too.
     private func countsAlone(_ credential: CredentialWork, _ traits: ProviderTraits) -> Bool {
-        !traits.revokesWholeGrant || isOneOfSeveral && credential.isUnnamed
+        !traits.revokesWholeGrant || isStray(credential)
     }
 
+    /// Whether it may be of another account of the user, and says nothing of this one.
+    func isStray(_ credential: CredentialWork) -> Bool { isOneOfSeveral && credential.isUnnamed }
+
     private func verdictOfTokens(_ traits: ProviderTraits) -> Verdict? {
-        // Of one grant all tokens are ended together, but of a later one nothing is. A token that
-        // may be of another account proves nothing of this one.
+        // Of one grant all tokens are ended together, but of a later one nothing is.
         let deciding = credentials.filter {
-            !(isOneOfSeveral && $0.isUnnamed || traits.revokesWholeGrant && $0.isOfEarlierGrant)
+            !(isStray($0) || traits.revokesWholeGrant && $0.isOfEarlierGrant)
         }
         let steps = Set(deciding.map(\.step))
         let isUnconfirmed = credentials.contains {

@@ -84,11 +84,13 @@ extension Revocation {
         if let verdict { return .final(verdict) }
         guard !isBusy else { return .busy }
         guard !isShared else { return .parked(.sharedIdentity, until: nil) }
-        if isCut {
+        let known = environment.providers[provider]
+        if let known { acceptWithoutProof(now: now, traits: known.traits) }
+        if isCut, !credentials.contains(where: { isStray($0) && !$0.step.isFinal }) {
             proof = .notification
             return finish(verdictOfCut, at: now)
         }
-        guard let policy = environment.providers[provider] else {
+        guard let policy = known else {
             // Nothing is stored that such a provider could ever be asked about.
             if credentials.isEmpty, refusedCount > 0 { return finish(.unrevoked, at: now) }
             return .parked(.providerPaused, until: nil)
@@ -97,7 +99,6 @@ extension Revocation {
         if !hadCredentials { return finish(.nothingToRevoke, at: now) }
         if policy.traits.usesIDTokens { takeUpIDTokens() }
         takeUpRefused(at: now)
-        acceptWithoutProof(now: now, traits: policy.traits)
         if let earned = earnedVerdict(policy.traits) { return finish(earned, at: now) }
         guard credentials.contains(where: { !$0.step.isFinal }) else {
             return advanceWithoutCredential(kind: kind, now: now, policy: policy)
@@ -250,7 +251,7 @@ extension Revocation {
     private var verdictOfCut: Verdict {
         let wasRevoked = credentials.contains { credential in
             switch credential.step {
-            case .revoked, .accepted, .unconfirmed, .proven: true
+            case .revoked, .accepted, .unconfirmed, .proven: !isStray(credential)
             case .codePending, .stored, .revoking, .gone, .dead, .unusable, .refused, .lost: false
             }
         }
@@ -314,12 +315,12 @@ extension Revocation {
         guard let index = end(id, in: .stored, answer.failure, context) else { return [] }
         switch answer {
         case .live:
-            isCut = false
+            isCut = isCut && isStray(credentials[index])
             self.answer = nil
             credentials[index].lastLiveAt = context.now
             credentials[index].lastRefreshAt = context.now
             credentials[index].lastCheck = credentials[index].rotation.isUnderWay ? .live : nil
-            forgiveLostCodes()
+            forgiveLostCodes(after: index)
             credentials[index].endRefresh(nil)
             succeed(at: index)
         case .dead:
@@ -378,8 +379,8 @@ extension Revocation {
             succeed(at: index)
         case .grantGone:
             credentials[index].step = credentials[index].intent.wasLive ? .proven : .gone
-            proof = .grantGone
-            forgiveLostCodes()
+            if !isStray(credentials[index]) { proof = .grantGone }
+            forgiveLostCodes(after: index)
             succeed(at: index)
         case .unfit:
             credentials[index].step = .unusable
@@ -407,7 +408,7 @@ extension Revocation {
             credentials[index].lastRefreshAt = context.now
             succeed(at: index)
         case .live:
-            isCut = false
+            isCut = isCut && isStray(credentials[index])
             self.answer = nil
             credentials[index].contradict()
             credentials[index].endRefresh(nil)

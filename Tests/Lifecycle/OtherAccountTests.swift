@@ -201,6 +201,27 @@ struct OtherAccountTests {
         #expect(machine.request.revocations[0].proof == .refusedAfter)
     }
 
+    @Test(
+        "what is heard of a token without a subject covers no lost code of one of several accounts",
+        arguments: [(true, Verdict.proven), (false, .unconfirmed)]
+    )
+    func lost(_ isNamed: Bool, _ expected: Verdict) throws {
+        var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
+        code.rotation = .inDoubt
+        var stray = Sample.credential(id: Sample.secondToken)
+        stray.isUnnamed = !isNamed
+        let proven = Sample.credential(.proven, wasLive: true)
+        let other = Self.other([Sample.credential(id: CredentialID(rowID: 5))])
+        var machine = Machine(
+            identities: [Sample.snapshot([proven, stray, code]), other],
+            in: Self.environment()
+        )
+        try machine.send(.due)
+        try machine.answer(check: .live, Sample.secondToken)
+        try machine.answer(revoke: .grantGone, Sample.secondToken)
+        #expect(machine.verdict == expected)
+    }
+
     @Test func `a code that a token covered before it moved is in doubt again`() throws {
         let code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
         let seen = Sample.credential(lastLiveAt: Sample.start)
@@ -210,6 +231,28 @@ struct OtherAccountTests {
         )
         try machine.send(.identityChanged([Self.other([seen])]))
         #expect(machine.request.revocations[0].credentials.map(\.rotation) == [.inDoubt])
+    }
+
+    @Test(
+        "a cut link of one account ends no token that may be of another",
+        arguments: [true, false]
+    )
+    func cut(_ isNamed: Bool) throws {
+        var token = Sample.credential()
+        token.isUnnamed = !isNamed
+        let other = Self.other([Sample.credential(id: Sample.freshToken)])
+        var machine = Machine(
+            identities: [Sample.snapshot([token], isCut: true), other],
+            in: Self.environment()
+        )
+        let effects = try machine.send(.due)
+        #expect(effects.contains(.check) == !isNamed)
+        #expect((machine.verdict == nil) == !isNamed)
+        guard !isNamed else { return }
+        try machine.answer(check: .live)
+        try machine.answer(revoke: .success)
+        #expect(machine.verdict == .alreadyGone)
+        #expect(machine.request.revocations[0].proof == .notification)
     }
 
     private static let ends: [(RequestEvent, Bool)] = [
