@@ -25,10 +25,8 @@ package struct PurgeWork: Hashable, Sendable, RequestWork {
     package var judgedAt: WallTime?
     /// The holds under which the last purge left rows alone; not stored.
     package var heldUnder: Set<String>?
-    /// The fewest rows that a verification found since one that found none; not stored.
+    /// The fewest rows that a verification found since one that found none.
     package var fewestLeft: Int?
-    /// Verifications that found rows locked; not stored.
-    package var lockedTries = 0
     /// Where the last purge erased something; not stored.
     package var workedPlaces: [String] = []
     /// A call is under way in this process; not stored.
@@ -117,7 +115,7 @@ extension PurgeWork {
         step = .verified
         endedAt = now
         failures = 0
-        (fewestLeft, lockedTries) = (nil, 0)
+        fewestLeft = nil
         lastFailure = nil
         obstacle = nil
     }
@@ -163,6 +161,8 @@ extension PurgeWork {
             attempts -= 1
             return [.pauseTarget(target)]
         }
+        // Of locked rows only tries that follow one another count.
+        if failure.obstacle?.kind == .locked, before.code != failure.code { failures = 0 }
         retry.fail(after: failure, &context)
         guard let found = failure.obstacle else { return [] }
         if found.kind == .future { judgedAt = judgedAt ?? context.now }
@@ -170,10 +170,9 @@ extension PurgeWork {
         if found.kind == .locked {
             // Rows that are free again are for a purge, and mostly they soon are.
             step = .waiting
-            lockedTries += 1
             // How many there are changes.
             isTold = before.code == failure.code && before.obstacle != nil
-            guard isTold || lockedTries >= Limits.lockedTries else {
+            guard isTold || failures >= Limits.lockedTries else {
                 obstacle = nil
                 return []
             }

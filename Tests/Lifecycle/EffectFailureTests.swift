@@ -219,6 +219,21 @@ struct FailureTests {
         #expect(machine.request.purges[0].obstacle == nil && machine.request.phase == .completed)
     }
 
+    @Test func `tries that find rows locked count on after each load of the request`() throws {
+        var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
+        let found = Obstacle(locked: 1, at: "posts")
+        var announced: [Int] = []
+        for round in 1...20 {
+            let effects = try machine.answer(verify: .failure(.blocked(found)))
+            if !effects.isEmpty { announced.append(round) }
+            machine.reload()
+            try machine.sendDue()
+            try machine.answer(purge: .done(PurgeCounts()))
+            machine.reload()
+        }
+        #expect(announced == [Limits.lockedTries])
+    }
+
     @Test func `other failures do not count as tries that find rows locked`() throws {
         var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
         for _ in 1...Limits.lockedTries {
@@ -323,6 +338,21 @@ extension PhaseRow {
         case .open(.purging): .purged(Sample.database, .failure(failure))
         case .open(.verifying): .verified(Sample.database, .failure(failure))
         default: nil
+        }
+    }
+}
+
+extension Machine {
+    /// Leaves of the purges what is stored, as an engine does that has evicted the request.
+    fileprivate mutating func reload() {
+        request.purges = request.purges.map { work in
+            var stored = PurgeWork(target: work.target)
+            (stored.step, stored.counts, stored.attempts) = (work.step, work.counts, work.attempts)
+            (stored.retry, stored.obstacle) = (work.retry, work.obstacle)
+            (stored.startedAt, stored.endedAt) = (work.startedAt, work.endedAt)
+            (stored.restoredAt, stored.judgedAt) = (work.restoredAt, work.judgedAt)
+            (stored.isBusy, stored.fewestLeft) = (work.isBusy, work.fewestLeft)
+            return stored
         }
     }
 }

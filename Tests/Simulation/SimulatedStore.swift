@@ -131,8 +131,6 @@ struct SimulatedStore {
         request.lookup?.isBusy = false
         for index in request.purges.indices {
             request.purges[index].isBusy = false
-            request.purges[index].fewestLeft = nil
-            request.purges[index].lockedTries = 0
             request.purges[index].workedPlaces = []
         }
         request.approval?.planning = .idle

@@ -3,7 +3,7 @@ import Lifecycle
 enum PurgeColumn: Int32, Columns {
     case requestID, position
     case target, step, counts, attempts, failures, outages, retryAt, startedAt, endedAt
-    case lastFailure, restoredAt, judgedAt, obstacle
+    case lastFailure, restoredAt, judgedAt, fewestLeft, obstacle
 
     static let selection = makeSelection()
     static let insertion = insertion(of: allCases, into: "purges")
@@ -24,6 +24,7 @@ extension PurgeWork {
         lastFailure = row.textOrNil(.lastFailure)
         restoredAt = row.timeOrNil(.restoredAt)
         judgedAt = row.timeOrNil(.judgedAt)
+        fewestLeft = row.intOrNil(.fewestLeft)
         obstacle = row.textOrNil(.obstacle)
     }
 
@@ -43,6 +44,7 @@ extension PurgeWork {
         case .lastFailure: .text(lastFailure)
         case .restoredAt: .time(restoredAt)
         case .judgedAt: .time(judgedAt)
+        case .fewestLeft: .int(fewestLeft)
         case .obstacle: .text(obstacle)
         }
     }

@@ -116,6 +116,7 @@ extension StateSchema {
           last_failure TEXT,
           restored_at  INTEGER,        -- the store was restored: data of up to then goes, too
           judged_at    INTEGER,        -- when rows were first found with dates in the future
+          fewest_left  INTEGER,        -- rows that a verification found since one without any
           obstacle     TEXT,           -- what in the store prevents the purge
           PRIMARY KEY (request_id, position)
         ) STRICT, WITHOUT ROWID;

@@ -435,8 +435,6 @@ extension Request {
         }
         for index in stored.purges.indices {
             stored.purges[index].isBusy = false
-            stored.purges[index].fewestLeft = nil
-            stored.purges[index].lockedTries = 0
             stored.purges[index].workedPlaces = []
         }
         return stored
