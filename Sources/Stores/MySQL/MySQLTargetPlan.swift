@@ -50,7 +50,9 @@ package struct MySQLTargetPlan: Sendable {
     }
 }
 
-extension MySQLTargetPlan: SQLConfiguration {}
+extension MySQLTargetPlan: SQLConfiguration {
+    var location: String { "\(place) \(database)" }
+}
 
 extension MySQLTargetPlan.Place {
     var host: String? {

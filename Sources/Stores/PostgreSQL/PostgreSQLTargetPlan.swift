@@ -41,4 +41,11 @@ package struct PostgreSQLTargetPlan: Sendable {
     }
 }
 
-extension PostgreSQLTargetPlan: SQLConfiguration {}
+extension PostgreSQLTargetPlan: SQLConfiguration {
+    var location: String {
+        let names = ["host", "hostaddr", "port", "dbname"]
+        let given = PostgreSQLConninfo.parse(conninfo) ?? []
+        let parts = given.filter { names.contains($0.key) }.map { "\($0.key)=\($0.value)" }
+        return (parts + [database].compactMap(\.self)).joined(separator: " ")
+    }
+}

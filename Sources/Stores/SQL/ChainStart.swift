@@ -9,13 +9,14 @@ struct ChainStart: Sendable {
     /// Count the rows of a user at which the chain starts, one statement for each table.
     let rowSQL: [String]
     /// Count the rows of the user's account; empty without any.
-    ///
-    /// While all of them stand, as many rows that lead to no user as stood there before are of
-    /// others.
     let accountSQL: [String]
+    /// A loose row is a fault of the data, and not what applications write every day.
+    ///
+    /// While all rows of the account stand, there should be no more than there were before.
+    let isFault: Bool
     /// True for a row of the rule's table that may be of a user without such rows.
     let isLoose: String
-    /// Counts them.
+    /// Counts them, up to a limit.
     let looseSQL: String
     /// What the receipt says then.
     let entry: PurgeCounts.Entry
@@ -35,7 +36,8 @@ struct ChainStart: Sendable {
         else { return nil }
         // What was masked for others is not the user's.
         isLoose = condition + planner.uncounted(by: rule, in: table) + unmasked
-        looseSQL = "SELECT count(*) FROM \(table.reference) WHERE \(isLoose)"
+        looseSQL = Dialect.count(in: table, where: isLoose, limit: Dialect.limit)
+        isFault = planner.isFault(rule)
         let roots = planner.roots(of: rule)
         rowSQL = planner.countSQL(of: roots)
         let accounts = planner.accounts(like: planner.root(of: rule))
@@ -46,6 +48,9 @@ struct ChainStart: Sendable {
             rowCount: 0
         )
     }
+
+    /// How many rows are loose is noted.
+    var isNoted: Bool { isFault && !accountSQL.isEmpty }
 
     /// To be tried at the check.
     var statements: [String] { rowSQL + accountSQL + [looseSQL] }
@@ -103,6 +108,16 @@ extension ForeignKeyPlanner {
         }
         guard !kinds.isEmpty else { return nil }
         return (conditions + [anyOf(kinds)]).joined(separator: " AND ")
+    }
+
+    /// Whether every row should have a parent: a key or the like leads to it, and from there on.
+    fileprivate func isFault(_ rule: TableRule, _ depth: Int = 1) -> Bool {
+        guard let via = rule.via else { return true }
+        let (key, table) = (key(rule), shape(rule.table))
+        return depth < Self.depthMax && rule.inside == nil && !isByValue(rule)
+            && !isReleased(rule) && cleared(key, rule, table) == nil
+            && (key != nil || shape(via.table).isUnique([via.column]))
+            && followed(via.table).allSatisfy { isFault($0, depth + 1) }
     }
 
     /// True for a row that may have referred to one that was deleted, and that nobody else owns.
@@ -178,7 +193,8 @@ extension SQLConnection {
                 }
                 known[start.accountSQL] = stands
             }
-            if stands { found[table.rule] = .account }
+            // Where loose rows come and go every day, their count says nothing.
+            if stands { found[table.rule] = start.isFault ? .account : .row }
         }
         return found
     }

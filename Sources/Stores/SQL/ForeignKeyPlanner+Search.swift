@@ -151,7 +151,7 @@ extension ForeignKeyPlanner {
     }
 
     /// Its rows are found by what people write, such as an address, which is no id and no key.
-    private func isByValue(_ rule: TableRule) -> Bool {
+    func isByValue(_ rule: TableRule) -> Bool {
         guard let via = rule.via, rule.inside == nil, via.table != rule.table,
             let child = Dialect.shape(rule.column, in: shape(rule.table)), child.holdsText,
             let parent = Dialect.shape(via.column, in: shape(via.table)), parent.holdsText

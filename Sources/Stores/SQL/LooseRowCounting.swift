@@ -1,48 +1,62 @@
+import Cryptography
+import Encoding
 import Engine
 import Lifecycle
 
 /// A database that counts the loose rows of a rule (``ChainStart``), and notes how many are old.
 protocol LooseRowCounting: Actor, PurgeTarget {
-    /// `nil` where nothing is kept.
-    var notes: (any NoteStore)? { get }
+    /// Where the notes are kept, and whose they are.
+    var sqlConfiguration: any SQLConfiguration { get }
 
-    /// The loose rows of the rules that have the entry; `nil` where they cannot be counted.
-    func looseCount(of entry: PurgeCounts.Entry) async -> Int?
+    /// Those of the plan; empty where it cannot be made.
+    func chainStarts() async -> [ChainStart]
+
+    /// The loose rows of rules that have one entry, up to a limit; `nil` where they cannot be
+    /// counted.
+    func looseCount(of starts: [ChainStart], upTo limit: Int) async -> Int?
 }
 
 extension LooseRowCounting {
     /// Takes back what the answers say of rules of which no row can be the user's.
     ///
-    /// After an error, or where counting takes too long, it stays.
+    /// After an error, or where counting takes too long, it stays, also while the account stands.
     func judged(_ answers: [PurgeAnswer]) async -> [PurgeAnswer] {
+        let entries = Set(answers.flatMap(\.unreached))
+        guard !entries.isEmpty else { return answers }
         var firm: Set<PurgeCounts.Entry> = []
-        for entry in Set(answers.flatMap(\.unreached)) {
-            guard let count = await looseCount(of: entry) else { continue }
-            if count == 0 { firm.insert(entry) }
-            guard entry.rowCount > 0, let old = await note(entry) else { continue }
-            if count <= old { firm.insert(entry) }
-            if count < old { await note(entry, count) }
+        for (entry, starts) in Dictionary(grouping: await chainStarts(), by: \.entry) {
+            let own = entries.filter { $0.isSame(as: entry) }
+            guard !own.isEmpty, let (count, old) = await counted(starts) else { continue }
+            firm.formUnion(own.filter { count == 0 || ($0.rowCount > 0 && count <= old ?? -1) })
         }
         return answers.map { $0.without(firm) }
     }
 
-    /// Notes how many rows are loose at the first check of a rule.
-    func noteLooseRows(of starts: [ChainStart]) async {
-        for start in starts where notes != nil && !start.accountSQL.isEmpty {
-            guard await note(start.entry) == nil else { continue }
-            await note(start.entry, looseCount(of: start.entry))
+    /// Notes how many rows are loose.
+    func noteLooseRows() async {
+        guard sqlConfiguration.notes != nil else { return }
+        for starts in Dictionary(grouping: await chainStarts(), by: \.entry).values
+        where starts.contains(where: \.isNoted) {
+            _ = await counted(starts)
         }
     }
 
-    /// Notes the count if there is one, and answers what is noted.
-    @discardableResult
-    private func note(_ entry: PurgeCounts.Entry, _ count: Int? = nil) async -> Int? {
+    /// Counts the loose rows, one more than were noted at most, and notes the fewest.
+    ///
+    /// - Returns: `nil` after an error: then any loose row may be the user's.
+    private func counted(_ starts: [ChainStart]) async -> (count: Int, old: Int?)? {
+        let notes = starts.contains(where: \.isNoted) ? sqlConfiguration.notes : nil
+        let parts = [sqlConfiguration.location] + starts.map(\.looseSQL)
+        let digest = SHA256.hash(Array(parts.joined(separator: "\0").utf8))
+        let place = "loose:\(name):\(Base64URL.text(digest))"
         do {
-            let place = "loose:\(name):\(entry.name):\(entry.action)"
-            if let count { try await notes?.setNote(place, to: "\(count)") }
-            return try await notes?.note(place).flatMap { Int($0) }
+            let noted = try await notes?.note(place)
+            let old = noted.flatMap { Int32($0) }.map { Int($0) }
+            let limit = old.map { $0 + 1 } ?? (notes == nil ? 1 : Int.max)
+            guard let count = await looseCount(of: starts, upTo: limit) else { return nil }
+            if count < old ?? Int.max { try await notes?.setNote(place, to: "\(count)") }
+            return (count, old)
         } catch {
-            // Then any loose row may be the user's.
             return nil
         }
     }

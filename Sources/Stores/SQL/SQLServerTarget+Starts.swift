@@ -2,16 +2,23 @@ import Engine
 import Lifecycle
 
 extension SQLServerTarget: LooseRowCounting {
-    var notes: (any NoteStore)? { configuration.notes }
+    var sqlConfiguration: any SQLConfiguration { configuration }
 
-    func looseCount(of entry: PurgeCounts.Entry) async -> Int? {
-        let starts = (plan?.tables ?? []).compactMap(\.start).filter { $0.entry.isSame(as: entry) }
-        guard !starts.isEmpty else { return nil }
+    func chainStarts() async -> [ChainStart] {
+        let none = { (_: EffectFailure) in [ChainStart]() }
+        return await answering(none) { signal throws(SQLError) -> [ChainStart] in
+            try ready(signal).plan.tables.compactMap(\.start)
+        }
+    }
+
+    func looseCount(of starts: [ChainStart], upTo limit: Int) async -> Int? {
         let unknown = { (_: EffectFailure) in nil as Int? }
         return await answering(unknown) { signal throws(SQLError) -> Int? in
             let session = try connected(signal)
             var count = 0
-            for start in starts { count += try session.count(start.looseSQL) }
+            for start in starts where count < limit {
+                count += try session.count(start.looseSQL, SQLParameters(limit: limit - count))
+            }
             return count
         }
     }

@@ -339,7 +339,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 let begun = clock.uptime()
                 let (found, plan) = try diagnose(signal)
                 try adopt(plan, since: begun, [])
-                await noteLooseRows(of: plan?.tables.compactMap(\.start) ?? [])
+                if withOutages, plan != nil { await noteLooseRows() }
                 return TargetFindings(
                     problems: found.problems,
                     advice: found.advice,
@@ -426,7 +426,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         return opened
     }
 
-    private func ready(
+    func ready(
         _ signal: CancelSignal,
         _ holds: [RowFilter] = []
     ) throws(SQLError) -> (session: Session, plan: SQLPlan<Session.Dialect>) {

@@ -11,6 +11,8 @@ protocol SQLConfiguration: Sendable {
     var neighbours: SchemaClaims { get }
     /// How long its files hold what was deleted; `nil` when the operator did not say.
     var residualCopiesKept: Duration? { get }
+    /// Which database it is; no secret.
+    var location: String { get }
     /// Where facts are kept that outlive the process.
     var notes: (any NoteStore)? { get }
 }

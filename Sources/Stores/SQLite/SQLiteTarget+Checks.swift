@@ -39,7 +39,7 @@ extension SQLiteTarget {
             let (found, plan) = try await examine()
             // Values stored since the plan was made may forbid it now.
             (self.plan, heldPlan) = (plan, nil)
-            await noteLooseRows(of: plan?.tables.compactMap(\.start) ?? [])
+            if withOutages, plan != nil { await noteLooseRows() }
             problems += found.problems
             advice += found.advice
             uncovered = found.uncovered

@@ -2,18 +2,29 @@ import Engine
 import Lifecycle
 
 extension SQLiteTarget: LooseRowCounting {
-    var notes: (any NoteStore)? { configuration.notes }
+    var sqlConfiguration: any SQLConfiguration { configuration }
 
-    func looseCount(of entry: PurgeCounts.Entry) async -> Int? {
+    func chainStarts() async -> [ChainStart] {
+        await answering({ _ in [] }) { try await ready().tables.compactMap(\.start) }
+    }
+
+    func looseCount(of starts: [ChainStart], upTo limit: Int) async -> Int? {
         let unknown = { (_: EffectFailure) in nil as Int? }
         return await answering(unknown) {
             let plan = try await ready()
-            var found: Int?
-            for table in plan.tables where table.start?.entry.isSame(as: entry) ?? false {
-                guard let counting = table.work.loose else { continue }
-                let start = SQLiteRowCount(.byTable)
-                let counted = try await count(nil, from: start, of: table, counting, plan)
-                found = (found ?? 0) + counted.found
+            let tables = plan.tables.filter { $0.start?.entry == starts.first?.entry }
+            // The schema may have changed since.
+            guard tables.compactMap(\.start?.looseSQL) == starts.map(\.looseSQL) else {
+                return nil
+            }
+            var found = 0
+            for table in tables where found < limit {
+                guard let counting = table.work.loose else { return nil }
+                let (start, left) = (SQLiteRowCount(.byTable), limit - found)
+                let counted = try await count(nil, from: start, of: table, counting, plan) {
+                    $0.found >= left
+                }
+                found += counted.found
             }
             return found
         }

@@ -26,7 +26,9 @@ package struct SQLiteTargetPlan: Sendable {
     }
 }
 
-extension SQLiteTargetPlan: SQLConfiguration {}
+extension SQLiteTargetPlan: SQLConfiguration {
+    var location: String { path }
+}
 
 /// How far the application's triggers and views are trusted.
 ///

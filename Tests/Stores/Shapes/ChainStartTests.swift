@@ -325,6 +325,150 @@ struct ChainStartTests {
         #expect(Self.unreached(answers.first) == ["items: o via orders.id"])
     }
 
+    @Test("after the first purge its count is the note, also without a check")
+    func countedByPurge() async throws {
+        let app = try AppDatabase(
+            GoneStart.bareChain + "INSERT INTO users VALUES (3, 'c'), (4, 'd'), (5, 'e');"
+                + "INSERT INTO items VALUES (9, 99);"
+        )
+        func purge(_ user: String) async -> [String]? {
+            let target = app.target(GoneStart.account)
+            return Self.unreached(await target.purge([order(user, cutoff: Self.cutoff)]).first)
+        }
+        #expect(await purge("3") == ["items: o via orders.id"])
+        #expect(await purge("4") == [])
+        try app.execute("INSERT INTO items VALUES (10, 98)")
+        #expect(await purge("5") == ["items: o via orders.id"])
+    }
+
+    @Test("a check and users without an account lower the note", arguments: [true, false])
+    func lowered(byCheck: Bool) async throws {
+        let app = try AppDatabase(
+            GoneStart.bareChain + "INSERT INTO users VALUES (3, 'c');"
+                + "INSERT INTO items VALUES (8, 98), (9, 99);"
+        )
+        let target = app.target(GoneStart.account)
+        #expect(await target.diagnose() == [])
+        try app.execute("DELETE FROM items WHERE id = 9")
+        if byCheck {
+            #expect(await target.diagnose() == [])
+        } else {
+            let gone = await target.purge([order("77", cutoff: Self.cutoff)])
+            #expect(Self.unreached(gone.first) == ["items: o via orders.id"])
+        }
+        try app.execute("INSERT INTO items VALUES (10, 97)")
+        let answers = await target.purge([order("3", cutoff: Self.cutoff)])
+        #expect(Self.unreached(answers.first) == ["items: o via orders.id"])
+    }
+
+    @Test("a check at the start counts nothing")
+    func started() async throws {
+        let app = try AppDatabase(GoneStart.bareChain)
+        #expect(await app.target(GoneStart.account).startupProblems() == [])
+        #expect(app.notes.names == [])
+    }
+
+    @Test("the note of another database or rule does not count")
+    func otherPlace() async throws {
+        let (one, other) = (
+            try AppDatabase(GoneStart.bareChain + "INSERT INTO items VALUES (9, 99);"),
+            try AppDatabase(GoneStart.bareChain + "INSERT INTO items VALUES (9, 99);")
+        )
+        #expect(await one.target(GoneStart.account).diagnose() == [])
+        try other.execute("DELETE FROM orders WHERE u = 1; DELETE FROM items WHERE id = 9")
+        var plan = SQLiteTargetPlan(
+            name: TargetName("app-db"),
+            path: other.path,
+            rules: GoneStart.account
+        )
+        plan.notes = one.notes
+        let target = SQLiteTarget(plan: plan, hasher: StandInHasher(), clock: .still())
+        let answers = await target.purge([order("1", cutoff: Self.cutoff)])
+        #expect(Self.unreached(answers.first) == ["items: o via orders.id"])
+    }
+
+    @Test("a note that cannot be read is not replaced")
+    func unread() async throws {
+        let app = try AppDatabase(GoneStart.bareChain)
+        #expect(await app.target(GoneStart.account).diagnose() == [])
+        try app.execute("DELETE FROM orders WHERE u = 1")
+        app.notes.isUnreadable.store(true, ordering: .relaxed)
+        #expect(await app.target(GoneStart.account).diagnose() == [])
+        app.notes.isUnreadable.store(false, ordering: .relaxed)
+        let answers = await app.target(GoneStart.account)
+            .purge([order("1", cutoff: Self.cutoff)])
+        #expect(Self.unreached(answers.first) == ["items: o via orders.id"])
+    }
+
+    /// Rows that lead to no user and are usual in the application.
+    private static let usual: [(sql: String, rules: [TableRule], insert: String)] = [
+        (
+            """
+            CREATE TABLE contacts(id INTEGER PRIMARY KEY, u INTEGER, email TEXT);
+            CREATE TABLE letters(id INTEGER PRIMARY KEY, email TEXT);
+            """,
+            [
+                SchemaShape.rule("contacts", "u", type: .integer),
+                SchemaShape.rule("letters", "email", via: "contacts.email"),
+            ],
+            "INSERT INTO letters VALUES (1, 'visitor@x')"
+        ),
+        (
+            """
+            CREATE TABLE orders(id INTEGER PRIMARY KEY, u INTEGER);
+            CREATE TABLE items(id INTEGER PRIMARY KEY,
+                o INTEGER REFERENCES orders ON DELETE SET NULL);
+            """,
+            [
+                SchemaShape.rule("orders", "u", type: .integer),
+                SchemaShape.rule("items", "o", via: "orders.id"),
+            ],
+            "INSERT INTO items VALUES (1, NULL)"
+        ),
+        (
+            """
+            CREATE TABLE addresses(id INTEGER PRIMARY KEY, city TEXT);
+            CREATE TABLE customers(id INTEGER PRIMARY KEY, u INTEGER, address INTEGER);
+            """,
+            [
+                SchemaShape.rule("customers", "u", type: .integer),
+                SchemaShape.rule("addresses", "id", via: "customers.address"),
+            ],
+            "INSERT INTO addresses VALUES (1, 'A')"
+        ),
+    ]
+
+    @Test(
+        "while the account stands, rows that are usual without a parent say nothing",
+        arguments: ShapeKind.allCases
+    )
+    func usualRows(kind: ShapeKind) async throws {
+        for (sql, rules, insert) in Self.usual {
+            let app = try kind.open(
+                "CREATE TABLE users(id INTEGER PRIMARY KEY); INSERT INTO users VALUES (1);" + sql
+            )
+            let target = app.target([SchemaShape.rule("users", "id", type: .integer)] + rules)
+            #expect(await target.diagnose() == [])
+            try app.run(insert)
+            let answers = await target.purge([order("1", cutoff: Self.cutoff)])
+            #expect(Self.unreached(answers.first) == [], "\(insert)")
+        }
+    }
+
+    @Test("loose rows are counted in another session where the first is lost after the purge")
+    func lost() async throws {
+        let app = try PostgreSQLFixture(
+            GoneStart.bareChain + "DELETE FROM orders; DELETE FROM items;"
+        )
+        let cuts = Ticks()
+        let target = app.target(app.plan(GoneStart.account)) { statement in
+            guard statement.contains("pg_current_wal_flush_lsn") else { return true }
+            return cuts.value.wrappingAdd(1, ordering: .relaxed).newValue != 1
+        }
+        let answers = await target.purge([order("1", cutoff: Self.cutoff)])
+        #expect(Self.unreached(answers.first) == [])
+    }
+
     /// A user with more rows than one transaction takes, who goes before them.
     private static let many =
         """
