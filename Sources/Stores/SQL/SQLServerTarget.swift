@@ -462,7 +462,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     private func forget(after error: any Error) -> SQLError {
         let error = error as? SQLError ?? SQLError(.cancelled, target: name)
         if error.rest != .planAndConnection { plan = nil }
-        if error.rest == .nothing { session = nil }
+        // A new session may have what the trigger lacked, such as a search path.
+        if error.rest == .nothing || error.obstacle?.kind == .trigger { session = nil }
         return error
     }
 
