@@ -198,6 +198,7 @@ extension ControlSuite {
                         "unmapped": ["logs.actor"], "unmapped_more": 2, "tables": [],
                     ],
                     ["target": "files", "verified": true, "tables": []],
+                    ["target": "crm", "verified": true, "searchable": false, "tables": []],
                 ],
             ]
             for language in MessageLanguage.allCases {
@@ -209,7 +210,7 @@ extension ControlSuite {
                 #expect(has(.notSearched, "app-db (logs.actor, +2)"), "\(language)")
                 // The service's own summary has it in English.
                 #expect(has(.notExamined, "files") == (language != .english), "\(language)")
-                #expect(has(.erasedFrom, "app-db, files") == (language != .english))
+                #expect(has(.erasedFrom, "app-db, files, crm") == (language != .english))
             }
         }
 

@@ -117,12 +117,12 @@ struct ReceiptRulesTests {
         let rule = "documents (email via users.email)"
         #expect(
             store["not_looked_for"]?.string
-                == "the row that leads there was gone, or looking took too long: \(rule)"
+                == "no row of the user led there, or looking took too long: \(rule)"
         )
         let summary = try #require(receipt["summary"]?.string)
         #expect(
             summary.contains(
-                "since the row that leads there was gone, or looking took too long: \(rule)."
+                "since no row of the user led there, or looking took too long: \(rule)."
             )
         )
         #expect(summary.contains("Erased from 'app-db' only in part."))

@@ -82,6 +82,7 @@ package struct ReceiptFields: WireObject {
                     "Until when the vendor has promised to erase; never verified."
                 ),
                 .optional("not_looked_for", .text, "Why it, or a part of it, was not searched."),
+                .optional("searchable", .boolean, "False where unmapped data cannot be found."),
                 .optional("searched_on", .text, "Last search for unmapped data under its rules."),
                 .optional("unmapped", .list(.text), "What no rule reaches: not looked for."),
                 .optional("unmapped_more", .integer, "How many more are not named here."),

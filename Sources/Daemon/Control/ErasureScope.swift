@@ -21,6 +21,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
         let tables: [Table]
         /// How the database compares table names; absent where it has none.
         let naming: TableNaming?
+        /// Whether stores of its kind can be searched for unmapped data.
+        let isSearchable: Bool
         /// `nil` without one under the rules in force.
         fileprivate(set) var search: Search?
     }
@@ -138,6 +140,7 @@ extension ErasureScope.Target {
         name = target.name.rawValue
         hasTimestamps = !isShared && target.store.cutoff == .everything
         backupsKeptMilliseconds = target.backupsKept?.milliseconds
+        isSearchable = target.store.isSearchable
         let tables = target.store as? any TableStore
         naming = tables?.naming
         self.tables = (tables?.claims.rules ?? []).map { rule in

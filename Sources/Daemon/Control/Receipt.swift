@@ -122,8 +122,8 @@ struct Receipt: Sendable {
             sentences.append("NOT looked for in \(names(unknown)): no key led there.")
         }
         sentences += partial.map { work in
-            "Erased from '\(work.target)' only in part. NOT looked for, since the row that leads"
-                + " there was gone, or looking took too long: \(work.counts.unreachedRules)."
+            "Erased from '\(work.target)' only in part. NOT looked for, since no row of the user"
+                + " led there, or looking took too long: \(work.counts.unreachedRules)."
         }
         return sentences + unmappedSentences
     }
@@ -131,10 +131,12 @@ struct Receipt: Sendable {
     /// What no rule reaches, by the last search of each store.
     private var unmappedSentences: [String] {
         let purges = record.request.purges
-        let search = { (work: PurgeWork) in statement.scope.target(work.target)?.search }
-        let unsearched = purges.filter { search($0) == nil }
+        let target = { (work: PurgeWork) in statement.scope.target(work.target) }
+        let unsearched = purges.filter {
+            target($0)?.isSearchable != false && target($0)?.search == nil
+        }
         let found = purges.compactMap { work in
-            search(work)?.text.map {
+            target(work)?.search?.text.map {
                 "NOT looked for in '\(work.target)', since no rule reaches it: \($0)."
             }
         }

@@ -96,13 +96,15 @@ struct ReceiptStatement: Sendable {
     private func target(_ work: PurgeWork) -> JSONValue {
         let isKnown = work.isLookedFor
         let isCounted = isKnown && !work.counts.isAccepted
-        let search = scope.target(work.target)?.search
+        let configured = scope.target(work.target)
+        let search = configured?.search
         let own: JSONValue = [
             "target": .string(work.target.rawValue),
             "verified": .bool(isCounted && work.step == .verified),
             "verified_at": isCounted ? JSONValue(work.endedAt?.rfc3339) : nil,
             "accepted_until": JSONValue(work.counts.acceptedUntil?.rfc3339),
             "not_looked_for": isKnown ? nil : .string(work.counts.whyNotLookedFor),
+            "searchable": configured?.isSearchable == false ? false : nil,
             "searched_on": JSONValue(search?.day),
             "unmapped": search.map { .array($0.names.map { .string($0) }) },
             "unmapped_more": search.map { .integer(Int64($0.moreCount)) },
@@ -149,6 +151,6 @@ extension PurgeCounts {
     fileprivate var whyNotLookedFor: String {
         isWithoutAnyKey
             ? "no key led into this store"
-            : "the row that leads there was gone, or looking took too long: \(unreachedRules)"
+            : "no row of the user led there, or looking took too long: \(unreachedRules)"
     }
 }

@@ -22,6 +22,11 @@ package protocol StoreKind: SectionKind, Hashable {
     func open(_ environment: StoreEnvironment) async throws -> Target
 }
 
+extension StoreKind {
+    /// Whether its targets can be searched for unmapped data.
+    package var isSearchable: Bool { Target.self is any CoverageSearching.Type }
+}
+
 /// A kind of store of which a drill can use a copy.
 package protocol DrillCopying: StoreKind {
     /// The same store at another place.

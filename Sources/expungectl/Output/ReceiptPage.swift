@@ -95,7 +95,7 @@ struct ReceiptPage {
             (.erasedFrom, erased), (.nothingNewer, stores.filter(isNewerOnly)),
             (.notSearched, stores.filter(isSearchedInPart)),
             (.promised, stores.filter { $0["accepted_until"] != nil }),
-            (.notExamined, stores.filter { $0["searched_on"] == nil }),
+            (.notExamined, stores.filter(isUnexamined)),
         ]
         for (name, group) in groups where !group.isEmpty {
             let names = group.map { name == .notSearched ? place(of: $0) : field("target", of: $0) }
@@ -129,6 +129,10 @@ struct ReceiptPage {
         var places = tables.map { field("table", of: $0) } + array(store["unmapped"]).map(text)
         if let more = store["unmapped_more"], more != 0 { places.append("+" + text(more)) }
         return places
+    }
+
+    private func isUnexamined(_ store: JSONValue) -> Bool {
+        store["searched_on"] == nil && store["searchable"] != false
     }
 
     private func isSearchedInPart(_ store: JSONValue) -> Bool {
