@@ -86,14 +86,14 @@ extension SystemCheck {
         let path = directory + "/queue.db"
         let remedy = "see docs/guides/spool-repair.md; requests over the sockets work meanwhile"
         var status = stat()
-        guard unsafe lstat(path, &status) == 0 || errno != ENOENT else {
+        let isThere = unsafe lstat(path, &status) == 0
+        guard isThere || errno != ENOENT else {
             // Before the first start there is none.
             guard unsafe access(folders.state + "/hash.key", F_OK) == 0 else { return [] }
             let reason = "the spool is missing; the service makes one only when it starts"
             return [Finding(.warning, at: path, reason, remedy: remedy)]
         }
-        // 0 where its directory cannot be searched; `access` says why.
-        guard [0, S_IFREG].contains(status.st_mode & S_IFMT) else {
+        guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
             return [Finding(at: path, "the spool is not a regular file", remedy: remedy)]
         }
         guard unsafe access(path, R_OK | W_OK) == 0 else {
