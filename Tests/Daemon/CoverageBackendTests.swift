@@ -161,4 +161,26 @@ private struct SearchedStore: StubTarget, CoverageSearching {
             #expect(search.names.isEmpty && search.text == said)
         }
     }
+    @Test func `names of places are bounded in number and length`() throws {
+        let target = try #require(try Bench.configuration(Self.settings).targets.first)
+        let name = { (number: Int) in "logs.\(number)" + String(repeating: "n", count: 300) }
+        let found = (101...160).map { number in
+            CoverageFinding(name: name(number), reason: "named so", isCovered: false)
+        }
+        let search = ErasureScope.Search(found, in: target, at: Bench.start)
+        #expect(search.names.count == 50 && search.moreCount == 10)
+        #expect(search.names.allSatisfy { $0.count == 200 })
+    }
+
+    @Test func `stores are searchable or not by their kind`() throws {
+        let text = """
+            [[target]]
+            name = "crm"
+            kind = "command"
+            program = "/usr/local/bin/erase"
+            """
+        let configuration = try Bench.configuration(Self.settings + "\n" + text)
+        let scope = ErasureScope(configuration, [:])
+        #expect(scope.targets.map(\.isSearchable) == [true, false])
+    }
 }

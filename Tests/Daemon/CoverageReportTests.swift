@@ -102,4 +102,11 @@ struct CoverageReportTests {
         #expect(report.sampled == example.sampled)
         #expect(report.advice == example.left)
     }
+    @Test func `columns with few numbers stay apart, and are one question`() {
+        let reason = "may hold ids of users: every number is one, of fewer than ten"
+        let (few, other) = ([Self.open("a.x", reason), Self.open("b.y", reason)], Self.open("c.z"))
+        let report = CoverageReport(few + [other], TargetFindings(problems: []))
+        #expect(report.unmapped == few + [other])
+        #expect(report.questions.map(\.name) == ["c.z", "a.x, b.y"])
+    }
 }

@@ -48,6 +48,15 @@ struct CoverageReport: Equatable {
             }
         self.unmapped = unmapped
     }
+
+    /// What a person is asked: all columns with few numbers are one question.
+    var questions: [CoverageFinding] {
+        let few = unmapped.filter(\.isFew)
+        guard let first = few.first else { return unmapped }
+        let names = few.map(\.name).joined(separator: ", ")
+        return unmapped.filter { !$0.isFew }
+            + [CoverageFinding(name: names, reason: first.reason, isCovered: false)]
+    }
 }
 
 extension DaemonConfiguration {

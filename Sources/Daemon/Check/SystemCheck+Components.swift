@@ -271,7 +271,7 @@ private struct Checked {
 
         func findings(_ report: CoverageReport) -> [Finding] {
             report.advice.map { Finding(.warning, at: place, $0, remedy: "see \(guide)") }
-                + report.unmapped.map { finding in
+                + report.questions.map { finding in
                     Finding(
                         .warning,
                         at: "\(place): \(finding.name)",

@@ -39,7 +39,7 @@ struct CheckedTarget {
         let reported = open.isEmpty ? [] : await Self.reported(before: target, adapters)
         let report = CoverageReport(found ?? [], inspected, reported: reported)
         advice = report.advice + adapters.configuration.cutoffAdvice(target)
-        let unmapped = report.unmapped.map { "\($0.name): \($0.reason)" }
+        let unmapped = report.questions.map { "\($0.name): \($0.reason)" }
         uncovered = found == nil && unmapped.isEmpty ? nil : unmapped
         search = found.map { _ in ErasureScope.Search(report.unmapped, in: target, at: time) }
         let samples = report.sampled.map { "\($0.name): \($0.reason)" }

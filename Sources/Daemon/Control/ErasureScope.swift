@@ -30,6 +30,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
     /// What the last search for unmapped data found.
     struct Search: Codable, Hashable, Sendable {
         private static let namesMax = 50
+        /// Characters of a name: paths in a schema have any length.
+        private static let nameMax = 200
 
         /// No time: each other text is stored as a scope of its own.
         let day: String
@@ -40,7 +42,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
         init(_ found: [CoverageFinding], in target: TargetConfiguration, at time: WallTime) {
             let places = Set(found.map(\.name)).sorted()
             day = String(time.rfc3339.prefix(10))
-            names = Array(places.prefix(target.store is any TableStore ? Self.namesMax : 0))
+            let named = places.prefix(target.store is any TableStore ? Self.namesMax : 0)
+            names = named.map { String($0.prefix(Self.nameMax)) }
             moreCount = places.count - names.count
         }
 

@@ -66,12 +66,7 @@ struct SchemaCoverage {
     /// Every column and table that looks like user data, sorted by name; of too many only those
     /// without a rule.
     func findings() -> [CoverageFinding] {
-        let reason = ValueHolder.few
-        var all = tables.flatMap(findings(of:))
-        let few = all.filter { !$0.isCovered && $0.reason == reason }.map(\.name)
-        all.removeAll { !$0.isCovered && $0.reason == reason }
-        let name = few.joined(separator: ", ")
-        if !few.isEmpty { all.append(.init(name: name, reason: reason, isCovered: false)) }
+        let all = tables.flatMap(findings(of:))
         guard all.count > Self.findingsMax else { return all }
         return Array(all.lazy.filter { !$0.isCovered }.prefix(Self.findingsMax))
     }
@@ -253,6 +248,9 @@ struct SchemaCoverage {
 }
 
 extension CoverageFinding {
+    /// Columns with few numbers are one question.
+    package var isFew: Bool { reason == ValueHolder.few }
+
     /// Whether advice about a foreign key names the column, with the rule that it needs.
     package func isNamed(in advice: String) -> Bool {
         guard let column = ParentColumn(name) else { return false }
