@@ -10,9 +10,8 @@ struct ChainStart: Sendable {
     let rowSQL: [String]
     /// Count the rows of the user's account; empty without any.
     let accountSQL: [String]
-    /// A loose row is a fault of the data, and not what applications write every day.
-    ///
-    /// While all rows of the account stand, there should be no more than there were before.
+    /// While the account stands, there should be no more loose rows than before: each is a fault of
+    /// the data, and not what applications write every day.
     let isFault: Bool
     /// True for a row of the rule's table that may be of a user without such rows.
     let isLoose: String
@@ -37,20 +36,17 @@ struct ChainStart: Sendable {
         // What was masked for others is not the user's.
         isLoose = condition + planner.uncounted(by: rule, in: table) + unmasked
         looseSQL = Dialect.count(in: table, where: isLoose, limit: Dialect.limit)
-        isFault = planner.isFault(rule)
         let roots = planner.roots(of: rule)
         rowSQL = planner.countSQL(of: roots)
         let accounts = planner.accounts(like: planner.root(of: rule))
         accountSQL = roots.contains(where: accounts.contains) ? [] : planner.countSQL(of: accounts)
+        isFault = !accountSQL.isEmpty && planner.isFault(rule)
         entry = PurgeCounts.Entry(
             name: rule.table,
             action: PurgeCounts.unreachedAction("\(rule.column) via \(via.table).\(via.column)"),
             rowCount: 0
         )
     }
-
-    /// How many rows are loose is noted.
-    var isNoted: Bool { isFault && !accountSQL.isEmpty }
 
     /// To be tried at the check.
     var statements: [String] { rowSQL + accountSQL + [looseSQL] }

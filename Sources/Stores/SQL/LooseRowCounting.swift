@@ -36,7 +36,7 @@ extension LooseRowCounting {
     func noteLooseRows() async {
         guard sqlConfiguration.notes != nil else { return }
         for starts in Dictionary(grouping: await chainStarts(), by: \.entry).values
-        where starts.contains(where: \.isNoted) {
+        where starts.contains(where: \.isFault) {
             _ = await counted(starts)
         }
     }
@@ -45,7 +45,7 @@ extension LooseRowCounting {
     ///
     /// - Returns: `nil` after an error: then any loose row may be the user's.
     private func counted(_ starts: [ChainStart]) async -> (count: Int, old: Int?)? {
-        let notes = starts.contains(where: \.isNoted) ? sqlConfiguration.notes : nil
+        let notes = starts.contains(where: \.isFault) ? sqlConfiguration.notes : nil
         let parts = [sqlConfiguration.location] + starts.map(\.looseSQL)
         let digest = SHA256.hash(Array(parts.joined(separator: "\0").utf8))
         let place = "loose:\(name):\(Base64URL.text(digest))"

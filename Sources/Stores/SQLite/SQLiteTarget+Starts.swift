@@ -5,7 +5,8 @@ extension SQLiteTarget: LooseRowCounting {
     var sqlConfiguration: any SQLConfiguration { configuration }
 
     func chainStarts() async -> [ChainStart] {
-        await answering({ _ in [] }) { try await ready().tables.compactMap(\.start) }
+        let none = { (_: EffectFailure) in [ChainStart]() }
+        return await answering(none) { try await ready().tables.compactMap(\.start) }
     }
 
     func looseCount(of starts: [ChainStart], upTo limit: Int) async -> Int? {
