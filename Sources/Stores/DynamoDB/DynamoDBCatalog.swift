@@ -19,21 +19,18 @@ final class DynamoDBCatalog: Sendable {
         let lifetime: Duration?
     }
 
-    private let database: DynamoDBDatabase
+    private let client: DynamoDBClient
     private let clock: TargetClock
     private let entries = Mutex<[String: Entry]>([:])
 
-    init(_ database: DynamoDBDatabase, clock: TargetClock) {
-        (self.database, self.clock) = (database, clock)
+    init(_ client: DynamoDBClient, clock: TargetClock) {
+        (self.client, self.clock) = (client, clock)
     }
 
     /// The shape of a table.
     func table(_ name: String) async throws(CallFailure) -> DynamoDBTable {
         if let entry = entry(name) { return entry.table }
-        let answer = try await database.send(
-            "DescribeTable",
-            [JSONValue.Member("TableName", .string(name))]
-        )
+        let answer = try await client.send("DescribeTable", ["TableName": .string(name)])
         guard let table = DynamoDBTable(answer), table.name == name else {
             throw CallFailure(.unusable)
         }
@@ -91,9 +88,9 @@ final class DynamoDBCatalog: Sendable {
     private func recovery(_ name: String) async throws(CallFailure) -> Duration? {
         var found: JSONValue?
         let isRefused = try await CallFailure.isRefused { () throws(CallFailure) in
-            let answer = try await database.send(
+            let answer = try await client.send(
                 "DescribeContinuousBackups",
-                [JSONValue.Member("TableName", .string(name))]
+                ["TableName": .string(name)]
             )
             found = answer.member(
                 at: "ContinuousBackupsDescription.PointInTimeRecoveryDescription"
@@ -110,13 +107,9 @@ final class DynamoDBCatalog: Sendable {
     private func hasBackups(_ name: String) async throws(CallFailure) -> Bool {
         var hasSome = false
         let isRefused = try await CallFailure.isRefused { () throws(CallFailure) in
-            let answer = try await database.send(
+            let answer = try await client.send(
                 "ListBackups",
-                [
-                    JSONValue.Member("TableName", .string(name)),
-                    JSONValue.Member("BackupType", "ALL"),
-                    JSONValue.Member("Limit", 1),
-                ]
+                ["TableName": .string(name), "BackupType": "ALL", "Limit": 1]
             )
             hasSome = answer["BackupSummaries"]?.array?.isEmpty == false
         }

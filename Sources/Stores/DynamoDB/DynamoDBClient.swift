@@ -5,12 +5,6 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// Why a call did not do its work; the code is one of the vendor's and holds no name.
-struct DynamoDBFailure: Error, Hashable {
-    let failure: EffectFailure
-    var code: String?
-}
-
 /// Calls of one region, signed
 /// (docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html).
 struct DynamoDBClient: Sendable {
@@ -20,7 +14,7 @@ struct DynamoDBClient: Sendable {
     private let remote: RemoteClient
     private let endpoint: RemoteEndpoint
     private let authority: String
-    private let clock: TargetClock
+    let walk: PageWalk
 
     /// - Throws: ``HTTP/SetupError`` for an endpoint or certificate file that cannot be used.
     init(
@@ -30,7 +24,7 @@ struct DynamoDBClient: Sendable {
         logger: Logger
     ) throws(SetupError) {
         signer = plan.signer
-        self.clock = clock
+        walk = PageWalk(clock: clock)
         let base = try RemoteBaseURL(plan.endpoint, plan.remote)
         authority = base.authority
         endpoint = try RemoteEndpoint(
@@ -46,19 +40,19 @@ struct DynamoDBClient: Sendable {
 
     /// Makes a call, and again while the server asks for a pause.
     ///
-    /// - Throws: ``DynamoDBFailure``; a condition that does not hold has the code
+    /// - Throws: ``CallFailure``; a condition that does not hold has the code
     ///   `ConditionalCheckFailedException`.
-    func send(_ operation: String, _ body: JSONValue) async throws(DynamoDBFailure) -> JSONValue {
+    func send(_ operation: String, _ body: JSONValue) async throws(CallFailure) -> JSONValue {
         var tries = 0
         while true {
-            do throws(DynamoDBFailure) {
+            do throws(CallFailure) {
                 return try await sendOnce(operation, body)
             } catch {
                 guard case .throttled = error.failure, tries < DynamoDBLimits.retriesMax else {
                     throw error
                 }
                 tries += 1
-                try await rest(RetryPolicy.changedDocument.delay(failures: tries))
+                try await walk.rest(RetryPolicy.changedDocument.delay(failures: tries))
             }
         }
     }
@@ -66,7 +60,7 @@ struct DynamoDBClient: Sendable {
     private func sendOnce(
         _ operation: String,
         _ body: JSONValue
-    ) async throws(DynamoDBFailure) -> JSONValue {
+    ) async throws(CallFailure) -> JSONValue {
         var writer = JSONWriter()
         writer.value(body)
         let message = AWSSigner.Message(
@@ -80,11 +74,11 @@ struct DynamoDBClient: Sendable {
             body: writer.bytes
         )
         var request = RemoteRequest(endpoint, encodedSuffix: "/", .raw(writer.bytes))
-        request.headers = signer.headers(for: message, at: clock.wall())
+        request.headers = signer.headers(for: message, at: walk.clock.wall())
         switch await remote.send(request) {
-        case .unsent: throw DynamoDBFailure(failure: .unreachable)
-        case .lost: throw DynamoDBFailure(failure: .lost)
-        case .oversized: throw DynamoDBFailure(failure: .unusable)
+        case .unsent: throw CallFailure(.unreachable)
+        case .lost: throw CallFailure(.lost)
+        case .oversized: throw CallFailure(.unusable)
         case .reply(let reply):
             let json = JSONValue(reply.body)
             guard reply.status == 200, let json, case .object = json else {
@@ -94,16 +88,11 @@ struct DynamoDBClient: Sendable {
         }
     }
 
-    /// - Throws: ``DynamoDBFailure`` when the work is called off.
-    func rest(_ duration: Duration) async throws(DynamoDBFailure) {
-        do { try await clock.rest(duration) } catch { throw DynamoDBFailure(failure: .lost) }
-    }
-
     /// Classifies an error
     /// (docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html).
-    private func failure(_ reply: RemoteReply, _ type: String?) -> DynamoDBFailure {
+    private func failure(_ reply: RemoteReply, _ type: String?) -> CallFailure {
         let code = type.map { String($0.split(separator: "#").last ?? "") }
-        let pause = reply.retryAfter.flatMap { RetryAfter.duration($0, now: clock.wall()) }
+        let pause = reply.retryAfter.flatMap { RetryAfter.duration($0, now: walk.clock.wall()) }
         let failure: EffectFailure =
             switch code {
             case "InternalServerError", "LimitExceededException",
@@ -121,6 +110,6 @@ struct DynamoDBClient: Sendable {
                 default: .unusable
                 }
             }
-        return DynamoDBFailure(failure: failure, code: code)
+        return CallFailure(failure, code: code)
     }
 }

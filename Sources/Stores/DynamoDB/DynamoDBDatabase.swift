@@ -47,11 +47,10 @@ struct DynamoDBDatabase: Sendable {
         from start: JSONValue?
     ) async throws(CallFailure) -> Page {
         var expression = DynamoDBExpression()
-        let key = expression.name(search.rule.attribute)
-        let value = expression.value(search.value)
+        let condition = expression.condition([(name: search.rule.attribute, value: search.value)])
         var call = call(search.table, search.rule.index, from: start)
         call += [
-            JSONValue.Member("KeyConditionExpression", .string("\(key) = \(value)")),
+            JSONValue.Member("KeyConditionExpression", .string(condition)),
             JSONValue.Member("ConsistentRead", .bool(!search.isLate)),
             JSONValue.Member("ScanIndexForward", .bool(!isReversed)),
         ]
@@ -66,11 +65,10 @@ struct DynamoDBDatabase: Sendable {
         from start: JSONValue?
     ) async throws(CallFailure) -> Page {
         var expression = DynamoDBExpression()
-        let key = expression.name(search.rule.attribute)
-        let value = expression.value(search.value)
+        let condition = expression.condition([(name: search.rule.attribute, value: search.value)])
         var call = call(search.table, nil, from: start)
         call += [
-            JSONValue.Member("FilterExpression", .string("\(key) = \(value)")),
+            JSONValue.Member("FilterExpression", .string(condition)),
             JSONValue.Member("ConsistentRead", true),
         ]
         return try await page(call, search, search.attributes, &expression, of: "Scan")
@@ -173,7 +171,7 @@ struct DynamoDBDatabase: Sendable {
                 guard tries <= DynamoDBLimits.retriesMax else {
                     throw CallFailure(.throttled(retryAfter: nil))
                 }
-                try await rest(RetryPolicy.changedDocument.delay(failures: tries))
+                try await client.walk.rest(RetryPolicy.changedDocument.delay(failures: tries))
             }
         }
     }
@@ -184,7 +182,7 @@ struct DynamoDBDatabase: Sendable {
     /// - Throws: ``CallFailure``.
     func delete(_ item: Item, _ search: Search) async throws(CallFailure) -> Bool {
         var expression = DynamoDBExpression()
-        let condition = expression.unchanged(read(item, search))
+        let condition = expression.condition(read(item, search))
         return try await change(
             "DeleteItem",
             [
@@ -205,7 +203,7 @@ struct DynamoDBDatabase: Sendable {
         masks: [String: String]
     ) async throws(CallFailure) -> Bool {
         var expression = DynamoDBExpression()
-        let condition = expression.unchanged(read(item, search))
+        let condition = expression.condition(read(item, search))
         var removed: [String] = []
         var masked: [String] = []
         for attribute in search.rule.released {
@@ -240,34 +238,22 @@ struct DynamoDBDatabase: Sendable {
         _ operation: String,
         _ members: [JSONValue.Member]
     ) async throws(CallFailure) -> Bool {
-        do throws(DynamoDBFailure) {
-            _ = try await client.send(operation, .object(members))
+        do throws(CallFailure) {
+            _ = try await send(operation, members)
             return true
         } catch {
-            if error.code == "ConditionalCheckFailedException" { return false }
-            throw CallFailure(error.failure)
+            guard error.code == "ConditionalCheckFailedException" else { throw error }
+            return false
         }
     }
 
     // MARK: Calls
 
-    func send(
+    private func send(
         _ operation: String,
         _ members: [JSONValue.Member]
     ) async throws(CallFailure) -> JSONValue {
-        do throws(DynamoDBFailure) {
-            return try await client.send(operation, .object(members))
-        } catch {
-            throw CallFailure(error.failure)
-        }
-    }
-
-    private func rest(_ duration: Duration) async throws(CallFailure) {
-        do throws(DynamoDBFailure) {
-            try await client.rest(duration)
-        } catch {
-            throw CallFailure(error.failure)
-        }
+        try await client.send(operation, .object(members))
     }
 
     private func call(
@@ -355,8 +341,8 @@ struct DynamoDBExpression {
         return name
     }
 
-    /// That attributes are as they were read; `nil` is one that was not there.
-    mutating func unchanged(_ attributes: [(name: String, value: JSONValue?)]) -> String {
+    /// That attributes have these values; `nil` is one that is not there.
+    mutating func condition(_ attributes: [(name: String, value: JSONValue?)]) -> String {
         attributes.map { attribute in
             let name = self.name(attribute.name)
             guard let value = attribute.value else { return "attribute_not_exists(\(name))" }

@@ -31,16 +31,12 @@ struct DynamoDBDiagnosis {
         of rule: ItemRule
     ) async throws(CallFailure) -> Result<DynamoDBTable, StoreSetupError> {
         let name = plan.prefix + rule.table
-        do throws(DynamoDBFailure) {
+        do throws(CallFailure) {
             let answer = try await client.send("DescribeTable", ["TableName": .string(name)])
-            guard let table = DynamoDBTable(answer) else {
-                throw DynamoDBFailure(failure: .unusable)
-            }
+            guard let table = DynamoDBTable(answer) else { throw CallFailure(.unusable) }
             return .success(table)
         } catch {
-            guard error.failure == .misconfigured, let code = error.code else {
-                throw CallFailure(error.failure)
-            }
+            guard error.failure == .misconfigured, let code = error.code else { throw error }
             return .failure(StoreSetupError(sentence(code, name)))
         }
     }

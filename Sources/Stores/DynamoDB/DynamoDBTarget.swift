@@ -28,7 +28,7 @@ package struct DynamoDBTarget: SweepingTarget, UserListing, CoverageSearching {
         self.clock = clock
         client = try DynamoDBClient(plan, on: group, clock: clock, logger: logger)
         database = DynamoDBDatabase(client: client, pageSize: plan.pageSize)
-        catalog = DynamoDBCatalog(database, clock: clock)
+        catalog = DynamoDBCatalog(client, clock: clock)
     }
 
     /// Backups, recovery and the stream of each table are residual copies.

@@ -5,11 +5,13 @@ struct CallFailure: Error, Hashable {
     let failure: EffectFailure
     /// The answer was a 404: nothing is at that address, or what its path names is not there.
     let isNotFound: Bool
+    /// The vendor's code, where there is one: a word of its documentation.
+    let code: String?
 
     /// A store has no user whose token could be refused: what its interface rejects means nothing.
-    init(_ failure: EffectFailure, isNotFound: Bool = false) {
+    init(_ failure: EffectFailure, isNotFound: Bool = false, code: String? = nil) {
         self.failure = failure == .rejected ? .unusable : failure
-        self.isNotFound = isNotFound
+        (self.isNotFound, self.code) = (isNotFound, code)
     }
 
     /// Whether the server refuses some calls.

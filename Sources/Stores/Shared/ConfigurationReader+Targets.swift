@@ -48,64 +48,36 @@ extension ConfigurationReader {
         _ places: [SectionPlace]
     ) {
         for (target, place) in zip(targets, places) {
-            guard let reference = target.keyedBy else { continue }
-            guard let source = targets.first(where: { $0.name == reference.target }) else {
-                report(
-                    reference,
-                    at: place,
-                    "there is no target '\(reference.target)'",
-                    nearest: reference.target.rawValue,
-                    in: targets.map(\.name.rawValue)
-                )
-                continue
-            }
-            guard source.store is any TableStore else {
-                log.report(
-                    .contradiction,
-                    "keyed_by",
-                    in: place,
-                    value: reference.description,
-                    "target '\(source.name)' is no database, so it has no rows with ids"
-                )
-                continue
-            }
-            guard source.keys.contains(where: { $0.name == reference.key }) else {
-                report(
-                    reference,
-                    at: place,
-                    "target '\(source.name)' has no key '\(reference.key)'",
-                    nearest: reference.key,
-                    in: source.keys.map(\.name)
-                )
-                continue
-            }
-            if let circle = Self.circle(from: target, among: targets) {
-                log.report(
-                    .contradiction,
-                    "keyed_by",
-                    in: place,
-                    value: reference.description,
-                    "the ids lead in a circle: " + circle.joined(separator: ", ")
-                )
-            }
+            guard let reference = target.keyedBy,
+                let (kind, cause) = Self.problem(of: reference, in: target, among: targets)
+            else { continue }
+            log.report(kind, "keyed_by", in: place, value: reference.description, cause)
         }
     }
 
-    private mutating func report(
-        _ reference: KeyReference,
-        at place: SectionPlace,
-        _ cause: String,
-        nearest name: String,
-        in names: [String]
-    ) {
-        let near = NearestName.find(name, in: names).map { "; did you mean '\($0)'?" } ?? ""
-        log.report(
-            .unknownValue,
-            "keyed_by",
-            in: place,
-            value: reference.description,
-            cause + near
-        )
+    private static func problem(
+        of reference: KeyReference,
+        in target: TargetConfiguration,
+        among targets: [TargetConfiguration]
+    ) -> (ConfigurationProblem.Kind, String)? {
+        guard let source = targets.first(where: { $0.name == reference.target }) else {
+            let near = near(reference.target.rawValue, in: targets.map(\.name.rawValue))
+            return (.unknownValue, "there is no target '\(reference.target)'" + near)
+        }
+        let place = "target '\(source.name)'"
+        guard source.store is any TableStore else {
+            return (.contradiction, place + " is no database, so it has no rows with ids")
+        }
+        guard source.keys.contains(where: { $0.name == reference.key }) else {
+            let near = near(reference.key, in: source.keys.map(\.name))
+            return (.unknownValue, place + " has no key '\(reference.key)'" + near)
+        }
+        guard let circle = Self.circle(from: target, among: targets) else { return nil }
+        return (.contradiction, "the ids lead in a circle: " + circle.joined(separator: ", "))
+    }
+
+    private static func near(_ name: String, in names: [String]) -> String {
+        NearestName.find(name, in: names).map { "; did you mean '\($0)'?" } ?? ""
     }
 
     /// The names on the way back to a target; `nil` when the way ends.

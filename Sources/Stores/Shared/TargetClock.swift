@@ -12,18 +12,6 @@ package struct TargetClock: Sendable {
     /// 64 random bits for the `random` mask.
     package let entropy: @Sendable () -> UInt64
 
-    package init(
-        wall: @escaping @Sendable () -> WallTime,
-        uptime: @escaping @Sendable () -> Duration,
-        rest: @escaping Sleep,
-        entropy: @escaping @Sendable () -> UInt64
-    ) {
-        self.wall = wall
-        self.uptime = uptime
-        self.rest = rest
-        self.entropy = entropy
-    }
-
     /// The machine's clocks; civil time is the caller's, as everywhere in the service.
     package static func system(wall: @escaping @Sendable () -> WallTime) -> TargetClock {
         TargetClock(
