@@ -239,8 +239,6 @@ struct PlannedItems {
     let isShared: Bool
     private(set) var all: [PlanItem] = []
 
-    init(isShared: Bool) { self.isShared = isShared }
-
     mutating func add(_ items: [PlanItem]) {
         for item in items {
             let index = all.firstIndex {

@@ -2,7 +2,6 @@ import Encoding
 package import Engine
 import HTTP
 package import Lifecycle
-import Synchronization
 
 /// A store that only a program or a service of the operator's own can reach.
 ///
@@ -102,35 +101,20 @@ package struct DelegatedTarget: UserListing {
             guard !order.isStopped else { return nil }
             if let failure = halt.failure { return .failure(failure) }
             let reply = await delegate.ask(question(operation, order))
-            halt.note(reply)
+            if let failure = reply.failure { halt.note(failure) }
             return reply
         }
         return zip(orders, replies).map { ($0.user, $1) }
     }
-
-    /// What keeps the rest of a call from being asked.
-    private final class Halt: Sendable {
-        private let state = Mutex<EffectFailure?>(nil)
-
-        var failure: EffectFailure? { state.withLock { $0 } }
-
-        func note(_ reply: ObjectReply) {
-            guard let failure = reply.halt else { return }
-            state.withLock { $0 = $0 ?? failure }
-        }
-    }
 }
 
 extension ObjectReply {
-    /// The failure that every further question would meet; one user's own failures are none.
-    ///
-    /// "Working" is one user's: its purge goes on.
-    fileprivate var halt: EffectFailure? {
+    /// "Working" is no failure of the store: the purge of one user goes on.
+    fileprivate var failure: EffectFailure? {
         switch self {
         case .answer(let json):
-            let failure = EffectFailure(ofObject: json)
-            return json["outcome"]?.string != "working" && failure.isOfAll ? failure : nil
-        case .failure(let failure): return failure.isOfAll ? failure : nil
+            json["outcome"]?.string == "working" ? nil : EffectFailure(ofObject: json)
+        case .failure(let failure): failure
         }
     }
 }

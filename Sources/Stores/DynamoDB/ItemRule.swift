@@ -62,11 +62,6 @@ struct ItemRule: Hashable, Sendable, CustomStringConvertible {
 
     /// The user of a value; `nil` for a value of another form.
     func user(of text: String) -> UserID? {
-        let (bytes, head, tail) = (Array(text.utf8), Array(before.utf8), Array(after.utf8))
-        guard bytes.count > head.count + tail.count, bytes.starts(with: head),
-            bytes.suffix(tail.count).elementsEqual(tail)
-        else { return nil }
-        let id = bytes[head.count..<(bytes.count - tail.count)]
-        return String(validating: id, as: UTF8.self).flatMap { UserID($0) }
+        text.enclosed(by: before, after).flatMap { UserID($0) }
     }
 }

@@ -43,7 +43,8 @@ package actor FilesTarget: UserListing, CoverageSearching {
                 continue
             }
             do throws(FilesError) {
-                answers.append(.done(PurgeCounts(entries: try remove(order))))
+                let entries = try counters(order, .remove).flatMap(Self.entries)
+                answers.append(.done(PurgeCounts(entries: entries)))
             } catch {
                 answers.append(.failure(error.failure))
             }
@@ -160,10 +161,6 @@ package actor FilesTarget: UserListing, CoverageSearching {
         return left.count
     }
 
-    private func remove(_ order: PurgeOrder) throws(FilesError) -> [PurgeCounts.Entry] {
-        try counters(order, .remove).flatMap(Self.entries)
-    }
-
     private static func entries(_ path: String, _ counter: TreeWalk.Counter) -> [PurgeCounts.Entry]
     {
         var entries = [
@@ -265,30 +262,21 @@ package actor FilesTarget: UserListing, CoverageSearching {
             }
             try go(into: FileName(name), rest, of: user, in: directory, isHidden: isHidden, body)
         case .wildcard(let wildcard):
-            var place: Int64 = 0
-            while true {
-                let entries = try directory.entries(from: place)
-                guard let last = entries.last else { return }
-                place = last.nextPlace
-                for entry in entries {
-                    guard let text = entry.name.text else { continue }
-                    let isPassedOver = PathPattern.isHidden(text, from: wildcard)
-                    guard isPassedOver || PathPattern.matches(text, wildcard: wildcard) else {
-                        continue
-                    }
-                    // A link that a wildcard meets is no folder; one that the pattern names is
-                    // refused.
-                    let facts = try directory.facts(of: entry.name)
-                    guard rest.isEmpty || facts?.isDirectory == true else { continue }
-                    let name = entry.name
-                    let isHidden = isHidden || isPassedOver
-                    do throws(OpenDirectory.Failure) {
-                        try go(into: name, rest, of: user, in: directory, isHidden: isHidden, body)
-                    } catch {
-                        // No path of ours leads through it: that it is closed stops nobody.
-                        guard isPassedOver, error.isClosed else { throw error }
-                        try body(directory, name, isHidden)
-                    }
+            try directory.forEachEntry { (entry) throws(OpenDirectory.Failure) in
+                let name = entry.name
+                guard let text = name.text else { return }
+                let isPassedOver = PathPattern.isHidden(text, from: wildcard)
+                guard isPassedOver || PathPattern.matches(text, wildcard: wildcard) else { return }
+                // A link that a wildcard meets is no folder; one that the pattern names is refused.
+                let facts = try directory.facts(of: name)
+                guard rest.isEmpty || facts?.isDirectory == true else { return }
+                let isHidden = isHidden || isPassedOver
+                do throws(OpenDirectory.Failure) {
+                    try go(into: name, rest, of: user, in: directory, isHidden: isHidden, body)
+                } catch {
+                    // No path of ours leads through it: that it is closed stops nobody.
+                    guard isPassedOver, error.isClosed else { throw error }
+                    try body(directory, name, isHidden)
                 }
             }
         }

@@ -147,6 +147,17 @@ final class OpenDirectory {
         return found
     }
 
+    /// Goes through all entries, `.` and `..` left out.
+    func forEachEntry(_ body: (DirectoryEntry) throws(Failure) -> Void) throws(Failure) {
+        var place: Int64 = 0
+        while true {
+            let entries = try entries(from: place)
+            guard let last = entries.last else { return }
+            place = last.nextPlace
+            for entry in entries { try body(entry) }
+        }
+    }
+
     private func readChunk(into found: inout [DirectoryEntry]) throws(Failure) -> Bool {
         var failure: Int32 = 0
         var isEnd = false

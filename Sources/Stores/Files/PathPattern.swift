@@ -19,8 +19,8 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
             switch self {
             case .name(let wanted): wanted == name
             case .wildcard(let wildcard): PathPattern.matches(name, wildcard: wildcard)
-            case .user(let prefix, let suffix):
-                PathPattern.isUser(name, prefix: prefix, suffix: suffix)
+            // Byte for byte, as the purge writes it.
+            case .user(let prefix, let suffix): name.enclosed(by: prefix, suffix) != nil
             }
         }
     }
@@ -72,13 +72,6 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
     /// Whether these names stand on the way to what it leads to, or inside of that.
     func leads(through names: [String]) -> Bool {
         zip(steps, names).allSatisfy { $0.fits($1) }
-    }
-
-    /// Whether a name has something between these, byte for byte as the purge writes it.
-    static func isUser(_ name: String, prefix: String, suffix: String) -> Bool {
-        name.utf8.starts(with: prefix.utf8)
-            && name.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
-            && name.utf8.count > prefix.utf8.count + suffix.utf8.count
     }
 
     /// The file name that stands for a user; `nil` when no file can have it.

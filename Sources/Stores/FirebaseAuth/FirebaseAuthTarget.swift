@@ -1,5 +1,5 @@
 package import Engine
-package import HTTP
+import HTTP
 package import Lifecycle
 
 /// The accounts of Firebase Authentication or Identity Platform: sessions are ended, then the
@@ -15,21 +15,9 @@ package struct FirebaseAuthTarget: UserListing {
     static let row = "accounts"
 
     package let name: TargetName
-
-    private let accounts: IdentityToolkit
-    private let clock: TargetClock
-
-    /// Prepares the target.
-    ///
-    /// - Parameters:
-    ///   - name: The configured name.
-    ///   - accounts: Where the accounts are.
-    ///   - clock: Dates the end of sessions, and paces reading.
-    package init(name: TargetName, accounts: IdentityToolkit, clock: TargetClock) {
-        self.name = name
-        self.accounts = accounts
-        self.clock = clock
-    }
+    let accounts: IdentityToolkit
+    /// Dates the end of sessions, and paces reading.
+    let clock: TargetClock
 
     /// Looks each account up, ends its sessions and deletes it.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
@@ -98,7 +86,6 @@ package struct FirebaseAuthTarget: UserListing {
         TargetFindings(problems: await problems(withOutages: withOutages))
     }
 
-    /// Closes the connections.
     package func shutdown() async { await accounts.shutdown() }
 
     private func problems(withOutages: Bool) async -> [String] {

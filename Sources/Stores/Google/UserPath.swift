@@ -60,15 +60,8 @@ struct UserPath: Sendable, CustomStringConvertible {
 
     /// The user whose name stands behind ``root``.
     func user(in name: String) -> UserID? {
-        let bytes = Array(name.utf8)
-        guard bytes.count > before.utf8.count + after.utf8.count, bytes.starts(with: before.utf8),
-            bytes.suffix(after.utf8.count).elementsEqual(after.utf8)
-        else { return nil }
-        let id = String(
-            validating: bytes[before.utf8.count..<(bytes.count - after.utf8.count)],
-            as: UTF8.self
-        )
-        return id.flatMap { UserID($0) }.flatMap { names(of: $0) == nil ? nil : $0 }
+        name.enclosed(by: before, after).flatMap { UserID($0) }
+            .flatMap { names(of: $0) == nil ? nil : $0 }
     }
 
     /// The names for one user; `nil` for an id that no name can hold, and for one that would name

@@ -11,20 +11,11 @@ enum HTTPAuthorizer: Sendable {
     case tokens(HTTPTokenSource)
     case aws(AWSSigner)
 
-    /// What is called, as a signature covers it.
-    struct Message {
-        let method: String
-        let authority: String
-        let path: String
-        let query: [(name: String, value: String)]
-        let body: [UInt8]
-    }
-
     /// The headers to add, and the token among them.
     ///
     /// - Throws: ``HTTPFailure`` when no token can be had.
     func headers(
-        for message: Message,
+        for message: AWSSigner.Message,
         at time: WallTime
     ) async throws(HTTPFailure) -> (headers: [(name: String, value: String)], token: Secret?) {
         switch self {
@@ -37,15 +28,7 @@ enum HTTPAuthorizer: Sendable {
                 throw HTTPFailure(.unusable, "token_url gave a token that no header can carry")
             }
             return ([(name: "Authorization", value: bearer.text)], token)
-        case .aws(let signer):
-            let signed = AWSSigner.Message(
-                method: message.method,
-                authority: message.authority,
-                path: message.path,
-                query: message.query,
-                body: message.body
-            )
-            return (signer.headers(for: signed, at: time), nil)
+        case .aws(let signer): return (signer.headers(for: message, at: time), nil)
         }
     }
 }

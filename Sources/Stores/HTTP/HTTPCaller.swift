@@ -48,7 +48,7 @@ struct HTTPCaller: Sendable {
         // A token may end before its time: one more try with another one.
         for isLast in [false, true] {
             try await pace.wait()
-            let message = HTTPAuthorizer.Message(
+            let message = AWSSigner.Message(
                 method: step.method.rawValue,
                 authority: base.authority,
                 path: basePath + path,
@@ -101,16 +101,22 @@ struct HTTPCaller: Sendable {
             }
             return (String(parts[0]), query)
         }
-        var query: [(name: String, value: String)] = []
-        for field in step.query where field.value.whole != .cursor || values.cursor != nil {
-            query.append(
-                (
-                    name: PercentEncoding.encode(field.name),
-                    value: PercentEncoding.encode(try field.value.fill(values, .field))
-                )
-            )
+        let query = try fill(step.query, values).map {
+            (name: PercentEncoding.encode($0.name), value: PercentEncoding.encode($0.value))
         }
         return (try step.path.fill(values, .path), query)
+    }
+
+    /// Without the cursor of a first page, which has none.
+    private func fill(
+        _ fields: [HTTPStep.Field],
+        _ values: HTTPValues
+    ) throws(HTTPFailure) -> [(name: String, value: String)] {
+        var filled: [(name: String, value: String)] = []
+        for field in fields where field.value.whole != .cursor || values.cursor != nil {
+            filled.append((name: field.name, value: try field.value.fill(values, .field)))
+        }
+        return filled
     }
 
     private func body(
@@ -123,12 +129,7 @@ struct HTTPCaller: Sendable {
             var writer = JSONWriter()
             writer.value(try json.fill(values) ?? .null)
             return (writer.bytes, "application/json")
-        case .form(let fields):
-            var filled: [(name: String, value: String)] = []
-            for field in fields where field.value.whole != .cursor || values.cursor != nil {
-                filled.append((name: field.name, value: try field.value.fill(values, .field)))
-            }
-            return (Self.encoded(filled), Self.formType)
+        case .form(let fields): return (Self.encoded(try fill(fields, values)), Self.formType)
         }
     }
 

@@ -84,16 +84,14 @@ struct HTTPPages {
                 ids.append("")
                 continue
             }
-            guard let id = pointer.value(in: item)?.plainText, Self.isID(id) else {
+            // As a user id: neither empty nor long, without control characters.
+            guard let id = pointer.value(in: item)?.plainText, UserID(id) != nil else {
                 throw .malformed("a thing that was found has no usable id at 'id'")
             }
             ids.append(id)
         }
         return ids
     }
-
-    /// As a user id: neither empty nor long, without control characters.
-    private static func isID(_ text: String) -> Bool { UserID(text) != nil }
 
     /// Whether there is a next page, which is then the one to ask for.
     private mutating func turn(

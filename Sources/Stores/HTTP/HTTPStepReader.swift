@@ -10,11 +10,7 @@ struct HTTPStepReader {
 
     let group: Group
     let constants: [String: String]
-    private var steps: [HTTPStep] = []
-
-    init(group: Group, constants: [String: String]) {
-        (self.group, self.constants) = (group, constants)
-    }
+    private(set) var steps: [HTTPStep] = []
 
     mutating func read(
         _ sections: [SettingsSection],

@@ -143,15 +143,9 @@ extension TextRule {
     static let nextPage = TextRule(
         "next page",
         "a JSON pointer, or link-header"
-    ) { $0 == "link-header" || JSONPointer.accepts($0) }
+    ) { $0 == "link-header" || jsonPointer.accepts($0) }
     static let fieldText = TextRule(
         "value",
         "at most 1024 characters without control characters"
     ) { $0.unicodeScalars.count <= 1024 && isPrintable($0) }
-}
-
-extension JSONPointer {
-    fileprivate static func accepts(_ text: String) -> Bool {
-        TextRule.isPrintable(text) && JSONPointer(text) != nil
-    }
 }

@@ -248,18 +248,9 @@ package struct HTTPTarget: UserListing {
             do throws(HTTPFailure) {
                 return try await body(order)
             } catch {
-                if error.failure.isOfAll { halt.failure = error.failure }
+                halt.note(error.failure)
                 return failed(error.failure)
             }
-        }
-    }
-
-    private final class Halt: Sendable {
-        private let state = Mutex<EffectFailure?>(nil)
-
-        var failure: EffectFailure? {
-            get { state.withLock { $0 } }
-            set { state.withLock { $0 = newValue } }
         }
     }
 }

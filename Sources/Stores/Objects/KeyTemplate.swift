@@ -55,16 +55,8 @@ struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
 
     /// The user whose key this is, or what a listing by ``delimiter`` shows of theirs.
     func user(in name: String) -> UserID? {
-        let (bytes, head) = (Array(name.utf8), Array(before.utf8))
-        let tail = Array((delimiter ?? after).utf8)
-        guard bytes.count > head.count + tail.count, bytes.starts(with: head),
-            bytes.suffix(tail.count).elementsEqual(tail)
-        else { return nil }
-        let id = String(
-            validating: bytes[head.count..<(bytes.count - tail.count)],
-            as: UTF8.self
-        )
-        return id.flatMap { UserID($0) }.flatMap { key(of: $0) == nil ? nil : $0 }
+        name.enclosed(by: before, delimiter ?? after).flatMap { UserID($0) }
+            .flatMap { key(of: $0) == nil ? nil : $0 }
     }
 
     /// What all users' keys begin with.

@@ -129,7 +129,7 @@ package struct RedisStore: DrillCopying {
         }
         return RedisTarget(
             plan: plan,
-            on: environment.adapters.eventLoopGroup,
+            group: environment.adapters.eventLoopGroup,
             clock: environment.clock
         )
     }

@@ -7,17 +7,11 @@ import NIOCore
 /// A connection lasts for one call. An interrupted purge finds what is left when it is asked again.
 /// Redis keeps no creation times, so there is no time cutoff.
 package struct RedisTarget: UserListing, CoverageSearching {
-    package let name: TargetName
-    private let plan: RedisTargetPlan
-    private let group: any EventLoopGroup
-    private let clock: TargetClock
+    let plan: RedisTargetPlan
+    let group: any EventLoopGroup
+    let clock: TargetClock
 
-    init(plan: RedisTargetPlan, on group: any EventLoopGroup, clock: TargetClock) {
-        name = plan.name
-        self.plan = plan
-        self.group = group
-        self.clock = clock
-    }
+    package var name: TargetName { plan.name }
 
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders, .remove, stopped: .stopped) { sweep, connection throws(RedisError) in
@@ -92,7 +86,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
             return .found(
                 try await connected { connection throws(RedisError) in
                     let sweep = RedisSweep(plan, .preview, of: [], over: connection, clock: clock)
-                    var scan = RedisUserScan(sweep, where: isWanted)
+                    var scan = RedisUserScan(sweep: sweep, isWanted: isWanted)
                     try await scan.run()
                     return Array(scan.found)
                 }

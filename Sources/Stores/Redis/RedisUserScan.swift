@@ -6,11 +6,6 @@ struct RedisUserScan {
     let isWanted: @Sendable (UserID) -> Bool
     private(set) var found: Set<UserID> = []
 
-    init(_ sweep: RedisSweep, where isWanted: @escaping @Sendable (UserID) -> Bool) {
-        self.sweep = sweep
-        self.isWanted = isWanted
-    }
-
     /// Looks at every name that a rule may be for.
     mutating func run() async throws(RedisError) {
         try await lookAtKeys()

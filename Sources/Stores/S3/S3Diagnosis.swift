@@ -2,13 +2,8 @@ import Lifecycle
 
 /// Tries everything that a purge does on keys that nobody has.
 struct S3Diagnosis {
-    private let plan: S3TargetPlan
-    private let bucket: S3Bucket
-
-    init(_ plan: S3TargetPlan, _ bucket: S3Bucket) {
-        self.plan = plan
-        self.bucket = bucket
-    }
+    let plan: S3TargetPlan
+    let bucket: S3Bucket
 
     /// One sentence per problem; what waiting mends is one only `withOutages`.
     func problems(withOutages: Bool) async -> [String] {

@@ -42,9 +42,8 @@ package struct S3Target: ObjectTarget {
 
     /// Whether the bucket is there and permits what a purge needs.
     package func inspect(withOutages: Bool) async -> TargetFindings {
-        TargetFindings(
-            problems: await S3Diagnosis(plan, bucket).problems(withOutages: withOutages)
-        )
+        let diagnosis = S3Diagnosis(plan: plan, bucket: bucket)
+        return TargetFindings(problems: await diagnosis.problems(withOutages: withOutages))
     }
 
     package func shutdown() async { await client.shutdown() }

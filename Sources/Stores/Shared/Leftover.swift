@@ -8,12 +8,7 @@ struct Leftover: Sendable {
     /// Something is dated later than now, so the clock is behind that of the store.
     var isAhead = false
     /// The first place of such a thing, without the user's id.
-    private var place: String?
-
-    init(count: Int = 0, isAhead: Bool = false) {
-        self.count = count
-        self.isAhead = isAhead
-    }
+    private(set) var place: String?
 
     /// Adds what was found at a place, as the configuration names it.
     mutating func add(_ found: Leftover, at place: String) {

@@ -167,7 +167,7 @@ struct RedisFixture {
     ) -> RedisTarget {
         RedisTarget(
             plan: plan,
-            on: MultiThreadedEventLoopGroup.singleton,
+            group: MultiThreadedEventLoopGroup.singleton,
             clock: .patient(rest: rest)
         )
     }

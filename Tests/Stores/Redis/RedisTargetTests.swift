@@ -311,7 +311,7 @@ struct RedisTargetTests {
         let uptime = Mutex(Duration.zero)
         let target = RedisTarget(
             plan: try fixture.plan(["user:{user_id}"]),
-            on: MultiThreadedEventLoopGroup.singleton,
+            group: MultiThreadedEventLoopGroup.singleton,
             clock: TargetClock(
                 wall: { present },
                 uptime: {
