@@ -6,17 +6,6 @@ struct DynamoDBSweep: UserSweep {
     typealias Item = DynamoDBDatabase.Item
     typealias Search = DynamoDBDatabase.Search
 
-    /// What was found by one rule.
-    private struct Counter {
-        var count = 0
-        /// Newer than the cutoff.
-        var newerCount = 0
-        /// Of the count, those without a date where others have one.
-        var undatedCount = 0
-        /// Something is dated later than any date can be.
-        var isAhead = false
-    }
-
     /// What an item is to this order.
     private enum Verdict {
         case due(isUndated: Bool)
@@ -42,7 +31,7 @@ struct DynamoDBSweep: UserSweep {
         try await settle(search)
         // The key says whose an item is, and nothing else is compared.
         let isPlain = rule.index == nil && column(search) == nil && rule.released.isEmpty
-        var counter = Counter()
+        var counter = SweepCounter()
         try await walk.pages { position throws(CallFailure) in
             let page = try await database.items(search, from: position)
             if isPlain {
@@ -56,14 +45,8 @@ struct DynamoDBSweep: UserSweep {
             }
             return page.next
         }
-        return PurgeCounts(entries: [
-            PurgeCounts.Entry(
-                name: rule.description,
-                action: rule.released.isEmpty ? "delete" : "anonymize",
-                rowCount: counter.count,
-                newerCount: counter.newerCount
-            )
-        ])
+        let action = rule.released.isEmpty ? PlanItem.Action.delete : .anonymize
+        return PurgeCounts(entries: [counter.entry(rule.description, action)])
     }
 
     /// Changes one item, if it is due; again when it has changed meanwhile.
@@ -94,7 +77,7 @@ struct DynamoDBSweep: UserSweep {
     func preview(_ rule: ItemRule) async throws(CallFailure) -> [PlanItem] {
         let search = try await search(rule)
         try await settle(search)
-        var counter = Counter()
+        var counter = SweepCounter()
         try await walk.pages { position throws(CallFailure) in
             let page = try await database.items(search, from: position)
             try await look(at: page.items, search, &counter)
@@ -119,7 +102,7 @@ struct DynamoDBSweep: UserSweep {
     func remaining(_ rule: ItemRule) async throws(CallFailure) -> Leftover {
         let search = try await search(rule)
         try await settle(search)
-        var counter = Counter()
+        var counter = SweepCounter()
         var pageCount = 0
         try await walk.pages { position throws(CallFailure) in
             let page = try await database.items(search, isReversed: true, from: position)
@@ -129,7 +112,7 @@ struct DynamoDBSweep: UserSweep {
             return isEnough ? nil : page.next
         }
         if rule.index != nil, plan.verifiesByScan, counter.count == 0 {
-            var scanned = Counter()
+            var scanned = SweepCounter()
             try await walk.pages { position throws(CallFailure) in
                 let page = try await database.scannedItems(search, from: position)
                 for item in page.items { note(try verdict(item, search), &scanned) }
@@ -143,7 +126,7 @@ struct DynamoDBSweep: UserSweep {
     private func look(
         at items: [Item],
         _ search: Search,
-        _ counter: inout Counter
+        _ counter: inout SweepCounter
     ) async throws(CallFailure) {
         let verdicts: [Verdict] =
             if search.rule.index == nil {
@@ -168,7 +151,7 @@ struct DynamoDBSweep: UserSweep {
         return verdicts
     }
 
-    private func note(_ verdict: Verdict, _ counter: inout Counter) {
+    private func note(_ verdict: Verdict, _ counter: inout SweepCounter) {
         switch verdict {
         case .due(let isUndated):
             counter.count += 1

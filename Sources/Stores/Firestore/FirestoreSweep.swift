@@ -16,17 +16,6 @@ struct FirestoreSweep: UserSweep {
         }
     }
 
-    /// What was found by one rule.
-    private struct Counter {
-        var count = 0
-        /// Newer than the cutoff.
-        var newerCount = 0
-        /// Something is dated later than now.
-        var isAhead = false
-        /// Counting stopped at a bound.
-        var isCut = false
-    }
-
     /// Times that a failed write, or a page of documents that others keep changing, is tried again:
     /// six seconds in all.
     static let retriesMax = 6
@@ -42,7 +31,7 @@ struct FirestoreSweep: UserSweep {
     // MARK: Removal
 
     func remove(_ place: Place) async throws(CallFailure) -> PurgeCounts {
-        var counter = Counter()
+        var counter = SweepCounter()
         switch place {
         case .document(_, let path):
             try await removeDescendants(of: path, &counter)
@@ -55,7 +44,7 @@ struct FirestoreSweep: UserSweep {
             }
         case .query(let query):
             // Once a document is gone, nothing leads to what it had below.
-            var below = Counter()
+            var below = SweepCounter()
             try await removePages(&counter) { after throws(CallFailure) in
                 let page = try await database.matches(query, user, by: .equal, after: after)
                 for document in page where plan.includesSubcollections && isDue(document) {
@@ -66,19 +55,12 @@ struct FirestoreSweep: UserSweep {
             counter.count += below.count
             counter.newerCount += below.newerCount
         }
-        return PurgeCounts(entries: [
-            PurgeCounts.Entry(
-                name: "\(place)",
-                action: "delete",
-                rowCount: counter.count,
-                newerCount: counter.newerCount
-            )
-        ])
+        return PurgeCounts(entries: [counter.entry("\(place)")])
     }
 
     private func removeDescendants(
         of path: [String],
-        _ counter: inout Counter
+        _ counter: inout SweepCounter
     ) async throws(CallFailure) {
         try await removePages(&counter) { after throws(CallFailure) in
             try await database.descendants(of: path, after: after)
@@ -87,7 +69,7 @@ struct FirestoreSweep: UserSweep {
 
     /// Deletes page after page; the next one begins behind the last document that stays.
     private func removePages(
-        _ counter: inout Counter,
+        _ counter: inout SweepCounter,
         _ list: (String?) async throws(CallFailure) -> [Document]
     ) async throws(CallFailure) {
         var after: String?
@@ -143,13 +125,13 @@ struct FirestoreSweep: UserSweep {
     // MARK: Counting
 
     func preview(_ place: Place) async throws(CallFailure) -> [PlanItem] {
-        var counter = Counter()
+        var counter = SweepCounter()
         switch place {
         case .document(_, let path):
             if let document = try await database.document(at: path) { note(document, &counter) }
             try await countDescendants(of: path, &counter)
         case .query(let query):
-            var below = Counter()
+            var below = SweepCounter()
             try await countPages(&counter) { after throws(CallFailure) in
                 let page = try await database.matches(query, user, by: .equal, after: after)
                 for document in page where plan.includesSubcollections && isDue(document) {
@@ -160,19 +142,12 @@ struct FirestoreSweep: UserSweep {
             counter.count += below.count
             counter.newerCount += below.newerCount
         }
-        return [
-            PlanItem(
-                name: "\(place)",
-                action: .delete,
-                count: counter.count,
-                newerCount: counter.newerCount
-            )
-        ]
+        return [PlanItem(deletion: counter.entry("\(place)"))]
     }
 
     private func countDescendants(
         of path: [String],
-        _ counter: inout Counter
+        _ counter: inout SweepCounter
     ) async throws(CallFailure) {
         try await countPages(&counter) { after throws(CallFailure) in
             try await database.descendants(of: path, after: after)
@@ -181,7 +156,7 @@ struct FirestoreSweep: UserSweep {
 
     /// Notes page after page; `isBounded` ends at a bound once something due is found.
     private func countPages(
-        _ counter: inout Counter,
+        _ counter: inout SweepCounter,
         isBounded: Bool = false,
         _ list: (String?) async throws(CallFailure) -> [Document]
     ) async throws(CallFailure) {
@@ -214,7 +189,7 @@ struct FirestoreSweep: UserSweep {
             case document([String])
             case collection([String], from: String?)
         }
-        var counter = Counter()
+        var counter = SweepCounter()
         if let document = try await database.document(at: path) { note(document, &counter) }
         var steps = [Step.document(path)]
         var pageCount = 0
@@ -242,7 +217,7 @@ struct FirestoreSweep: UserSweep {
     /// Asks by another operator, and for the server's own count.
     private func remaining(_ query: FieldQuery) async throws(CallFailure) -> Leftover {
         let total = try await database.count(query, user)
-        var counter = Counter()
+        var counter = SweepCounter()
         try await countPages(&counter, isBounded: true) { after throws(CallFailure) in
             try await database.matches(query, user, by: .within, after: after)
         }
@@ -255,7 +230,7 @@ struct FirestoreSweep: UserSweep {
         document.createdAt.map { $0 <= cutoff } ?? false
     }
 
-    private func note(_ document: Document, _ counter: inout Counter) {
+    private func note(_ document: Document, _ counter: inout SweepCounter) {
         guard document.createdAt != nil else { return }
         if isDue(document) { counter.count += 1 } else { counter.newerCount += 1 }
         if let time = document.createdAt, time > walk.clock.wall() { counter.isAhead = true }
