@@ -39,21 +39,15 @@ struct CloudBucket: ObjectBucket {
     private let now: @Sendable () -> WallTime
 
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
-    init(
-        _ plan: CloudStorageTargetPlan,
-        client: GoogleClient,
-        settings: RemoteSettings,
-        now: @escaping @Sendable () -> WallTime
-    ) throws(SetupError) {
-        self.now = now
+    init(_ plan: CloudStorageTargetPlan, _ session: GoogleSession) throws(SetupError) {
+        now = session.clock.wall
         name = plan.bucket
         path = "/" + PercentEncoding.encode(plan.bucket)
         pageSize = plan.pageSize
         store = try GoogleStore(
             baseURL: plan.baseURL ?? "https://storage.googleapis.com",
             path: "/storage/v1/b",
-            client: client,
-            settings: settings
+            session
         )
     }
 
@@ -222,9 +216,8 @@ struct CloudBucket: ObjectBucket {
             case .unclear:
                 let reason = reading.json?.member(at: "error.errors.0.reason")?.string
                 let isHeld = reason == "objectUnderActiveHold"
-                return .locked(
-                    copies(isHeld ? .objectsUnderHold : .objectsUnderRetention, until: nil)
-                )
+                let phrase: ResidualPhrase = isHeld ? .objectsUnderHold : .objectsUnderRetention
+                return .locked(PurgeCounts.ResidualCopies(phrase, name, until: nil))
             case .failure(let failure): return .failure(failure)
             }
         } catch {
@@ -236,13 +229,6 @@ struct CloudBucket: ObjectBucket {
         of version: ObjectVersion,
         _ listing: Listing
     ) async throws(CallFailure) -> PurgeCounts.ResidualCopies? { version.lock }
-
-    private func copies(
-        _ phrase: ResidualPhrase,
-        until: WallTime?
-    ) -> PurgeCounts.ResidualCopies {
-        PurgeCounts.ResidualCopies(phrase, name, until: until)
-    }
 
     // MARK: Answers
 
@@ -262,7 +248,7 @@ struct CloudBucket: ObjectBucket {
     /// object's own retention (…/docs/object-lock); one that has ended protects nothing.
     private func lock(_ json: JSONValue) throws(CallFailure) -> PurgeCounts.ResidualCopies? {
         let isHeld = ["temporaryHold", "eventBasedHold"].contains { json[$0]?.bool == true }
-        if isHeld { return copies(.objectsUnderHold, until: nil) }
+        if isHeld { return PurgeCounts.ResidualCopies(.objectsUnderHold, name, until: nil) }
         var until: WallTime?
         for member in ["retentionExpirationTime", "retention.retainUntilTime"] {
             guard let value = json.member(at: member) else { continue }
@@ -270,7 +256,7 @@ struct CloudBucket: ObjectBucket {
             until = max(until ?? time, time)
         }
         guard let until, until > now() else { return nil }
-        return copies(.objectsUnderRetention, until: until)
+        return PurgeCounts.ResidualCopies(.objectsUnderRetention, name, until: until)
     }
 
     private func time(_ json: JSONValue?) throws(CallFailure) -> WallTime {

@@ -13,26 +13,17 @@ package struct CloudStorageTarget: ObjectTarget, GoogleTarget {
     /// (cloud.google.com/storage/docs/resumable-uploads, "Session URIs").
     static let uploadLifetime = Duration.seconds(7 * 86_400)
 
-    package let name: TargetName
+    let session: GoogleSession
     let bucket: CloudBucket
-    let clock: TargetClock
-    let client: GoogleClient
     private let plan: CloudStorageTargetPlan
 
-    var templates: [KeyTemplate] { plan.templates }
-
-    init(
-        plan: CloudStorageTargetPlan,
-        client: GoogleClient,
-        settings: RemoteSettings,
-        clock: TargetClock
-    ) throws(SetupError) {
-        name = plan.name
-        self.plan = plan
-        self.clock = clock
-        self.client = client
-        bucket = try CloudBucket(plan, client: client, settings: settings, now: clock.wall)
+    init(_ plan: CloudStorageTargetPlan, _ session: GoogleSession) throws(SetupError) {
+        (self.plan, self.session) = (plan, session)
+        bucket = try CloudBucket(plan, session)
     }
+
+    package var name: TargetName { plan.name }
+    var templates: [KeyTemplate] { plan.templates }
 
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders) { sweep throws(CallFailure) in

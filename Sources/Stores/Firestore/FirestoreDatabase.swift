@@ -40,19 +40,14 @@ struct FirestoreDatabase: Sendable {
     private let pageSize: Int
 
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
-    init(
-        _ plan: FirestoreTargetPlan,
-        client: GoogleClient,
-        settings: RemoteSettings
-    ) throws(SetupError) {
+    init(_ plan: FirestoreTargetPlan, _ session: GoogleSession) throws(SetupError) {
         prefix = "projects/\(plan.project)/databases/\(plan.database)/documents"
         path = "/" + plan.database
         pageSize = plan.pageSize
         store = try GoogleStore(
             baseURL: plan.baseURL ?? "https://firestore.googleapis.com",
             path: "/v1/projects/\(plan.project)/databases",
-            client: client,
-            settings: settings
+            session
         )
     }
 

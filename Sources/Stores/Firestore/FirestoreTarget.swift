@@ -13,25 +13,17 @@ package struct FirestoreTarget: SweepingTarget, GoogleTarget, UserListing, Cover
     /// firestore.proto, `google.api.oauth_scopes`.
     static let scopes = ["https://www.googleapis.com/auth/datastore"]
 
-    package let name: TargetName
     let plan: FirestoreTargetPlan
+    let session: GoogleSession
     let database: FirestoreDatabase
-    let clock: TargetClock
-    let client: GoogleClient
     private let ramp = WriteRamp()
 
-    init(
-        plan: FirestoreTargetPlan,
-        client: GoogleClient,
-        settings: RemoteSettings,
-        clock: TargetClock
-    ) throws(SetupError) {
-        name = plan.name
-        self.plan = plan
-        self.clock = clock
-        self.client = client
-        database = try FirestoreDatabase(plan, client: client, settings: settings)
+    init(_ plan: FirestoreTargetPlan, _ session: GoogleSession) throws(SetupError) {
+        (self.plan, self.session) = (plan, session)
+        database = try FirestoreDatabase(plan, session)
     }
+
+    package var name: TargetName { plan.name }
 
     /// Earlier versions of what is deleted are residual copies.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {

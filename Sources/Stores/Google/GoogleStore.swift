@@ -22,11 +22,10 @@ struct GoogleStore: Sendable {
     init(
         baseURL: String,
         path: String,
-        client: GoogleClient,
-        settings: RemoteSettings
+        _ session: GoogleSession
     ) throws(SetupError) {
-        self.client = client
-        let base = try RemoteBaseURL(baseURL, settings)
+        client = session.client
+        let base = try RemoteBaseURL(baseURL, session.settings)
         var endpoints: [String: RemoteEndpoint] = [:]
         for method in [HTTPMethod.GET, .POST, .PATCH, .DELETE] {
             endpoints[method.rawValue] = try RemoteEndpoint(base, path: path, method: method)

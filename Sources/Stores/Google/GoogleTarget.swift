@@ -9,21 +9,18 @@ protocol GoogleTarget: PurgeTarget {
     /// What a token must be good for.
     static var scopes: [String] { get }
 
-    var client: GoogleClient { get }
+    var session: GoogleSession { get }
 
     /// Prepares the calls; no connection is made yet.
     ///
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
-    init(
-        plan: Plan,
-        client: GoogleClient,
-        settings: RemoteSettings,
-        clock: TargetClock
-    ) throws(SetupError)
+    init(_ plan: Plan, _ session: GoogleSession) throws(SetupError)
 }
 
 extension GoogleTarget {
-    package func shutdown() async { await client.shutdown() }
+    var clock: TargetClock { session.clock }
+
+    package func shutdown() async { await session.client.shutdown() }
 }
 
 extension GoogleAccess {
@@ -43,10 +40,8 @@ extension GoogleAccess {
             },
             { client, settings in
                 try Target(
-                    plan: plan,
-                    client: client,
-                    settings: settings,
-                    clock: environment.clock
+                    plan,
+                    GoogleSession(client: client, settings: settings, clock: environment.clock)
                 )
             }
         )

@@ -16,24 +16,16 @@ package struct RealtimeDatabaseTarget: SweepingTarget, GoogleTarget, UserListing
         "https://www.googleapis.com/auth/userinfo.email",
     ]
 
-    package let name: TargetName
-    let client: GoogleClient
+    let session: GoogleSession
     private let plan: RealtimeDatabaseTargetPlan
     private let tree: RealtimeTree
-    private let clock: TargetClock
 
-    init(
-        plan: RealtimeDatabaseTargetPlan,
-        client: GoogleClient,
-        settings: RemoteSettings,
-        clock: TargetClock
-    ) throws(SetupError) {
-        name = plan.name
-        self.plan = plan
-        self.clock = clock
-        self.client = client
-        tree = try RealtimeTree(plan, client: client, settings: settings)
+    init(_ plan: RealtimeDatabaseTargetPlan, _ session: GoogleSession) throws(SetupError) {
+        (self.plan, self.session) = (plan, session)
+        tree = try RealtimeTree(plan, session)
     }
+
+    package var name: TargetName { plan.name }
 
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders) { _ in [] }

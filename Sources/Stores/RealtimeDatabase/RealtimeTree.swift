@@ -22,20 +22,11 @@ struct RealtimeTree: Sendable {
     private let namespace: [(name: String, value: String)]
 
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
-    init(
-        _ plan: RealtimeDatabaseTargetPlan,
-        client: GoogleClient,
-        settings: RemoteSettings
-    ) throws(SetupError) {
+    init(_ plan: RealtimeDatabaseTargetPlan, _ session: GoogleSession) throws(SetupError) {
         pageSize = plan.pageSize
         // firebase.google.com/docs/emulator-suite/connect_rtdb, "REST API".
         namespace = plan.namespace.map { [("ns", $0)] } ?? []
-        store = try GoogleStore(
-            baseURL: plan.baseURL,
-            path: "",
-            client: client,
-            settings: settings
-        )
+        store = try GoogleStore(baseURL: plan.baseURL, path: "", session)
     }
 
     /// The first keys at a place, without what is below them.

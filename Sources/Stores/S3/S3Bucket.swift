@@ -189,7 +189,9 @@ struct S3Bucket: ObjectBucket {
         // Only versions have locks.
         guard !version.id.isEmpty, listing != .uploads else { return nil }
         let hold = try await detail("legal-hold", of: version)
-        if hold?["Status"]?.text == "ON" { return copies(.versionsUnderLegalHold, until: nil) }
+        if hold?["Status"]?.text == "ON" {
+            return PurgeCounts.ResidualCopies(.versionsUnderLegalHold, name, until: nil)
+        }
         guard let retention = try await detail("retention", of: version) else { return nil }
         return try lock(retention, at: now())
     }
@@ -206,18 +208,9 @@ struct S3Bucket: ObjectBucket {
         }
         let end = try time(until)
         guard end > now else { return nil }
-        let isGovernance = mode == "GOVERNANCE"
-        return copies(
-            isGovernance ? .versionsUnderGovernance : .versionsUnderCompliance,
-            until: end
-        )
-    }
-
-    private func copies(
-        _ phrase: ResidualPhrase,
-        until: WallTime?
-    ) -> PurgeCounts.ResidualCopies {
-        PurgeCounts.ResidualCopies(phrase, name, until: until)
+        let phrase: ResidualPhrase =
+            mode == "GOVERNANCE" ? .versionsUnderGovernance : .versionsUnderCompliance
+        return PurgeCounts.ResidualCopies(phrase, name, until: end)
     }
 
     private func detail(

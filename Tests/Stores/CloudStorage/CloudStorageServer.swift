@@ -121,16 +121,18 @@ struct CloudStorageFixture {
             now: { FilesFixture.now() }
         )
         target = try CloudStorageTarget(
-            plan: CloudStorageTargetPlan(
+            CloudStorageTargetPlan(
                 name: TargetName("objects"),
                 baseURL: "http://127.0.0.1:\(server.port)",
                 bucket: bucket,
                 templates: try prefixes.map { try KeyTemplate($0, isPrefix: true) }
                     + objects.map { try KeyTemplate($0, isPrefix: false) }
             ),
-            client: client,
-            settings: settings,
-            clock: .patient(wall: FilesFixture.now())
+            GoogleSession(
+                client: client,
+                settings: settings,
+                clock: .patient(wall: FilesFixture.now())
+            )
         )
     }
 

@@ -25,12 +25,7 @@ struct CloudStorageTargetTests {
                 + objects.map { try KeyTemplate($0, isPrefix: false) }
         )
         plan.pageSize = pageSize
-        return try CloudStorageTarget(
-            plan: plan,
-            client: bench.client,
-            settings: bench.settings,
-            clock: GoogleBench.clock(rest)
-        )
+        return try CloudStorageTarget(plan, bench.session(rest))
     }
 
     @Test("every generation of one user's objects goes, nothing of another")

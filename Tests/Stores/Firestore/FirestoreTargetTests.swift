@@ -31,12 +31,7 @@ struct FirestoreTargetTests {
         )
         plan.pageSize = pageSize
         plan.batchSize = min(20, pageSize)
-        return try FirestoreTarget(
-            plan: plan,
-            client: bench.client,
-            settings: bench.settings,
-            clock: GoogleBench.clock(rest)
-        )
+        return try FirestoreTarget(plan, bench.session(rest))
     }
 
     @Test("a user's documents go with all below them, missing parents or not, and nobody else's")

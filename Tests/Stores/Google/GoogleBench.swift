@@ -50,6 +50,12 @@ struct GoogleBench: Sendable {
         try await sandbox.shutdown()
     }
 
+    func session(
+        _ rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+    ) -> GoogleSession {
+        GoogleSession(client: client, settings: settings, clock: Self.clock(rest))
+    }
+
     /// The bench's time, with rests that a test can break.
     static func clock(
         _ rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }

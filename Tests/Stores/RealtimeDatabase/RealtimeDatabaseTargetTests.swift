@@ -27,12 +27,7 @@ struct RealtimeDatabaseTargetTests {
             namespace: namespace
         )
         plan.pageSize = pageSize
-        return try RealtimeDatabaseTarget(
-            plan: plan,
-            client: bench.client,
-            settings: bench.settings,
-            clock: GoogleBench.clock(rest)
-        )
+        return try RealtimeDatabaseTarget(plan, bench.session(rest))
     }
 
     @Test("what is at one user's paths goes, nothing of another")
