@@ -32,6 +32,19 @@ package struct HTTPStore: StoreKind {
         let allowsPlainHTTP: Bool
         let allowsPrivateAddresses: Bool
         let timeout: Duration
+
+        func settings(of owner: RemoteOwner) -> RemoteSettings {
+            var settings = RemoteSettings(
+                owner: owner,
+                allowsPlainLoopback: allowsPlainHTTP,
+                caFile: caFile,
+                concurrency: 8
+            )
+            settings.allowsPrivateAddresses = allowsPrivateAddresses || allowsPlainHTTP
+            settings.timeoutTotal = timeout
+            settings.answerMax = HTTPCaller.answerMax
+            return settings
+        }
     }
 
     package init(_ section: inout SettingsSection, _ problems: inout SectionProblems) {
@@ -70,39 +83,7 @@ package struct HTTPStore: StoreKind {
     package var cutoff: StoreCutoff { .none("an HTTP API has no timestamps here", remedy: nil) }
 
     package func open(_ environment: StoreEnvironment) async throws -> HTTPTarget {
-        var remote = RemoteSettings(
-            owner: environment.owner,
-            allowsPlainLoopback: connection.allowsPlainHTTP,
-            caFile: connection.caFile,
-            concurrency: 8
-        )
-        remote.allowsPrivateAddresses =
-            connection.allowsPrivateAddresses || connection.allowsPlainHTTP
-        remote.timeoutTotal = connection.timeout
-        remote.answerMax = HTTPCaller.answerMax
-        let plan = HTTPTargetPlan(
-            name: environment.name,
-            erase: erase,
-            verify: verify,
-            users: users,
-            constants: constants,
-            checkID: checkID,
-            callsPerMinute: callsPerMinute,
-            remote: remote
-        )
-        let host = try HTTPTarget.Host(
-            baseURL: baseURL,
-            auth: auth,
-            secret: keyCredential.map(environment.line)
-        )
-        let verifyHost = try verifyHost.map { other in
-            try HTTPTarget.Host(
-                baseURL: other.baseURL,
-                auth: other.auth,
-                secret: other.keyCredential.map(environment.line)
-            )
-        }
-        return try await HTTPTarget.open(plan, at: host, verifyHost, environment.adapters)
+        try await HTTPTarget.open(self, environment)
     }
 
     // MARK: Checks

@@ -5,7 +5,7 @@ import NIOHTTP1
 
 extension HTTPTarget {
     /// One host and the secret that goes to it alone.
-    struct Host {
+    private struct Host {
         let baseURL: String
         let auth: HTTPAuth
         let secret: Secret?
@@ -17,18 +17,31 @@ extension HTTPTarget {
     /// - Throws: ``HTTP/SetupError`` for a URL or certificate file that cannot be used, and
     ///   ``StoreSetupError`` for a secret that no header can carry.
     static func open(
-        _ plan: HTTPTargetPlan,
-        at host: Host,
-        _ verifyHost: Host?,
-        _ adapters: AdapterEnvironment,
-        clock: TargetClock? = nil
+        _ plan: HTTPStore,
+        _ environment: StoreEnvironment
     ) async throws -> HTTPTarget {
-        let remote = try RemoteClient(plan.remote, in: adapters)
+        let host = Host(
+            baseURL: plan.baseURL,
+            auth: plan.auth,
+            secret: try plan.keyCredential.map(environment.line)
+        )
+        let verifyHost = try plan.verifyHost.map { other in
+            Host(
+                baseURL: other.baseURL,
+                auth: other.auth,
+                secret: try other.keyCredential.map(environment.line)
+            )
+        }
+        let remote = try RemoteClient(
+            plan.connection.settings(of: environment.owner),
+            in: environment.adapters
+        )
         do {
-            let clock = clock ?? .system(wall: adapters.now)
-            let caller = try caller(of: plan, at: host, remote, clock)
-            let verifier = try verifyHost.map { try Self.caller(of: plan, at: $0, remote, clock) }
-            return HTTPTarget(plan, caller, verifier: verifier ?? caller, clock)
+            let caller = try caller(of: plan, at: host, remote, environment)
+            let verifier = try verifyHost.map {
+                try Self.caller(of: plan, at: $0, remote, environment)
+            }
+            return HTTPTarget(plan, caller, verifier: verifier ?? caller, environment)
         } catch {
             await remote.shutdown()
             throw error
@@ -36,12 +49,14 @@ extension HTTPTarget {
     }
 
     private static func caller(
-        of plan: HTTPTargetPlan,
+        of plan: HTTPStore,
         at host: Host,
         _ remote: RemoteClient,
-        _ clock: TargetClock
+        _ environment: StoreEnvironment
     ) throws -> HTTPCaller {
-        let base = try RemoteBaseURL(host.baseURL, plan.remote)
+        let settings = plan.connection.settings(of: environment.owner)
+        let clock = environment.clock
+        let base = try RemoteBaseURL(host.baseURL, settings)
         var endpoints: [HTTPStep.Method: RemoteEndpoint] = [:]
         for method in HTTPStep.Method.allCases {
             endpoints[method] = try RemoteEndpoint(
@@ -55,10 +70,10 @@ extension HTTPTarget {
             base: base,
             endpoints: endpoints,
             authorizer: try host.auth.authorizer(
-                plan.name,
+                environment.name,
                 at: base.text,
                 host.secret,
-                plan.remote,
+                settings,
                 remote,
                 now: clock.wall
             ),

@@ -11,7 +11,8 @@ import Synchronization
 package struct HTTPTarget: UserListing {
     package let name: TargetName
 
-    private let plan: HTTPTargetPlan
+    /// What is asked of the API.
+    private let plan: HTTPStore
     private let caller: HTTPCaller
     /// Of the host that answers the steps of verification, mostly the same.
     private let verifier: HTTPCaller
@@ -22,12 +23,12 @@ package struct HTTPTarget: UserListing {
 
     /// Prepares the target; no connection is made yet.
     init(
-        _ plan: HTTPTargetPlan,
+        _ plan: HTTPStore,
         _ caller: HTTPCaller,
         verifier: HTTPCaller,
-        _ clock: TargetClock
+        _ environment: StoreEnvironment
     ) {
-        (name, self.plan, self.clock) = (plan.name, plan, clock)
+        (name, self.plan, clock) = (environment.name, plan, environment.clock)
         (self.caller, self.verifier) = (caller, verifier)
     }
 
@@ -231,7 +232,9 @@ package struct HTTPTarget: UserListing {
 
     /// A completed deletion whose promise is still open.
     private func isPromised(_ order: PurgeOrder) -> Bool {
-        guard let promised = plan.promised, let erasedAt = order.erasedAt else { return false }
+        guard let promised = plan.erase.compactMap(\.promised).max(),
+            let erasedAt = order.erasedAt
+        else { return false }
         return clock.wall() < erasedAt + promised
     }
 
