@@ -64,6 +64,11 @@ extension EngineCore {
         guard identityOwners[identity] == .request(id) else { return }
         let revocation = window[id]?.loaded.request.revocations.first { $0.identity == identity }
         guard !(revocation?.isBusy ?? false) else { return }
+        release(identity, at: provider, now: now)
+    }
+
+    /// Queues the calls that waited for an identity to be free.
+    mutating func release(_ identity: IdentityID, at provider: ProviderName, now: WallTime) {
         identityOwners[identity] = nil
         for call in callsBehind.removeValue(forKey: identity) ?? [] {
             enqueueCall(call, to: provider, at: now)
@@ -260,7 +265,7 @@ extension EngineCore {
 
 extension RequestEffect {
     /// What a call at a provider is about; `nil` for all else.
-    fileprivate var token: (identity: IdentityID, credential: CredentialID)? {
+    var token: (identity: IdentityID, credential: CredentialID)? {
         switch self {
         case .check(let identity, let id), .revoke(let identity, let id),
             .confirm(let identity, let id):

@@ -51,7 +51,7 @@ extension EngineCore {
     }
 
     /// A number of its own: what began before is known by a smaller one.
-    private mutating func mark() -> ReadNumber {
+    mutating func mark() -> ReadNumber {
         lastRead = ReadNumber(value: lastRead.value + 1)
         return lastRead
     }
@@ -292,10 +292,7 @@ extension EngineCore {
             guard let identity = event.identity ?? event.postponedIdentity,
                 identityOwners[identity] == .former
             else { return }
-            identityOwners[identity] = nil
-            for call in callsBehind.removeValue(forKey: identity) ?? [] {
-                enqueueCall(call, to: provider, at: now)
-            }
+            release(identity, at: provider, now: now)
         case .planned(let id, _):
             guard endCall(of: id, read) else { return plans.finished() }
             consume(input, at: now)
@@ -453,10 +450,6 @@ extension StateChange {
 extension RequestEvent {
     /// Of a call that the shell did not begin.
     fileprivate var postponedIdentity: IdentityID? {
-        guard case .postponed(let effect, _) = self else { return nil }
-        return switch effect {
-        case .check(let identity, _), .revoke(let identity, _), .confirm(let identity, _): identity
-        case .lookUp, .plan, .purge, .verify, .pauseProvider, .pauseTarget, .announce: nil
-        }
+        if case .postponed(let effect, _) = self { effect.token?.identity } else { nil }
     }
 }

@@ -147,10 +147,7 @@ extension EngineCore {
     private mutating func endRenewal(_ id: CredentialID, at now: WallTime) {
         guard let due = renewals.open.removeValue(forKey: id)?.due else { return }
         guard identityOwners[due.identity] == .renewal else { return }
-        identityOwners[due.identity] = nil
-        for call in callsBehind.removeValue(forKey: due.identity) ?? [] {
-            enqueueCall(call, to: due.provider, at: now)
-        }
+        release(due.identity, at: due.provider, now: now)
     }
 
     mutating func renewed(_ id: CredentialID, _ answer: CheckAnswer, at now: WallTime) {

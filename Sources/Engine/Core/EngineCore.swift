@@ -308,15 +308,13 @@ package struct EngineCore: Sendable {
     }
 
     mutating func beginRead() -> ReadNumber {
-        lastRead = ReadNumber(value: lastRead.value + 1)
-        readsUnderWay.insert(lastRead)
+        readsUnderWay.insert(mark())
         return lastRead
     }
 
     /// Begins to accept requests; the number shows how old they are when they come.
     package mutating func beginAdmission() -> ReadNumber {
-        lastRead = ReadNumber(value: lastRead.value + 1)
-        admissionsUnderWay.insert(lastRead)
+        admissionsUnderWay.insert(mark())
         return lastRead
     }
 

@@ -26,14 +26,9 @@ package struct EnginePorts: Sendable {
         rechecks: (any RecheckOpener)? = nil,
         spool: (any SpoolReader)? = nil
     ) {
-        self.store = store
-        self.vault = vault
-        self.hasher = hasher
-        self.observer = observer
-        self.clock = clock
-        self.makeRowNonce = makeRowNonce
-        self.rechecks = rechecks
-        self.spool = spool
+        (self.store, self.vault, self.hasher) = (store, vault, hasher)
+        (self.observer, self.clock, self.makeRowNonce) = (observer, clock, makeRowNonce)
+        (self.rechecks, self.spool) = (rechecks, spool)
     }
 }
 
@@ -51,10 +46,8 @@ package struct EngineAdapters: Sendable {
         directory: (any IdentityDirectory)? = nil,
         rules: [TargetName: [PurgePlan.Rule]] = [:]
     ) {
-        self.providers = providers
-        self.targets = targets
-        self.directory = directory
-        self.rules = rules
+        (self.providers, self.targets) = (providers, targets)
+        (self.directory, self.rules) = (directory, rules)
     }
 }
 
