@@ -12,12 +12,6 @@ package struct SignedNote: Hashable, Sendable {
         /// ``NoteKey/id`` of the key.
         package let keyID: [UInt8]
         package let bytes: [UInt8]
-
-        package init(keyName: String, keyID: [UInt8], bytes: [UInt8]) {
-            self.keyName = keyName
-            self.keyID = keyID
-            self.bytes = bytes
-        }
     }
 
     /// With its final newline.

@@ -1,7 +1,8 @@
-import Ledger
 import Lifecycle
 import Testing
 import Vault
+
+@testable import Ledger
 
 @Suite("Checkpoints and notes")
 struct NoteTests {
