@@ -71,74 +71,55 @@ struct DynamoDBDiagnosis {
             attributes: [rule.attribute] + rule.released,
             isLate: rule.index.flatMap { table.indexes[$0] }?.isGlobal ?? false
         )
-        var problems: [String] = []
-        for (action, call) in calls(search) {
-            if try await CallFailure.isRefused(call) {
-                problems.append("the access key lacks \(action) for '\(rule)'")
-            }
-        }
-        return problems + (try await datingProblems(rule, table))
+        let lacking = try await lackingActions(search)
+        return lacking.map { "the access key lacks \($0) for '\(rule)'" }
+            + (try await datingProblems(rule, table))
     }
 
-    /// What a purge calls.
+    /// Makes the calls of a purge.
     ///
     /// The keys are those of nobody's items, and conditions hold for none.
-    private func calls(
+    private func lackingActions(
         _ search: DynamoDBDatabase.Search
-    ) -> [(String, () async throws(CallFailure) -> Void)] {
+    ) async throws(CallFailure) -> [String] {
+        var lacking: [String] = []
+        func probe(
+            _ action: String,
+            _ call: () async throws(CallFailure) -> Void
+        ) async throws(CallFailure) {
+            if try await CallFailure.isRefused(call) { lacking.append(action) }
+        }
         let item = DynamoDBDatabase.Item(key: key(search.table), attributes: [:])
-        var calls: [(String, () async throws(CallFailure) -> Void)] = [
-            (
-                "dynamodb:Query",
-                { () throws(CallFailure) in _ = try await database.items(search, from: nil) }
-            ),
-            (
-                "dynamodb:GetItem",
-                { () throws(CallFailure) in _ = try await database.item(item, search) }
-            ),
-        ]
-        // Such an item would need the attribute that it is asked not to have.
-        let present = [JSONValue.Member(search.rule.attribute, search.value)]
-        let nobody = DynamoDBDatabase.Item(key: item.key, attributes: .object(present))
+        try await probe("dynamodb:Query") { () throws(CallFailure) in
+            _ = try await database.items(search, from: nil)
+        }
+        try await probe("dynamodb:GetItem") { () throws(CallFailure) in
+            _ = try await database.item(item, search)
+        }
         if search.rule.released.isEmpty {
-            calls.append(
-                (
-                    "dynamodb:DeleteItem",
-                    { () throws(CallFailure) in _ = try await database.delete(nobody, search) }
-                )
-            )
-            calls.append(
-                (
-                    "dynamodb:BatchWriteItem",
-                    { () throws(CallFailure) in
-                        guard search.rule.index == nil else { return }
-                        try await database.delete([item], of: search.table)
-                    }
-                )
-            )
+            // Such an item would need the attribute that it is asked not to have.
+            let present = [JSONValue.Member(search.rule.attribute, search.value)]
+            let nobody = DynamoDBDatabase.Item(key: item.key, attributes: .object(present))
+            try await probe("dynamodb:DeleteItem") { () throws(CallFailure) in
+                _ = try await database.delete(nobody, search)
+            }
+            try await probe("dynamodb:BatchWriteItem") { () throws(CallFailure) in
+                guard search.rule.index == nil else { return }
+                try await database.delete([item], of: search.table)
+            }
         } else {
             let full = search.attributes.map { JSONValue.Member($0, search.value) }
             let released = DynamoDBDatabase.Item(key: item.key, attributes: .object(full))
-            calls.append(
-                (
-                    "dynamodb:UpdateItem",
-                    { () throws(CallFailure) in
-                        _ = try await database.release(released, search, masks: plan.masks)
-                    }
-                )
-            )
+            try await probe("dynamodb:UpdateItem") { () throws(CallFailure) in
+                _ = try await database.release(released, search, masks: plan.masks)
+            }
         }
         if plan.verifiesByScan, search.rule.index != nil {
-            calls.append(
-                (
-                    "dynamodb:Scan",
-                    { () throws(CallFailure) in
-                        _ = try await database.sample(of: search.rule.attribute, in: search.table)
-                    }
-                )
-            )
+            try await probe("dynamodb:Scan") { () throws(CallFailure) in
+                _ = try await database.sample(of: search.rule.attribute, in: search.table)
+            }
         }
-        return calls
+        return lacking
     }
 
     /// A key of no item: random, and the smallest of its type where it is no text.

@@ -141,10 +141,7 @@ extension ResidualPhrase {
         "earlier states of table '%' in point-in-time recovery"
     )
 
-    static let tableBackups = ResidualPhrase(
-        "table_backups",
-        "backups of table '%'"
-    )
+    static let tableBackups = ResidualPhrase("table_backups", "backups of table '%'")
 
     static let tableStream = ResidualPhrase(
         "table_stream",

@@ -128,27 +128,15 @@ struct DynamoDBSweep: UserSweep {
         _ search: Search,
         _ counter: inout SweepCounter
     ) async throws(CallFailure) {
-        let verdicts: [Verdict] =
-            if search.rule.index == nil {
-                try verdicts(items, search)
-            } else {
-                try await map(items) { listed throws(CallFailure) in
-                    guard let item = try await database.item(listed, search) else {
-                        return .settled
-                    }
-                    return try verdict(item, search)
-                }
-            }
+        guard search.rule.index != nil else {
+            for item in items { note(try verdict(item, search), &counter) }
+            return
+        }
+        let verdicts = try await map(items) { listed throws(CallFailure) in
+            guard let item = try await database.item(listed, search) else { return .settled }
+            return try verdict(item, search)
+        }
         for verdict in verdicts { note(verdict, &counter) }
-    }
-
-    private func verdicts(
-        _ items: [Item],
-        _ search: Search
-    ) throws(CallFailure) -> [Verdict] {
-        var verdicts: [Verdict] = []
-        for item in items { verdicts.append(try verdict(item, search)) }
-        return verdicts
     }
 
     private func note(_ verdict: Verdict, _ counter: inout SweepCounter) {

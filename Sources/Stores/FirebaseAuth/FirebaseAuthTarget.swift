@@ -119,10 +119,7 @@ package struct FirebaseAuthTarget: UserListing {
         case .none, .done:
             var counts = Self.counts(deleted: 1)
             counts.note(
-                PurgeCounts.ResidualCopies(
-                    .idTokens,
-                    until: time + Self.tokenLifetime
-                )
+                PurgeCounts.ResidualCopies(.idTokens, until: time + Self.tokenLifetime)
             )
             return .done(counts)
         }

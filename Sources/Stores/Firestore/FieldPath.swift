@@ -1,3 +1,5 @@
+import Settings
+
 /// The names that lead to a field of a document (google.firestore.v1, `Document.fields`): simple
 /// ones of letters, digits and `_`, or ones in backticks, where a backslash escapes, with dots
 /// between.
@@ -24,17 +26,11 @@ struct FieldPath {
 
     private static func name(_ rest: inout ArraySlice<UInt8>) -> String? {
         guard rest.first == UInt8(ascii: "`") else {
-            let simple = rest.prefix { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
+            let simple = rest.prefix {
+                TextRule.isLower($0) || TextRule.isUpper($0) || TextRule.isDigit($0)
+                    || $0 == UInt8(ascii: "_")
             }
-            guard let first = simple.first, !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= first)
-            else { return nil }
+            guard let first = simple.first, !TextRule.isDigit(first) else { return nil }
             rest = rest.dropFirst(simple.count)
             return String(decoding: simple, as: UTF8.self)
         }

@@ -161,9 +161,7 @@ struct HTTPRun {
             counts.note(PurgeCounts.ResidualCopies(text: keeps, until: nil))
         }
         guard let promised = step.promised else { return }
-        counts.note(
-            PurgeCounts.ResidualCopies(.promised, until: now() + promised)
-        )
+        counts.note(PurgeCounts.ResidualCopies(.promised, until: now() + promised))
     }
 
     private func isOver(

@@ -17,23 +17,18 @@ struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``MalformedTemplate`` for anything that could reach another user: the prefix
     ///   `users/{user_id}` would take the objects of user `12` for user `1`.
     init(_ text: String, isPrefix: Bool) throws(MalformedTemplate) {
+        func malformed(_ requirement: String) -> MalformedTemplate {
+            MalformedTemplate(text: text, requirement: requirement)
+        }
         let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
         guard parts.count == 2, text.utf8.count <= Self.byteCountMax,
             text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else {
-            throw MalformedTemplate(
-                text: text,
-                requirement: "contain {user_id} exactly once and no control characters"
-            )
+            throw malformed("contain {user_id} exactly once and no control characters")
         }
         guard
             !isPrefix || parts[1].first.map({ $0.isASCII && !$0.isLetter && !$0.isNumber }) == true
-        else {
-            throw MalformedTemplate(
-                text: text,
-                requirement: "have a separator such as '/' behind {user_id}"
-            )
-        }
+        else { throw malformed("have a separator such as '/' behind {user_id}") }
         description = text
         self.isPrefix = isPrefix
         before = String(parts[0])

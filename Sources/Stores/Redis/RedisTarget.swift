@@ -198,12 +198,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
                 "\(RedisLimits.replicaWait)"
             )
             if (reply.integer ?? 0) < replicas {
-                copies.append(
-                    PurgeCounts.ResidualCopies(
-                        .laggingCaches,
-                        until: nil
-                    )
-                )
+                copies.append(PurgeCounts.ResidualCopies(.laggingCaches, until: nil))
             }
         }
         return copies

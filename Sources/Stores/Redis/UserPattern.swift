@@ -1,4 +1,5 @@
 import Lifecycle
+import Settings
 
 /// A name of Redis in which the user id stands as one component: `session:{user_id}:*`.
 ///
@@ -17,18 +18,14 @@ struct UserPattern: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``MalformedTemplate`` for anything that could reach another user.
     init(_ text: String) throws(MalformedTemplate) {
-        let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
-        guard parts.count == 2 else {
-            throw MalformedTemplate(text: text, requirement: "contain {user_id} exactly once")
+        func malformed(_ requirement: String) -> MalformedTemplate {
+            MalformedTemplate(text: text, requirement: requirement)
         }
+        let parts = text.split(separator: "{user_id}", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { throw malformed("contain {user_id} exactly once") }
         guard text.utf8.count <= Self.byteCountMax,
             text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
-        else {
-            throw MalformedTemplate(
-                text: text,
-                requirement: "have at most \(Self.byteCountMax) bytes, no control characters"
-            )
-        }
+        else { throw malformed("have at most \(Self.byteCountMax) bytes, no control characters") }
         before = NameGlob(String(parts[0]))
         after = NameGlob(String(parts[1]))
         description = text
@@ -36,20 +33,13 @@ struct UserPattern: Hashable, Sendable, CustomStringConvertible {
             $0.map(Self.isSeparator) ?? true
         }
         guard isParted, before.endsBeforeWildcard, after.startsBeforeWildcard else {
-            throw MalformedTemplate(
-                text: text,
-                requirement: "have a separator such as ':' between {user_id} and a wildcard"
-            )
+            throw malformed("have a separator such as ':' between {user_id} and a wildcard")
         }
     }
 
     private static func isSeparator(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "*"), 0x80...0xff:
-            false
-        default: true
-        }
+        byte < 0x80 && byte != UInt8(ascii: "*") && !TextRule.isLower(byte)
+            && !TextRule.isUpper(byte) && !TextRule.isDigit(byte)
     }
 
     /// The names of one user; `nil` when the id holds a separator.
