@@ -34,9 +34,7 @@ package struct KeyReplayTarget: TargetWrapper, UserListing {
         await own(orders).verify(in: inner)
     }
 
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         let answer = await inner.listedUsers(where: isWanted)
         guard case .unknown(let why) = answer else { return answer }
         return .unknown(

@@ -94,7 +94,7 @@ package protocol UserListing: PurgeTarget {
     /// Lists the wanted users that the store has; `isWanted` is called for each of its users.
     ///
     /// A replay after a restore needs it: the service keeps only keyed hashes of erased ids.
-    func users(where isWanted: @escaping @Sendable (UserID) -> Bool) async -> UsersAnswer
+    func users(where isWanted: @escaping UserFilter) async -> UsersAnswer
 }
 
 /// A store that can spare chosen rows.

@@ -9,11 +9,12 @@ package enum UsersAnswer: Sendable {
     case failure(EffectFailure)
 }
 
+/// Which users a listing is asked for.
+package typealias UserFilter = @Sendable (UserID) -> Bool
+
 extension PurgeTarget {
     /// What the store lists of wanted users, if it can list any.
-    func listedUsers(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    func listedUsers(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         guard let store = self as? any UserListing ?? store as? any UserListing else {
             return .unknown("a store of this kind does not list its users")
         }

@@ -64,9 +64,7 @@ package struct DynamoDBTarget: SweepingTarget, UserListing, CoverageSearching {
     package func shutdown() async { await client.shutdown() }
 
     /// Goes through the keys of all items of each rule.
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         var found: Set<UserID> = []
         do throws(CallFailure) {
             for rule in plan.rules {

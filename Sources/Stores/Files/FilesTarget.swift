@@ -78,9 +78,7 @@ package actor FilesTarget: UserListing, CoverageSearching {
     }
 
     /// Reads the names where a path has the user id.
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         do throws(FilesError) {
             let root = try openRoot()
             let paths = plan.paths

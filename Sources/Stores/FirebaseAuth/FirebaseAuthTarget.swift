@@ -56,9 +56,7 @@ package struct FirebaseAuthTarget: UserListing {
     }
 
     /// Goes through all accounts, a page at a time.
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         var found: Set<UserID> = []
         var token: Secret?
         do throws(CallFailure) {

@@ -81,9 +81,7 @@ package struct HTTPTarget: UserListing {
     }
 
     /// Goes through the list of users, where the configuration has one.
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         guard let step = plan.users.first else {
             return .unknown("no [[target.users]] lists its users")
         }

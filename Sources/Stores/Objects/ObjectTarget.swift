@@ -27,9 +27,7 @@ extension ObjectTarget {
     }
 
     /// Goes through the users that the keys name.
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         var found: Set<UserID> = []
         do throws(CallFailure) {
             for template in templates {

@@ -61,9 +61,7 @@ package struct RealtimeDatabaseTarget: SweepingTarget, GoogleTarget, UserListing
     }
 
     /// Reads the keys that are named after users, all of one place in one answer, as it comes.
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         let found = Mutex(Set<UserID>())
         do throws(CallFailure) {
             for path in plan.paths {

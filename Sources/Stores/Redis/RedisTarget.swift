@@ -79,9 +79,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
     package func shutdown() async {}
 
     /// Goes through all keys and members that a rule may be for.
-    package func users(
-        where isWanted: @escaping @Sendable (UserID) -> Bool
-    ) async -> UsersAnswer {
+    package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         do throws(RedisError) {
             return .found(
                 try await connected { connection throws(RedisError) in
