@@ -192,7 +192,7 @@ let shims: [Target] = [
 
 let support: Target = .target(
     name: "TestSupport",
-    dependencies: ["Encoding", "Sandbox"],
+    dependencies: ["Encoding", "Ledger", "Sandbox"],
     path: "Tests/Support",
     swiftSettings: settings
 )
@@ -201,7 +201,7 @@ let suites: [Target] = [
     tests("Lifecycle", ["Lifecycle"]),
     tests("Engine", ["Engine", "Lifecycle"]),
     tests("Cryptography", ["Cryptography", "Encoding"]),
-    tests("Ledger", ["Ledger", "Lifecycle", "Vault", .subprocess]),
+    tests("Ledger", ["Ledger", "Lifecycle", "Vault", .subprocess, "TestSupport"]),
     tests(
         "Storage",
         [

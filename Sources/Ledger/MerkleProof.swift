@@ -1,4 +1,4 @@
-/// Makes and checks the inclusion proof of a Merkle tree (RFC 9162 §2.1.3, the hashes of RFC 6962).
+/// Makes the inclusion proof of a Merkle tree (RFC 9162 §2.1.3, the hashes of RFC 6962).
 package struct MerkleProof: Sendable {
     /// The root of the complete subtree of `1 << level` leaves at `index << level`.
     package typealias SubtreeHash = (_ level: Int, _ index: Int) throws -> [UInt8]
@@ -28,30 +28,6 @@ package struct MerkleProof: Sendable {
             }
         }
         return path.reversed()
-    }
-
-    /// Whether `path` leads from the leaf to the root.
-    package func isIncluded(
-        _ leafHash: [UInt8],
-        at index: Int,
-        in size: Int,
-        root: [UInt8],
-        path: [[UInt8]]
-    ) -> Bool {
-        guard index >= 0, index < size else { return false }
-        var (first, last) = (index, size - 1)
-        var hash = leafHash
-        for sibling in path {
-            guard last > 0 else { return false }
-            if first & 1 == 1 || first == last {
-                hash = MerkleHash.node(sibling, hash)
-                while first & 1 == 0, first != 0 { (first, last) = (first >> 1, last >> 1) }
-            } else {
-                hash = MerkleHash.node(hash, sibling)
-            }
-            (first, last) = (first >> 1, last >> 1)
-        }
-        return last == 0 && hash == root
     }
 
     /// The root over the leaves `low ..< high`, which begin where a subtree of their size begins.

@@ -92,7 +92,7 @@ enum ImportTable {
             "Sandbox": ["AsyncHTTPClient"],
             "Settings": ["Daemon", "HTTP", "PostgreSQL", "Providers", "Stores"],
             "Simulation": ["Engine", "Lifecycle"],
-            "Support": ["Encoding", "Sandbox"],
+            "Support": ["Encoding", "Ledger", "Sandbox"],
             "Fuzz": ["Dispatch", "GRDB", "NIOCore", "NIOHTTP1"],
             "Tidy": [],
         ]

@@ -3,6 +3,7 @@ import Engine
 import GRDB
 import Ledger
 import Lifecycle
+import TestSupport
 import Testing
 
 @testable import Storage
