@@ -33,11 +33,7 @@ struct WindowShares {
 
 extension EngineCore {
     /// In a window or lane that others have filled it would wait behind all that is due.
-    func hasShare(
-        _ loaded: LoadedRequest,
-        _ shares: inout WindowShares?,
-        at now: WallTime
-    ) -> Bool {
+    func hasShare(_ loaded: LoadedRequest, _ shares: inout WindowShares?) -> Bool {
         guard mayFetch, window.count < Limits.windowMax + Limits.windowReserve else { return false }
         var most = Limits.windowMax + Limits.windowReserve
         if let name = loaded.request.lane {

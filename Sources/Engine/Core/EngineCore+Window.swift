@@ -16,7 +16,7 @@ extension EngineCore {
                 } ?? false
             if !isFull, window.count < Limits.windowMax {
                 admit([loaded], at: now)
-            } else if hasShare(loaded, &shares, at: now) {
+            } else if hasShare(loaded, &shares) {
                 admit([loaded], most: Limits.windowMax + Limits.windowReserve, at: now)
             } else {
                 noteDue(loaded.request.dueAt ?? now)

@@ -70,7 +70,7 @@ package actor FilesTarget: UserListing, CoverageSearching {
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         do throws(FilesError) {
             return .items(
-                try counters(order, .plan).flatMap(Self.entries).map(PlanItem.init(deletion:))
+                try counters(order, .plan).flatMap(Self.entries).map { PlanItem(deletion: $0) }
             )
         } catch {
             return .failure(error.failure)

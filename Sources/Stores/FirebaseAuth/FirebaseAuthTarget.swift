@@ -37,22 +37,15 @@ package struct FirebaseAuthTarget: UserListing {
 
     /// Tells whether there is an account.
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
+        let counts: PurgeCounts
         switch await accounts.find(order.user) {
-        case .none:
-            return .items([PlanItem(name: Self.row, action: .delete, count: 0)])
+        case .none: counts = Self.counts(deleted: 0)
         case .account(let account):
             let isNewer = Self.isNewer(account, than: order)
-            return .items([
-                PlanItem(
-                    name: Self.row,
-                    action: .delete,
-                    count: isNewer ? 0 : 1,
-                    newerCount: isNewer ? 1 : 0
-                )
-            ])
-        case .failure(let failure):
-            return .failure(failure)
+            counts = Self.counts(deleted: isNewer ? 0 : 1, newer: isNewer ? 1 : 0)
+        case .failure(let failure): return .failure(failure)
         }
+        return .items(counts.entries.map { PlanItem(deletion: $0) })
     }
 
     /// Goes through all accounts, a page at a time.

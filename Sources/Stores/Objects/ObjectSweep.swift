@@ -86,7 +86,7 @@ struct ObjectSweep<Bucket: ObjectBucket>: UserSweep {
             }
             counters.append(counter)
         }
-        return entries(place.template, counters).map(PlanItem.init(deletion:))
+        return entries(place.template, counters).map { PlanItem(deletion: $0) }
     }
 
     /// Asks other listings than a removal; what a lock protects is not left, but a residual copy.

@@ -27,10 +27,6 @@ package struct RealtimeDatabaseTarget: SweepingTarget, GoogleTarget, UserListing
 
     package var name: TargetName { plan.name }
 
-    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        await swept(orders) { _ in [] }
-    }
-
     func sweep(_ order: PurgeOrder) throws(CallFailure) -> RealtimeSweep {
         RealtimeSweep(
             places: try UserPath.owned(plan.paths, by: order.user)

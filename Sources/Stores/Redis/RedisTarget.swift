@@ -39,16 +39,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
     package func plan(_ order: PurgeOrder) async -> PlanAnswer {
         let answers = await swept([order], .preview) { sweep, _ throws(RedisError) in
             sweep.counts.map { counts in
-                .items(
-                    entries(counts).map { entry in
-                        PlanItem(
-                            name: entry.name,
-                            action: .delete,
-                            count: entry.rowCount,
-                            hasNoTimestamps: true
-                        )
-                    }
-                )
+                .items(entries(counts).map { PlanItem(deletion: $0, hasNoTimestamps: true) })
             }
         } failure: {
             PlanAnswer.failure($0)

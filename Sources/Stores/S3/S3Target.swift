@@ -36,10 +36,6 @@ package struct S3Target: ObjectTarget {
         )
     }
 
-    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
-        await swept(orders) { _ in [] }
-    }
-
     /// Whether the bucket is there and permits what a purge needs.
     package func inspect(withOutages: Bool) async -> TargetFindings {
         let diagnosis = S3Diagnosis(plan: plan, bucket: bucket)

@@ -29,6 +29,10 @@ protocol SweepingTarget: PurgeTarget {
 }
 
 extension SweepingTarget {
+    package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
+        await swept(orders) { _ in [] }
+    }
+
     /// Deletes what is each user's, and notes what else the store keeps of them.
     func swept(
         _ orders: [PurgeOrder],

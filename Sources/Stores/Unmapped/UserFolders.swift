@@ -83,7 +83,7 @@ struct UserFolders {
         let users = Set(owns.values.joined().map(\.user))
         self.users.formUnion(users)
         var some: [String: SpreadSample<(name: String, owns: [Own])>] = [:]
-        for name in names where !leads(folder + name, beyond: folder) {
+        for name in names where !leads(folder + name) {
             let own = owns[name] ?? []
             if own.isEmpty {
                 note(name, beside: users, in: folder, templates)
@@ -104,7 +104,7 @@ struct UserFolders {
     }
 
     /// Whether a rule has this folder on the way to users, deeper than they are here.
-    private func leads(_ name: String, beyond folder: String) -> Bool {
+    private func leads(_ name: String) -> Bool {
         name.hasSuffix("/") && templates.contains { $0.root.hasPrefix(name) }
     }
 
