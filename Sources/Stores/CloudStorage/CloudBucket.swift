@@ -135,9 +135,9 @@ struct CloudBucket: ObjectBucket {
     }
 
     private func names(_ answer: JSONValue) throws(CallFailure) -> [String] {
-        var names: [String] = []
-        for json in answer["items"]?.array ?? [] { names.append(try version(json).key) }
-        return names
+        try (answer["items"]?.array ?? []).map { json throws(CallFailure) in
+            try version(json).key
+        }
     }
 
     /// When the last of the soft-deleted objects below a prefix is gone.

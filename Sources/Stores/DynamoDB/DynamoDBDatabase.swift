@@ -281,14 +281,10 @@ struct DynamoDBDatabase: Sendable {
         let member = JSONValue.Member("ProjectionExpression", .string(projection))
         let answer = try await send(operation, call + [member] + expression.members)
         guard let list = answer["Items"]?.array else { throw CallFailure(.unusable) }
-        var items: [Item] = []
-        for json in list {
-            let item = try item(json, search.table)
-            // What was not asked for must not be deleted.
-            guard item.attributes[search.rule.attribute] == search.value else {
-                throw CallFailure(.unusable)
-            }
-            items.append(item)
+        let items = try list.map { json throws(CallFailure) in try item(json, search.table) }
+        // What was not asked for must not be deleted.
+        guard items.allSatisfy({ $0.attributes[search.rule.attribute] == search.value }) else {
+            throw CallFailure(.unusable)
         }
         return Page(items: items, next: answer["LastEvaluatedKey"])
     }
@@ -297,10 +293,9 @@ struct DynamoDBDatabase: Sendable {
         _ json: JSONValue,
         _ table: DynamoDBTable
     ) throws(CallFailure) -> Item {
-        var key: [JSONValue.Member] = []
-        for name in table.key {
+        let key = try table.key.map { name throws(CallFailure) in
             guard let value = json[name] else { throw CallFailure(.unusable) }
-            key.append(JSONValue.Member(name, value))
+            return JSONValue.Member(name, value)
         }
         return Item(key: .object(key), attributes: json)
     }

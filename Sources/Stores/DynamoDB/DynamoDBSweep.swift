@@ -213,8 +213,6 @@ struct DynamoDBSweep: UserSweep {
                 return .failure(error)
             }
         }
-        var verdicts: [Verdict] = []
-        for result in results { verdicts.append(try result.get()) }
-        return verdicts
+        return try results.map { result throws(CallFailure) in try result.get() }
     }
 }

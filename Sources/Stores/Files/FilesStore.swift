@@ -38,11 +38,8 @@ package struct FilesStore: DrillCopying {
     package var cutoff: StoreCutoff { .everything }
 
     package func open(_ environment: StoreEnvironment) throws -> FilesTarget {
-        var patterns: [PathPattern] = []
-        for path in paths { patterns.append(try PathPattern(path)) }
-        return FilesTarget(
-            plan: FilesTargetPlan(name: environment.name, root: root, paths: patterns)
-        )
+        let paths = try paths.map { try PathPattern($0) }
+        return FilesTarget(plan: FilesTargetPlan(name: environment.name, root: root, paths: paths))
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {

@@ -41,8 +41,7 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         guard names.count <= Self.stepsMax else {
             throw MalformedTemplate(text: text, requirement: "have at most \(Self.stepsMax) names")
         }
-        var steps: [Step] = []
-        for name in names { steps.append(try Self.step(name)) }
+        let steps = try names.map { name throws(MalformedTemplate) in try Self.step(name) }
         guard steps.count(where: \.isUser) == 1 else {
             throw MalformedTemplate(text: text, requirement: "contain {user_id} exactly once")
         }

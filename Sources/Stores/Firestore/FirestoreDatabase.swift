@@ -202,9 +202,9 @@ struct FirestoreDatabase: Sendable {
         guard let list = answer["status"]?.array, list.count == documents.count else {
             throw CallFailure(.unusable)
         }
-        var outcomes: [WriteOutcome] = []
-        for status in list { outcomes.append(try outcome(status["code"]?.number ?? 0)) }
-        return outcomes
+        return try list.map { status throws(CallFailure) in
+            try outcome(status["code"]?.number ?? 0)
+        }
     }
 
     /// A document that is not there, for a deletion that changes nothing.
