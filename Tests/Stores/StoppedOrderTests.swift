@@ -214,7 +214,8 @@ struct StoppedOrderTests {
                 region: "us-east-1",
                 service: "s3"
             ),
-            templates: [try KeyTemplate("u/{user_id}/", isPrefix: true)]
+            templates: [try KeyTemplate("u/{user_id}/", isPrefix: true)],
+            remote: .pages(of: TargetName("objects"), concurrency: 4)
         )
         let target = try S3Target(
             plan: plan,

@@ -102,7 +102,8 @@ package struct DynamoDBStore: DrillCopying {
             endpoint: endpoint,
             region: region,
             signer: AWSSigner(keys: keys, region: region, service: Self.name),
-            rules: rules
+            rules: rules,
+            remote: .pages(of: environment.name, concurrency: OrderPool.widthMax)
         )
         plan.prefix = tablePrefix
         plan.masks = masks

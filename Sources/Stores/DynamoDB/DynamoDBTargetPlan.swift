@@ -21,18 +21,4 @@ struct DynamoDBTargetPlan: Sendable {
     var remote: RemoteSettings
     /// Items of a page of a query.
     var pageSize = 500
-
-    init(
-        name: TargetName,
-        endpoint: String,
-        region: String,
-        signer: AWSSigner,
-        rules: [ItemRule]
-    ) {
-        (self.name, self.endpoint, self.region, self.signer) = (name, endpoint, region, signer)
-        self.rules = rules
-        remote = RemoteSettings(owner: .target(name), concurrency: OrderPool.widthMax)
-        // The server cuts a page at 1 MiB of items, of which escapes make more in JSON.
-        remote.answerMax = 8 << 20
-    }
 }

@@ -92,7 +92,8 @@ package struct S3Store: BucketStore {
             endpoint: endpoint,
             isPathStyle: urlStyle == .path,
             signer: AWSSigner(keys: keys, region: region, service: Self.name),
-            templates: templates
+            templates: templates,
+            remote: .pages(of: environment.name, concurrency: 4)
         )
         plan.remote.caFile = caFile
         plan.remote.timeoutTotal = timeout

@@ -15,19 +15,4 @@ struct S3TargetPlan: Sendable {
     var remote: RemoteSettings
     /// Entries of a listing, and of one DeleteObjects; the service allows no more.
     var pageSize = 1000
-
-    init(
-        name: TargetName,
-        bucket: String,
-        endpoint: String,
-        isPathStyle: Bool,
-        signer: AWSSigner,
-        templates: [KeyTemplate]
-    ) {
-        (self.name, self.bucket, self.endpoint) = (name, bucket, endpoint)
-        (self.isPathStyle, self.signer, self.templates) = (isPathStyle, signer, templates)
-        remote = RemoteSettings(owner: .target(name), concurrency: 4)
-        // A page of a listing has 1,000 keys of up to 1,024 bytes, some of them escaped.
-        remote.answerMax = 8 << 20
-    }
 }

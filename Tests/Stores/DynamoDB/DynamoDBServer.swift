@@ -199,7 +199,8 @@ struct DynamoDBFixture {
                 service: "dynamodb"
             ),
             rules: try items.map { try ItemRule($0, releases: false) }
-                + releases.map { try ItemRule($0, releases: true) }
+                + releases.map { try ItemRule($0, releases: true) },
+            remote: .pages(of: TargetName("tables"), concurrency: 8)
         )
         plan.prefix = prefix
         plan.remote.caFile = trusts ? server.folder + "/cert.pem" : nil

@@ -148,7 +148,8 @@ struct S3Fixture {
                 service: "s3"
             ),
             templates: try prefixes.map { try KeyTemplate($0, isPrefix: true) }
-                + keys.map { try KeyTemplate($0, isPrefix: false) }
+                + keys.map { try KeyTemplate($0, isPrefix: false) },
+            remote: .pages(of: TargetName("objects"), concurrency: 4)
         )
         plan.remote.caFile = trusts ? server.folder + "/cert.pem" : nil
         plan.remote.timeoutConnect = .seconds(120)
