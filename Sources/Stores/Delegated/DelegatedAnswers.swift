@@ -35,12 +35,12 @@ struct DelegatedAnswers {
         guard json["outcome"]?.string == "purged" else {
             return .failure(EffectFailure(ofObject: json))
         }
-        guard let items = list(json["entries"]), let copies = list(json["residual_copies"]) else {
+        guard let items = self.items(json["entries"]), let copies = list(json["residual_copies"])
+        else {
             return .failure(.unusable)
         }
         var counts = PurgeCounts()
         for item in items {
-            guard let item = self.item(item) else { return .failure(.unusable) }
             counts.add(
                 PurgeCounts(entries: [
                     PurgeCounts.Entry(
@@ -79,12 +79,7 @@ struct DelegatedAnswers {
         case "unsupported": return .unknown
         default: return .failure(EffectFailure(ofObject: json))
         }
-        guard let entries = list(json["entries"]) else { return .failure(.unusable) }
-        var items: [PlanItem] = []
-        for entry in entries {
-            guard let item = item(entry) else { return .failure(.unusable) }
-            items.append(item)
-        }
+        guard let items = self.items(json["entries"]) else { return .failure(.unusable) }
         return .items(items.sorted { Self.sortKey(of: $0) < Self.sortKey(of: $1) })
     }
 
@@ -134,6 +129,12 @@ struct DelegatedAnswers {
     }
 
     // MARK: Members
+
+    private func items(_ value: JSONValue?) -> [PlanItem]? {
+        guard let list = list(value) else { return nil }
+        let items = list.compactMap(item)
+        return items.count == list.count ? items : nil
+    }
 
     private func item(_ json: JSONValue) -> PlanItem? {
         guard let name = text(json["name"], max: Self.nameMax), let action = self.action(json),

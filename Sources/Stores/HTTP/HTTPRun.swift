@@ -120,25 +120,17 @@ struct HTTPRun {
         isJob: Bool,
         _ progress: inout HTTPProgress
     ) async throws(HTTPFailure) {
-        var count = 0
-        let isAsked = step.unless.map { !(progress.found[$0] ?? []).isEmpty } ?? false
-        var ids: [String] = []
-        if isAsked {
-            // What was asked for before is waited for like what is asked for now.
-            ids = step.unless.flatMap { progress.found[$0] } ?? []
-            count = 1
-        } else {
-            for values in calls(of: step, progress.found) {
-                guard case .done(let json, _) = try await caller.send(step, values) else {
-                    continue
+        // What was asked for before is waited for like what is asked for now.
+        var ids = step.unless.flatMap { progress.found[$0] } ?? []
+        var count = ids.isEmpty ? 0 : 1
+        for values in ids.isEmpty ? calls(of: step, progress.found) : [] {
+            guard case .done(let json, _) = try await caller.send(step, values) else { continue }
+            count += try number(step, json) ?? 1
+            if let pointer = step.id {
+                guard let id = pointer.value(in: json)?.plainText, UserID(id) != nil else {
+                    throw .malformed("the answer has no usable id at 'id'")
                 }
-                count += try number(step, json) ?? 1
-                if let pointer = step.id {
-                    guard let id = pointer.value(in: json)?.plainText, UserID(id) != nil else {
-                        throw .malformed("the answer has no usable id at 'id'")
-                    }
-                    ids.append(id)
-                }
+                ids.append(id)
             }
         }
         progress.found[step.name] = ids
