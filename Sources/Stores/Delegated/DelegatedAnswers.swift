@@ -131,7 +131,7 @@ struct DelegatedAnswers {
     // MARK: Members
 
     private func items(_ value: JSONValue?) -> [PlanItem]? {
-        guard let list = list(value) else { return nil }
+        guard let list = self.list(value) else { return nil }
         let items = list.compactMap(item)
         return items.count == list.count ? items : nil
     }

@@ -42,34 +42,20 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
 
     private func connect(_ signal: CancelSignal) -> Result<QueueFacts, QueueFailure> {
         session = nil
-        do throws(QueueFailure) {
-            let plan = try Self.plan(makePlan)
-            do throws(SQLError) {
-                let opened = try Session.open(
-                    plan,
-                    proofKey: "",
-                    signal: signal,
-                    uptime: uptime
-                )
-                let facts = try Self.inspect(opened)
-                opened.signal = nil
-                if case .success = facts { session = opened }
-                return facts
-            } catch {
-                throw QueueFailure(error)
-            }
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    fileprivate static func plan(
-        _ make: () throws -> Session.Configuration
-    ) throws(QueueFailure) -> Session.Configuration {
+        let plan: Session.Configuration
         do {
-            return try make()
+            plan = try makePlan()
         } catch {
-            throw QueueFailure.badCredential
+            return .failure(.badCredential)
+        }
+        do throws(SQLError) {
+            let opened = try Session.open(plan, proofKey: "", signal: signal, uptime: uptime)
+            let facts = try Self.inspect(opened)
+            opened.signal = nil
+            if case .success = facts { session = opened }
+            return facts
+        } catch {
+            return .failure(QueueFailure(error))
         }
     }
 
