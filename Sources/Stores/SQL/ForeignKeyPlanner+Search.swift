@@ -105,9 +105,21 @@ extension ForeignKeyPlanner {
             : "SELECT \(join.parents) FROM \(shape(via.table).reference) AS \(parent.reference)"
                 + " WHERE \(anyOf(found))"
         // What the work finds is excluded before other owners are looked for.
-        let known = isSpelled ? " AND NOT coalesce(\(match(rule, in: table)), 1 = 0)" : ""
-        return "\(join.children) IN (\(rows))\(known)"
+        let known = isSpelled ? taking(rule).map { match($0, in: table) } : []
+        return "\(join.children) IN (\(rows))"
+            + known.map { " AND NOT coalesce(\($0), 1 = 0)" }.joined()
             + others(rule, via, table, depth, isSpelled)
+    }
+
+    /// The rule, and those that delete rows of its table and are found by the same parameters.
+    private func taking(_ rule: TableRule) -> [TableRule] {
+        let root = root(of: rule)
+        return [rule]
+            + rules(of: rule.table).filter { other in
+                let found = self.root(of: other)
+                return other != rule && other.action == .delete && found.idType == root.idType
+                    && found.idTemplate == root.idTemplate
+            }
     }
 
     func anyOf(_ conditions: [String]) -> String {

@@ -1,4 +1,5 @@
 import Engine
+import GRDB
 import Lifecycle
 import Testing
 
@@ -83,6 +84,25 @@ struct SpelledValueTests {
         _ = await target.purge([order("a")])
         #expect(await target.verify([order("a")]) == [.clean])
         #expect(try app.dump("letters").map { $0.prefix(2) } == ["2|", "3|", "4|", "5|"])
+    }
+
+    @Test("a row that goes by another rule does not count", arguments: ShapeKind.allCases)
+    func ruled(kind: ShapeKind) async throws {
+        let notes = """
+            CREATE TABLE notes(n INTEGER PRIMARY KEY, u TEXT, email TEXT);
+            INSERT INTO notes VALUES (1, 'a', 'ANNA@x.example'), (2, 'b', 'bob@x.example');
+            """
+        let app = try kind.open(Self.sql + notes)
+        let rules = [
+            SchemaShape.rule("notes", "u"), SchemaShape.rule("notes", "email", via: "users.email"),
+        ]
+        let target = app.target(Self.rules + rules)
+        _ = await target.purge([order("a")])
+        #expect(await target.verify([order("a")]) == [.clean])
+        #expect(try app.dump("notes") == ["2|b|bob@x.example"])
+        try app.run("INSERT INTO notes VALUES (3, 'c', 'BOB@x.example')")
+        let named = Obstacle(.spelling, at: "notes", name: "email")
+        #expect(await target.purge([order("b")]) == [.failure(.blocked(named))])
     }
 
     @Test("a newer row does not keep the request open", arguments: ShapeKind.allCases)
