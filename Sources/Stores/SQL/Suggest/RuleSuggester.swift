@@ -187,8 +187,12 @@ struct RuleSuggester {
                 .map { (name: PersonalNames.canonical($0.name), table: table.name) }
         }
         let keys = Dictionary(grouping: all) { $0.name }.filter { name, tables in
-            tables.count == 1 && !PersonalNames.plain.contains(name)
-                && (name.hasPrefix("id") || name.hasSuffix("id"))
+            // Numbers such as `external_id` are unique by chance of each table.
+            let isKey =
+                name.hasSuffix("id") && !PersonalNames.isUserID(name)
+                && !PersonalNames.isMeasure(String(name.dropLast(2)))
+            return tables.count == 1 && !PersonalNames.plain.contains(name)
+                && (name.hasPrefix("id") || isKey)
         }
         for child in own {
             let keyed = Set(child.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
