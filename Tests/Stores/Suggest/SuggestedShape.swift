@@ -29,7 +29,7 @@ extension SuggestedShape {
     static let all = [
         chain, bareChain, tree, polymorphic, composite, authorAndEditor, messages, members,
         byEmail, address, cascade, belowOthers, neededBelowOthers, amongUsers, numbers,
-        inside, unrelated, discussion, creators, namedByKey, joined,
+        inside, unrelated, discussion, creators, namedByKey, externalNumbers, joined,
     ]
 
     /// Rows of others, with and below those of the user, stay where no key demands otherwise.
@@ -75,7 +75,23 @@ extension SuggestedShape {
         left: [
             "sites": ["1||", "2|user-bert|user-bert"], "plans": ["1|user-anna", "2|user-bert"],
         ],
-        words: ["DECIDE: the name says that the user only worked on the row, but it cannot be NULL"]
+        words: [
+            "DECIDE: the name says that the user only worked on the row, but it cannot be NULL",
+            "DECIDE: no other column says whose the row is: does it go, or stay",
+        ]
+    )
+
+    /// Numbers that others gave are equal by chance.
+    static let externalNumbers = SuggestedShape(
+        name: "a unique column with a name that says nothing",
+        sql: users + """
+            CREATE TABLE cards(id INTEGER PRIMARY KEY, user_id TEXT, external_id INTEGER UNIQUE);
+            CREATE TABLE products(id INTEGER PRIMARY KEY, external_id INTEGER);
+            INSERT INTO cards VALUES (1, 'user-anna', 7), (2, 'user-bert', 8);
+            INSERT INTO products VALUES (1, 7), (2, 9);
+            """,
+        rules: ["cards.user_id: delete", "users.id: delete"],
+        left: ["cards": ["2|user-bert|8"], "products": ["1|7", "2|9"]]
     )
 
     static let namedByKey = SuggestedShape(

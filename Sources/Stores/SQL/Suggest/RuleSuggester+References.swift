@@ -28,7 +28,7 @@ extension RuleSuggester {
             let via = reference.parent.map { ParentColumn(table: user.table, column: $0) }
             let question =
                 clears
-                ? question(clearing: reference, in: shape)
+                ? question(clearing: reference, in: shape, isOwned: !deleting.isEmpty)
                 : question(naming: reference, in: shape, among: deleting)
             add(
                 rule(
@@ -159,12 +159,20 @@ extension RuleSuggester {
         return reference.key == nil ? Self.namesUser : nil
     }
 
-    private func question(clearing reference: UserReference, in shape: TableShape) -> String? {
+    private func question(
+        clearing reference: UserReference,
+        in shape: TableShape,
+        isOwned: Bool
+    ) -> String? {
         let personal = PersonalNames.personal(of: shape.columns.map(\.name)).filter {
             $0 != reference.column
         }
-        return personal.isEmpty
-            ? nil : "the row stays; \(Self.list(personal)) may be the user's and need be set, too"
+        guard personal.isEmpty else {
+            return "the row stays; \(Self.list(personal)) may be the user's and need be set, too"
+        }
+        // Who worked on a row may be all that says whose it is.
+        return isOwned || reference.key?.onDelete == "SET NULL"
+            ? nil : "no other column says whose the row is: does it go, or stay without the user?"
     }
 
     /// What to ask about a row that names the user and is of others, too.
