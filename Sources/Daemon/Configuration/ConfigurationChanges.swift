@@ -31,7 +31,7 @@ package enum ConfigurationChanges {
         return changed
     }
 
-    /// A setting whose value differs in a section that both configurations have.
+    /// A setting whose value differs; in a section that is new, from the default.
     struct ChangedSetting {
         let section: String
         let setting: Setting
@@ -55,11 +55,12 @@ package enum ConfigurationChanges {
     ) -> [ChangedSetting] {
         let names = SectionNames(old.sections, new.sections)
         let before = zip(names.old, old.sections).reduce(into: [:]) { $0[$1.0] = $1.1 }
-        return zip(names.new, new.sections).flatMap { name, section in
-            guard let former = before[name] else { return [ChangedSetting]() }
-            return section.settings
-                .filter { former.values[$0.name] != section.values[$0.name] }
-                .map { ChangedSetting(section: name, setting: $0) }
+        return zip(names.new, new.sections).flatMap { name, section -> [ChangedSetting] in
+            let former = before[name]?.values
+            return section.settings.filter {
+                section.values[$0.name] != (former == nil ? $0.defaultValue : former?[$0.name])
+            }
+            .map { ChangedSetting(section: name, setting: $0) }
         }
     }
 }

@@ -16,10 +16,12 @@ package enum ReloadBlockers {
         from old: DaemonConfiguration,
         to new: DaemonConfiguration
     ) -> [ReloadBlocker] {
+        let queues = queues(from: old, to: new)
+        let named = Set(queues.map(\.key))
         let blockers = ConfigurationChanges.settings(from: old, to: new)
-            .filter { $0.setting.takesEffect == .restart }
+            .filter { $0.setting.takesEffect == .restart && !named.contains($0.section) }
             .map { ReloadBlocker(key: $0.key, reason: "it changed, and it is read only at start") }
-        return blockers + queues(from: old, to: new)
+        return blockers + queues
             + newCredentials(from: old, to: new, blocked: Set(blockers.map(\.key)))
     }
 
