@@ -51,6 +51,10 @@ struct StartCheckTests {
                 Obstacle("/state/state.db", "state.db") {
                     try $0.write("state/state.db", String(repeating: "text ", count: 1000))
                 },
+                Obstacle("/state/state.db.lock", "not a regular file") {
+                    try $0.remove("state/state.db.lock")
+                    try makeFolder($0, "state/state.db.lock")
+                },
                 Obstacle("/state/crash-marker", "not a regular file") {
                     try makeFolder($0, "state/crash-marker")
                 },
@@ -94,6 +98,10 @@ struct StartCheckTests {
                 Obstacle("/logs/checkpoints", "not a regular file") {
                     try $0.remove("logs/checkpoints")
                     try makeFolder($0, "logs/checkpoints")
+                },
+                Obstacle("/logs/checkpoints", "not a regular file") {
+                    try $0.remove("logs")
+                    try $0.write("logs", "")
                 },
             ]
         case .vault:
@@ -148,6 +156,7 @@ struct StartCheckTests {
     /// What a service leaves that has worked with the bench's vault key.
     private static func work(_ bench: CheckBench) async throws {
         try await open(bench) { state, directories in
+            try SpoolPlace(stateDirectory: directories.state).makeIfMissing()
             let hasher = try DaemonBuilder.hashKey(in: directories.state, known: nil)
             try await state.setNote("hash_key", to: hasher.fingerprintText)
             let keeper = try await LedgerSetup(

@@ -17,7 +17,11 @@ extension SystemCheck {
         var found = folder(state, "state directory", .error)
         guard found.isEmpty else { return found }
         let logs = folders.logs ?? state
-        let files = [state + "/state.db", CrashMarker.path(in: state), logs + "/checkpoints"]
+        let database = state + "/state.db"
+        let files = [
+            database, StateLock.path(database), CrashMarker.path(in: state), logs + "/checkpoints",
+            logs + "/commits",
+        ]
         found += files.compactMap(fileFinding)
         found += spoolFindings(state + "/spool")
         found += diskFindings(state)
@@ -72,7 +76,7 @@ extension SystemCheck {
     /// Of a file that a start opens to write, where it is.
     private func fileFinding(_ path: String) -> Finding? {
         var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return nil }
+        guard unsafe lstat(path, &status) == 0 || errno != ENOENT else { return nil }
         let isWritable = unsafe access(path, R_OK | W_OK) == 0
         guard status.st_mode & S_IFMT != S_IFREG || !isWritable else { return nil }
         return Finding(
