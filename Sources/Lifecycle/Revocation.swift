@@ -150,9 +150,11 @@ extension Revocation {
         case .codePending:
             return nil
         case .stored:
-            // What is known of before the lost code may be of an earlier grant.
+            // What is known of before the lost code may be of an earlier grant; a stray token says
+            // nothing of the code, however often it is asked about.
             let isLive =
-                credential.isKnownLive(at: now, traits: traits) && !hasYoungerLostCode
+                credential.isKnownLive(at: now, traits: traits)
+                && (isStray(credential) || !hasYoungerLostCode)
             if !isLive, let askableAt = credential.askableAt(traits: traits) {
                 if askableAt <= now {
                     return refresh(.check(identity, credential.id), index, now, traits)

@@ -222,6 +222,24 @@ struct OtherAccountTests {
         #expect(machine.verdict == expected)
     }
 
+    @Test func `a token that covers no lost code is asked about once`() throws {
+        var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
+        code.rotation = .inDoubt
+        var stray = Sample.credential(id: Sample.secondToken)
+        stray.isUnnamed = true
+        let proven = Sample.credential(.proven, wasLive: true)
+        let other = Self.other([Sample.credential(.codePending, id: CredentialID(rowID: 5))])
+        var machine = Machine(
+            identities: [Sample.snapshot([proven, stray, code]), other],
+            in: Self.environment(
+                Sample.traits(refreshInterval: .zero, revokesWholeGrant: false)
+            )
+        )
+        #expect(try machine.send(.due).contains(.check(Sample.identity, Sample.secondToken)))
+        let effects = try machine.answer(check: .live, Sample.secondToken)
+        #expect(effects.contains(.revoke(Sample.identity, Sample.secondToken)))
+    }
+
     @Test func `a code that a token covered before it moved is in doubt again`() throws {
         let code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
         let seen = Sample.credential(lastLiveAt: Sample.start)
