@@ -134,6 +134,9 @@ package struct CredentialWork: Hashable, Sendable {
         }
     }
 
+    /// Whether its end is still to come, or could not be reached.
+    var isOpen: Bool { !step.isFinal || mayLiveOn }
+
     /// Whether it was refused as often as it takes to give it up.
     var isGivenUp: Bool { (refusals?.count ?? 0) >= Limits.refusalsMax }
 

@@ -39,7 +39,12 @@ extension Revocation {
         guard identity != other.identity, provider == other.provider, clientID == other.clientID
         else { return false }
         let before = verdict
-        var isDoubtful = isNew && credentials.contains { $0.isUnnamed && $0.isEvidence }
+        isOneOfSeveral = true
+        var isDoubtful =
+            isNew
+            && credentials.contains {
+                isStray($0) && ($0.isEvidence || proof == .notification && $0.isOpen)
+            }
         // A token moves to where its subject is named; a snapshot without the name is older.
         other.credentials.removeAll { stored in
             stored.isUnnamed && credentials.contains { $0.id == stored.id }
@@ -65,7 +70,8 @@ extension Revocation {
         for index in credentials.indices where credentials[index].step == .lost {
             credentials[index].rotation = .inDoubt
         }
-        guard proof != .notification else { return }
+        guard proof != .notification || credentials.contains(where: { isStray($0) && $0.isOpen })
+        else { return }
         let isProven = credentials.contains { $0.step == .proven && !$0.isUnnamed }
         if !isProven || proof == .grantGone { proof = nil }
         if verdict?.isRevoked ?? false { reopen() }

@@ -86,7 +86,7 @@ extension Revocation {
         guard !isShared else { return .parked(.sharedIdentity, until: nil) }
         let known = environment.providers[provider]
         if let known { acceptWithoutProof(now: now, traits: known.traits) }
-        if isCut, !credentials.contains(where: { isStray($0) && !$0.step.isFinal }) {
+        if isCut, !credentials.contains(where: { isStray($0) && $0.isOpen }) {
             proof = .notification
             return finish(verdictOfCut, at: now)
         }

@@ -273,6 +273,55 @@ struct OtherAccountTests {
         #expect(machine.request.revocations[0].proof == .notification)
     }
 
+    @Test func `a cut link ends no stray token that the provider refused to revoke`() throws {
+        var token = Sample.credential(.refused)
+        token.isUnnamed = true
+        let other = Self.other([Sample.credential(id: Sample.freshToken)])
+        var machine = Machine(
+            identities: [Sample.snapshot([token], isCut: true), other],
+            in: Self.environment()
+        )
+        try machine.send(.due)
+        #expect(machine.verdict == nil)
+    }
+
+    @Test("a token that a cut link ended is asked about beside a later account", arguments: named)
+    func cutBefore(_ isNamed: Bool, _ expected: Verdict?) throws {
+        var token = Sample.credential()
+        token.isUnnamed = !isNamed
+        var machine = Machine(
+            identities: [Sample.snapshot([token], isCut: true), Self.waiting],
+            in: Self.environment()
+        )
+        try machine.send(.due)
+        #expect(machine.verdict == .alreadyGone)
+        let other = Self.other([Sample.credential(id: Sample.secondToken)])
+        let effects = try machine.send(.identityChanged([other]))
+        #expect(effects.contains(.check) == (expected == nil))
+        guard expected == nil else { return }
+        try machine.answer(check: .live)
+        try machine.answer(revoke: .success)
+        #expect(machine.verdict == .alreadyGone)
+    }
+
+    @Test func `an account that becomes known during a call counts for its answer`() throws {
+        var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
+        code.rotation = .inDoubt
+        var token = Sample.credential()
+        token.isUnnamed = true
+        var machine = Machine(
+            identities: [Sample.snapshot([token, code])],
+            in: Self.environment()
+        )
+        #expect(try machine.send(.due).contains(.check))
+        machine.environment.spool = .reading
+        try machine.send(
+            .identityChanged([Self.other([Sample.credential(id: Sample.secondToken)])])
+        )
+        try machine.answer(check: .live)
+        #expect(machine.request.revocations[0].hasYoungerLostCode)
+    }
+
     private static let ends: [(RequestEvent, Bool)] = [
         (.checked(Sample.identity, Sample.token, .live), false),
         (.checked(Sample.identity, Sample.token, .failure(.lost)), true),
