@@ -19,11 +19,12 @@ extension Revocation {
     private func mayMissTokens(_ traits: ProviderTraits) -> Bool {
         // What was refused may be of another account of the user's: another grant.
         guard refusedCount == 0 else { return true }
-        guard credentials.contains(where: { $0.step == .lost }) else { return false }
+        let lost = credentials.filter { $0.step == .lost }
+        guard !lost.isEmpty else { return false }
         let isWholeGrant =
             traits.revokesWholeGrant || proof == .grantGone
             || credentials.contains { $0.step == .gone && !isStray($0) }
-        return hasYoungerLostCode || !isWholeGrant
+        return hasYoungerLostCode || !isWholeGrant || lost.contains(where: isStray)
     }
 
     /// Whether a code was lost after the provider's last word about the grant.

@@ -222,6 +222,23 @@ struct OtherAccountTests {
         #expect(machine.verdict == expected)
     }
 
+    @Test(
+        "a lost code without a subject may be of an account whose grant did not end",
+        arguments: [(true, Verdict.proven), (false, .unconfirmed)]
+    )
+    func lostCode(_ isNamed: Bool, _ expected: Verdict) throws {
+        var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
+        code.isUnnamed = !isNamed
+        let proven = Sample.credential(.proven, wasLive: true)
+        let other = Self.other([Sample.credential(id: Sample.secondToken)])
+        var machine = Machine(
+            identities: [Sample.snapshot([proven, code]), other],
+            in: Self.environment()
+        )
+        try machine.send(.due)
+        #expect(machine.verdict == expected)
+    }
+
     @Test func `a token that covers no lost code is asked about once`() throws {
         var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
         code.rotation = .inDoubt
