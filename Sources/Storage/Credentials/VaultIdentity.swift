@@ -15,12 +15,17 @@ struct VaultIdentity {
         case isOtherAccount, refusedCredentials, wrappedKey, keyID
         case credentialID, kind, rowNonce, sealedSecret, sealedCodeVerifier, redirectURI
         case fingerprint, createdAt, lastLiveAt, lastRefreshAt, isInDoubt, isFromCode, codePhase
-        case isSubjectKnown
+        case isSubjectKnown, isOneOfSeveral
 
         static let selection = makeSelection([
             .identityID: "i.id", .credentialID: "c.id", .createdAt: "c.created_at",
             .isInDoubt:
                 "CASE WHEN c.refresh_begun_at > coalesce(c.last_live_at, 0) THEN 1 ELSE 0 END",
+            .isOneOfSeveral: """
+            CASE WHEN EXISTS (SELECT 1 FROM identities o WHERE o.owner = i.owner
+              AND o.provider = i.provider AND o.client_id = i.client_id AND o.id <> i.id)
+            THEN 1 ELSE 0 END
+            """,
         ])
     }
 
@@ -89,9 +94,10 @@ struct VaultIdentity {
         }
     }
 
-    /// A code that was lost after every token was last seen live may have opened another grant.
+    /// A code lost after every token of its account was last seen live may be of another grant.
     private static func works(_ rows: [Entry]) -> [CredentialWork] {
-        let liveAt = rows.compactMap(\.work?.lastLiveAt).max() ?? .distantPast
+        let own = rows.compactMap(\.work).filter { !($0.isUnnamed && rows[0].isOneOfSeveral) }
+        let liveAt = own.compactMap(\.lastLiveAt).max() ?? .distantPast
         return rows.compactMap { row in
             guard var work = row.work else { return nil }
             if work.step == .lost, let madeAt = row.freshAt, madeAt > liveAt {
@@ -137,6 +143,7 @@ extension VaultIdentity {
         let linkCutAt: WallTime?
         let refusedCount: Int
         let isOtherAccount: Bool
+        let isOneOfSeveral: Bool
         /// When the credential was stored or last seen alive; `nil` for a spent one.
         let freshAt: WallTime?
 
@@ -148,6 +155,7 @@ extension VaultIdentity {
             linkCutAt = row.timeOrNil(.linkCutAt)
             refusedCount = row.int(.refusedCredentials)
             isOtherAccount = row.bool(.isOtherAccount)
+            isOneOfSeveral = row.bool(.isOneOfSeveral)
             let isLost = row.textOrNil(.codePhase) == CodeExchange.Phase.unknown.rawValue
             freshAt =
                 row.isNull(.sealedSecret) && !isLost

@@ -211,6 +211,28 @@ struct OtherAccountTests {
         #expect(last.update.snapshot.credentials.count == Limits.credentialsPerGrantMax + 2)
     }
 
+    @Test func `a token that may be of another account covers no lost code`() async throws {
+        let fixture = try StateFixture()
+        let mine = StateFixture.credential("u", "a", subject: "mine")
+        _ = try await fixture.keep(mine)
+        let loose = try await fixture.keep(StateFixture.credential("u", "b"))
+        let code = try await fixture.keep(Self.code("1"))
+        var exchange = try #require(code.exchange).exchange
+        var random = SeededGenerator(seed: 1)
+        _ = exchange.handle(.begin, now: StateFixture.start, random: &random)
+        _ = exchange.handle(.failure(.lost), now: StateFixture.start, random: &random)
+        _ = try await fixture.database.commit([.saveExchange(exchange, at: Self.later)])
+        let id = loose.credential.rowID
+        try await fixture.execute(
+            "UPDATE credentials SET last_live_at = created_at + 1 WHERE id = \(id)"
+        )
+        let alone = try await fixture.keep(mine).update.snapshot.credentials
+        #expect(alone.filter { $0.step == .lost }.map(\.rotation.isInDoubt) == [false])
+        _ = try await fixture.keep(StateFixture.credential("u", "c", subject: "moved"))
+        let several = try await fixture.keep(mine).update.snapshot.credentials
+        #expect(several.filter { $0.step == .lost }.map(\.rotation.isInDoubt) == [true])
+    }
+
     @Test func `a token stays where its subject was named`() async throws {
         let fixture = try StateFixture()
         let mine = try await fixture.keep(StateFixture.credential("u", "a", subject: "mine"))
