@@ -214,6 +214,8 @@ extension ExchangeWriter {
     }
 
     /// A token that was stored without a subject is of the identity whose subject is named now.
+    ///
+    /// A code is exchanged where it is, and is named there alone.
     func moveToken(_ fingerprint: [UInt8], to identity: IdentityID) throws {
         try database.run(
             """
@@ -221,7 +223,7 @@ extension ExchangeWriter {
             WHERE is_subject_known = 0 AND id = (SELECT c.id FROM identities i JOIN identities o
                 ON o.owner = i.owner AND o.provider = i.provider AND o.client_id = i.client_id
                 JOIN credentials c ON c.identity_id = o.id AND c.fingerprint = ?2
-              WHERE i.id = ?1 AND c.code_phase IS NULL
+              WHERE i.id = ?1 AND (c.code_phase IS NULL OR o.id = ?1)
               ORDER BY o.id <> ?1, c.is_subject_known, c.id LIMIT 1)
             """,
             [.id(identity), .blob(fingerprint)]

@@ -137,7 +137,7 @@ private struct CredentialWriter {
     }
 
     private func store(_ new: NewCredential, in identity: Identity) throws -> CredentialOutcome {
-        if new.subject != nil {
+        if new.subject != nil, !identity.isOther(than: new.subject) {
             try accounts.moveToken(new.fingerprint, to: identity.id)
         }
         let duplicate = try credential(of: identity.id, new.fingerprint)

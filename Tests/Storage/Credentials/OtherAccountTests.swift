@@ -211,6 +211,21 @@ struct OtherAccountTests {
         #expect(last.update.snapshot.credentials.count == Limits.credentialsPerGrantMax + 2)
     }
 
+    @Test("a code has the subject that was named for it later", arguments: ["mine", "moved"])
+    func namedLater(_ subject: String) async throws {
+        let fixture = try StateFixture()
+        _ = try await fixture.keep(StateFixture.credential("u", "b", subject: "moved"))
+        let mine = try await fixture.keep(StateFixture.credential("u", "a", subject: "mine"))
+        var code = Self.code("1")
+        let first = try await fixture.keep(code)
+        #expect(first.identity == mine.identity)
+        code.subject = StateFixture.credential("u", "", subject: subject).subject
+        let update = try await exchange(code, for: "c", of: nil, in: fixture)
+        #expect(update.snapshot.identity == mine.identity)
+        let expected = [false] + [Bool](repeating: subject != "mine", count: 2)
+        #expect(update.snapshot.credentials.map(\.isUnnamed) == expected)
+    }
+
     @Test func `a token that may be of another account covers no lost code`() async throws {
         let fixture = try StateFixture()
         let mine = StateFixture.credential("u", "a", subject: "mine")
