@@ -2,7 +2,7 @@ import AsyncHTTPClient
 package import Control
 import Encoding
 import Glibc
-import Lifecycle
+package import Lifecycle
 import NIOCore
 import NIOHTTP1
 

@@ -141,8 +141,8 @@ struct DependentTargetSettingsTests {
             """
         let configuration = try Sample.load(Self.database(key))
         let read = try #require(configuration.targets.first?.keys.first)
-        #expect(read.idType == .uuid && read.valueType == .integer && read.isShared)
-        #expect(read.creation?.unit == .iso8601)
+        #expect(read.userRule.idType == .uuid && read.valueType == .integer && read.isShared)
+        #expect(read.userRule.creation?.unit == .iso8601)
         #expect(configuration.cautions.contains { $0.contains("key 'workspace'") })
     }
 
