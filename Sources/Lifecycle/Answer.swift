@@ -306,7 +306,10 @@ package struct PurgeCounts: Hashable, Sendable {
         }
     }
 
-    package var newerCount: Int { entries.reduce(0) { $0 + $1.newerCount } }
+    /// Without what a rule keeps anyway.
+    package var newerCount: Int {
+        entries.reduce(0) { Self.isLeft($1.action) ? $0 : $0 + $1.newerCount }
+    }
 
     private static func isLeft(_ action: String) -> Bool {
         action.hasPrefix("keep") || action.hasPrefix(passedOver)

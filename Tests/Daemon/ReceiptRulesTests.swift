@@ -101,6 +101,21 @@ struct ReceiptRulesTests {
         #expect(tables.map { $0["cutoff"]?.string } == [Bench.start.rfc3339, "none", "none"])
     }
 
+    @Test func `newer rows under a rule that keeps are listed apart`() async throws {
+        let receipt = try await Self.receipt(
+            [Self.rule("owner", "keep", "tax", isDated: true)],
+            [.init(name: "documents", action: "keep: tax", rowCount: 2, newerCount: 3)]
+        )
+        let items = try #require(receipt["not_erased"]?.array)
+        #expect(items.map { $0["rows"] } == [2, 3])
+        #expect(items[1]["reason"]?.string?.hasPrefix("newer than the request") == true)
+        let table = try #require(receipt["targets"]?.array?.first?["tables"]?.array?.first)
+        #expect(table["newer_rows"] == 3)
+        // What was to go is another matter.
+        let summary = try #require(receipt["summary"]?.string)
+        #expect(!summary.contains("NOTHING was erased from 'app-db'"))
+    }
+
     @Test func `a rule to whose rows nothing led is named, and its store is not verified`()
         async throws
     {

@@ -2,7 +2,8 @@ import Lifecycle
 import Testing
 
 struct NothingErasedTests {
-    /// Rows that went, that were kept by rule, and that are newer than the request.
+    /// Rows that went, that were kept by rule, and that are newer than the request; of those that
+    /// are kept anyway, as many are newer.
     private static let cases: [(deleted: Int, kept: Int, newer: Int, isTold: Bool)] = [
         (0, 0, 3, true), (0, 2, 3, true), (1, 0, 3, false), (0, 0, 0, false), (0, 2, 0, false),
     ]
@@ -14,7 +15,7 @@ struct NothingErasedTests {
         try machine.revokeEverything()
         let done = PurgeCounts(entries: [
             .init(name: "a", action: "delete", rowCount: 0, newerCount: counts.newer),
-            .init(name: "b", action: "keep", rowCount: counts.kept),
+            .init(name: "b", action: "keep", rowCount: counts.kept, newerCount: counts.kept),
         ])
         try machine.answer(purge: .done(done))
         let other = PurgeCounts(entries: [

@@ -238,14 +238,13 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     /// The line of a plan; `nil` for a table that no rule names when no cascade takes rows of it.
     func item(found: Int, newer: Int, undated: Int) -> PlanItem? {
         guard rule.action.parent == nil || found > 0 else { return nil }
-        let isKept = rule.action == .keep
         let isCounted = !rule.action.changesRows
         return PlanItem(
             name: table,
             action: rule.planAction,
             reason: rule.reason,
-            count: isKept ? found : found - newer,
-            newerCount: isKept ? 0 : newer,
+            count: found - newer,
+            newerCount: newer,
             undatedCount: isCounted ? 0 : undated,
             hasNoTimestamps: rule.hasNoTimestamps
         )

@@ -16,15 +16,12 @@ struct TableCounter {
     /// What the count before the work found.
     init(of rule: TableRule, _ action: String, _ counts: (found: Int, newer: Int, undated: Int)) {
         self.init(table: rule.table, action: action)
-        guard rule.action != .keep else {
-            rowCount = counts.found
-            return
-        }
         newerCount = counts.newer
         if rule.action.changesRows {
             undatedCount = counts.undated
         } else {
-            (rowCount, isOmittedWhenEmpty) = (counts.found - counts.newer, true)
+            rowCount = counts.found - counts.newer
+            isOmittedWhenEmpty = rule.action != .keep
         }
     }
 

@@ -155,7 +155,7 @@ struct ReceiptPage {
 
     /// Whether all that was found there is newer than the request.
     private func isNewerOnly(_ store: JSONValue) -> Bool {
-        let entries = array(store["tables"])
+        let entries = array(store["tables"]).filter { !field("action", of: $0).hasPrefix("keep") }
         return !entries.isEmpty && entries.allSatisfy { $0["rows"] == 0 }
             && entries.contains { ($0["newer_rows"] ?? 0) != 0 }
     }

@@ -46,6 +46,30 @@ struct ShapeGuaranteeTests {
         )
     }
 
+    @Test("newer rows under a rule that keeps are counted as newer", arguments: ShapeKind.allCases)
+    func newerKept(kind: ShapeKind) async throws {
+        let app = try kind.open(
+            """
+            CREATE TABLE bills(id INTEGER PRIMARY KEY, u TEXT, made INTEGER);
+            INSERT INTO bills VALUES (1, 'a', 1600000000), (2, 'a', 1750000000),
+                (3, 'a', 1750000000), (4, 'b', 1750000000);
+            """
+        )
+        let target = app.target([SchemaShape.rule("bills", "u", .keep, dated: true)])
+        let user = order("a", cutoff: Self.cutoff)
+        guard case .items(let items) = await target.plan(user) else {
+            Issue.record("no plan")
+            return
+        }
+        #expect(items.map(\.count) == [1] && items.map(\.newerCount) == [2])
+        let answers = await target.purge([user])
+        #expect(answers.map(\.text) == ["bills keep: law 1+2"])
+        // They say nothing of what was to go.
+        #expect(answers.first?.counts?.newerCount == 0)
+        #expect(await target.verify([user]) == [.clean])
+        #expect(try app.dump("bills").count == 4)
+    }
+
     @Test("a newer row of a tree keeps all rows above it", arguments: ShapeKind.allCases)
     func newerTree(kind: ShapeKind) async throws {
         let app = try kind.open(
