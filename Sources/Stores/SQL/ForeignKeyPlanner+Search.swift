@@ -261,8 +261,9 @@ extension ForeignKeyPlanner {
     ///
     /// So the chain leads to every row until the last one is gone.
     func guardian(of rule: TableRule, in table: TableShape) -> String {
-        guard rule.action == .delete || masksChain(rule) else { return "" }
-        return followers(of: rule).compactMap { follower in
+        let isMasked = masksChain(rule)
+        guard rule.action == .delete || isMasked else { return "" }
+        let waits = followers(of: rule).compactMap { follower -> String? in
             guard let via = follower.via, follower != rule || rule.action == .delete else {
                 return nil
             }
@@ -287,13 +288,16 @@ extension ForeignKeyPlanner {
             if case .anonymize(let masks) = follower.action, !follower.changesPart {
                 var computed: [ColumnMask] = []
                 let tests = masks.map { self.mask($0, in: child, computed: &computed).test }
-                terms.append("NOT (\(tests.joined(separator: " AND ")))")
+                let unclear = unclearParts(of: follower, in: child).map(\.condition)
+                terms.append(anyOf(["NOT (\(tests.joined(separator: " AND ")))"] + unclear))
             }
             return " AND NOT EXISTS (SELECT 1 FROM \(shape(follower.table).reference) AS child"
                 + " WHERE \(terms.joined(separator: " AND "))"
                 + "\(others(follower, via, child, 1)))"
         }
-        .joined()
+        // Without the id that it masks, no verification finds a row again.
+        let unclear = isMasked ? unclearParts(of: rule, in: table) : []
+        return (waits + unclear.map { " AND NOT \($0.condition)" }).joined()
     }
 
     /// The rule changes a column by which it, or what follows it, is found.

@@ -69,9 +69,11 @@ extension SQLConnection {
             if isSuspect, let sql = table.remainingSQL, let user = table.root.key(for: order.user) {
                 remaining += try count(sql, .of(user, time: order.cutoff))
             }
-            guard obstacle == nil else { continue }
-            obstacle = try self.obstacle(order, table, at: now, isSuspect: isSuspect)
-            isCause = obstacle != nil && table.makesParentsWait
+            guard !isCause,
+                let found = try self.obstacle(order, table, at: now, isSuspect: isSuspect)
+            else { continue }
+            isCause = table.makesRowsWait(found)
+            if isCause || obstacle == nil { obstacle = found }
         }
         guard remaining == 0 || isCause else { return .remaining(remaining) }
         return obstacle.map { .failure(.blocked($0)) } ?? .clean

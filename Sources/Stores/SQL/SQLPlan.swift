@@ -292,6 +292,10 @@ struct KeyPlan: Sendable {
 }
 
 extension TablePlan {
-    /// The row whose value stands inside its column stays while the value cannot be changed.
-    var makesParentsWait: Bool { rule.inside != nil && rule.via != nil }
+    /// Rows stay while the value that this names cannot be changed: the rows that lead to it, or
+    /// its own.
+    func makesRowsWait(_ obstacle: Obstacle) -> Bool {
+        rule.inside != nil && rule.via != nil
+            || unclearParts.contains { $0.column == obstacle.name }
+    }
 }

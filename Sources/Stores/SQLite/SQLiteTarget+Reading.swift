@@ -76,14 +76,16 @@ extension SQLiteTarget {
             let clock = clock
             let found = try await read { reader in
                 try reader.reading(plan) { () throws(SQLError) -> (Obstacle, isCause: Bool)? in
+                    var first: Obstacle?
                     for table in plan.tables {
                         let now = clock.wall()
                         guard let found = try reader.obstacle(order, table, at: now) else {
                             continue
                         }
-                        return (found, isCause: table.makesParentsWait)
+                        if table.makesRowsWait(found) { return (found, isCause: true) }
+                        first = first ?? found
                     }
-                    return nil
+                    return first.map { ($0, isCause: false) }
                 }
             }
             guard remaining == 0 || found?.isCause == true else { return .remaining(remaining) }

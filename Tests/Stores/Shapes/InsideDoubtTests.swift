@@ -245,6 +245,86 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
         #expect(try app.dump("users").count == 1)
     }
 
+    /// A part of a row of `ann` that cannot be judged, found by her row or by an id that goes, too.
+    static let waiting: [(rules: [TableRule], user: String)] = [
+        (
+            [
+                TableRule(table: "users", column: "id", idType: .integer, action: .delete),
+                InsideShape.rule("u", nil, at: "$.ip", of: "d", via: "users.name"),
+            ], "1"
+        ),
+        (
+            [
+                TableRule(
+                    table: "t",
+                    column: "u",
+                    action: .anonymize([
+                        ColumnMask(column: "u", strategy: .null),
+                        ColumnMask(column: "d", strategy: .remove, path: JSONPath("$.ip")),
+                    ]),
+                    reason: "team"
+                )
+            ], "ann"
+        ),
+    ]
+
+    @Test(
+        "what finds a part waits until the part can be judged",
+        arguments: waiting,
+        ShapeKind.allCases
+    )
+    func waits(shape: (rules: [TableRule], user: String), kind: ShapeKind) async throws {
+        let (type, broken) =
+            kind == .postgresql
+            ? ("JSON", #"{"ip":"9","x":"\u0000"}"#) : ("TEXT", #"{"ip":"9""#)
+        let app = try kind.open(
+            "CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT UNIQUE);"
+                + "CREATE TABLE t(id INTEGER PRIMARY KEY, u TEXT, d \(type));"
+                + "INSERT INTO users VALUES (1, 'ann'), (2, 'bo');"
+                + "INSERT INTO t VALUES (1, 'ann', '\(broken)'), (2, 'bo', '\(broken)')"
+        )
+        let target = app.target(shape.rules)
+        #expect(await target.diagnose() == [])
+        let before = try app.dump(["users", "t"])
+        let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
+        for _ in 1...2 {
+            guard case .done? = await target.purge([order(shape.user)]).first else {
+                Issue.record("not done")
+                return
+            }
+            #expect(try app.dump(["users", "t"]) == before)
+            #expect(await target.verify([order(shape.user)]) == [.failure(blocked)])
+            guard let target = target as? SQLiteTarget else { continue }
+            #expect(await target.verifyInPieces(order(shape.user)) == .failure(blocked))
+        }
+        try app.run("UPDATE t SET d = '{\"ip\":\"9\"}' WHERE id = 1")
+        _ = await target.purge([order(shape.user)])
+        #expect(await target.verify([order(shape.user)]) == [.clean])
+        #expect(try app.dump("t").filter { $0.contains("ip") }.count == 1)
+    }
+
+    @Test("what rows wait for is named before what nothing waits for")
+    func cause() async throws {
+        let app = try AppDatabase(
+            Self.users(.sqlite) + "CREATE TABLE t(id INTEGER PRIMARY KEY, d TEXT);"
+                + "CREATE TABLE notes(u INTEGER); INSERT INTO notes VALUES ('\u{ff11}');"
+                + "INSERT INTO t VALUES (1, '[\"Ann\"')"
+        )
+        let target = app.target(
+            TableRule(table: "notes", column: "u", idType: .integer, action: .delete),
+            TableRule(table: "users", column: "id", idType: .integer, action: .delete),
+            InsideShape.rule("d", InsideShape.json("$[*]"), via: "users.name")
+        )
+        _ = await target.purge([order("1")])
+        let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
+        #expect(await target.verify([order("1")]) == [.failure(blocked)])
+        #expect(await target.verifyInPieces(order("1")) == .failure(blocked))
+        try app.execute("DELETE FROM t")
+        _ = await target.purge([order("1")])
+        let named = EffectFailure.blocked(Obstacle(.spelling, at: "notes", name: "u"))
+        #expect(await target.verify([order("1")]) == [.failure(named)])
+    }
+
     @Test("a value stays bytes where it was bytes")
     func bytes() async throws {
         let app = try AppDatabase(
