@@ -99,9 +99,9 @@ struct ColumnShape: Sendable {
     /// Equal texts have equal bytes.
     var isExact: Bool { comparison == nil }
 
-    /// Texts that differ by their case may be equal.
+    /// Texts that differ by their case may be equal; UUIDs are (RFC 9562 §4).
     var foldsCase: Bool {
-        guard let comparison else { return false }
+        guard let comparison else { return idTypes == [.uuid] }
         return comparison != Self.ignoresBlanks && comparison.lowercased() != "compares as rtrim"
             && !collation.contains("_cs")
     }
