@@ -100,6 +100,18 @@ struct TOMLSyntaxTests {
                     + "column 10"
             ),
             (
+                "[requests]\ndeadline = \"7d\n",
+                "2: cannot use this file (syntax): the text in line 2 has no closing quote"
+            ),
+            (
+                "[requests]\r\ndeadline = '7d\r\n",
+                "2: cannot use this file (syntax): the text in line 2 has no closing quote"
+            ),
+            (
+                "[requests]\ndeadline = \"7d",
+                "2: cannot use this file (syntax): the text in line 2 has no closing quote"
+            ),
+            (
                 "\n[[[[\n",
                 "2: cannot use this file (syntax): a key or a value is missing, or begins with a "
                     + "wrong character, at column 3"

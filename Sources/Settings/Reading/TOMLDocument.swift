@@ -72,6 +72,13 @@ struct TOMLDocument: Sendable {
         let prefix = "Error while parsing "
         let text = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
         let scope = text.prefix { $0 != ":" }
+        // The parser takes the end of a line for a control character in the text.
+        if ["string", "literal string"].contains(scope),
+            text.contains("end-of-file") || text.contains("control char")
+        {
+            let cause = "the text in line \(line) has no closing quote, or has a control character"
+            return TOMLSyntaxError(kind: .syntax, line: line, cause: cause)
+        }
         let isValue =
             ["value", "boolean", "floating-point", "date", "time", "date-time"].contains(scope)
             || scope.hasSuffix("integer")
