@@ -20,7 +20,7 @@ extension RemoteClient {
         {
             return Self.privateAddress(name)
         } catch {
-            return "host '\(name)': \(Self.reason(error))"
+            return "host '\(name)': \(Self.reason(error, endpoint.prepared.port))"
         }
         let failure = await failure(on: channel, to: name, isEncrypted: endpoint.prepared.useTLS)
         do {
@@ -77,15 +77,15 @@ extension RemoteClient {
     }
 
     /// Why a connection failed; nothing of it comes from the peer.
-    private static func reason(_ error: any Error) -> String {
+    private static func reason(_ error: any Error, _ port: Int) -> String {
         switch error {
         case let failure as NIOConnectionError:
-            if let first = failure.connectionErrors.first { return reason(first.error) }
+            if let first = failure.connectionErrors.first { return reason(first.error, port) }
             return "the name cannot be resolved"
         case let failure as IOError:
             let text = unsafe strerror(failure.errnoCode).map { unsafe String(cString: $0) }
-            return text?.lowercased() ?? "error \(failure.errnoCode)"
-        case ChannelError.connectTimeout: return "no connection in time"
+            return "\(text?.lowercased() ?? "error \(failure.errnoCode)") at port \(port)"
+        case ChannelError.connectTimeout: return "no connection in time at port \(port)"
         default: return "no connection"
         }
     }

@@ -33,7 +33,7 @@ struct UnreachableEndpointTests {
         #expect(
             problem?.finding
                 == "unreachable: the \(role) endpoint \(closed): host '127.0.0.1':"
-                + " connection refused; check \(role)_url"
+                + " connection refused at port 1; check \(role)_url"
         )
     }
 

@@ -208,5 +208,5 @@ def sentences(checks, stage):
         broken = stage.run("expungectl", *words, "providers", "check", "apple")
         said = json.loads(broken.stdout)["summary"] if words else broken.stdout.split("\n")[0]
         checks.check("     and of a provider that is not there host, reason and remedy", broken.returncode == 1
-                     and re.fullmatch(r"'apple' does not work: unreachable: host '.*': connection refused; check .*",
-                                      said), said)
+                     and re.fullmatch(r"'apple' does not work: unreachable: host '.*':"
+                                      r" connection refused at port \d+; check .*", said), said)
