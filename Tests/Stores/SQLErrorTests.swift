@@ -33,6 +33,19 @@ struct SQLErrorTests {
                 "(unreachable): no server answers; check host and port of conninfo_credential"
             ),
             (
+                SQLError(PostgreSQLFailure.lost, target: Self.name),
+                "(lost): PostgreSQL closed the connection; is the server running?"
+            ),
+            (
+                SQLError(sqlState: "57P01", target: Self.name),
+                "(lost): the server closed the connection; check that it is running, SQLSTATE 57P01"
+            ),
+            (
+                SQLError(.lost, mysql: 2013, target: Self.name),
+                "(lost): the server closed the connection; check that it is running, MySQL error"
+                    + " 2013"
+            ),
+            (
                 SQLError(sqlState: "28P01", target: Self.name),
                 "(refused): check user, password and dbname of conninfo_credential, and"
                     + " pg_hba.conf, SQLSTATE 28P01"

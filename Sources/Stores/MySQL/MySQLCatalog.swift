@@ -18,6 +18,7 @@ struct MySQLCatalog {
             shape.problem = Self.problem(name, type: row[2], engine: row[3])
             shape.holdsRows = Self.tableTypes.contains(row[2])
             shape.isOwn = schema == database
+            shape.grantee = "\(place) TO \(row[4])"
             found["\(schema).\(table)"] = shape
         }
         try readColumns(&found)
@@ -74,6 +75,7 @@ struct MySQLCatalog {
                 isGenerated: !row[8].isEmpty
             )
             column.lengthMax = Int(row[6])
+            column.written = MySQLDialect.quoted(row[2])
             column.canUpdate = privileges.contains("update")
             found[key]?.columns.append(column)
             if !privileges.contains("select") { found[key]?.canSelect = false }
@@ -143,7 +145,10 @@ struct MySQLCatalog {
     }
 
     private static let tableSQL = """
-        SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE FROM information_schema.TABLES
+        SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE,
+            CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@',
+                QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))
+        FROM information_schema.TABLES
         WHERE \(ours("TABLE_SCHEMA")) LIMIT \(MySQLLimits.catalogRows)
         """
 

@@ -55,7 +55,6 @@ extension SQLError {
         case (.refused, 1049): "the server has no such database"
         case (.refused, _): "check username, password_credential and database, and the user's host"
         case (.unreachable, _): "no server answers; check address or socket"
-        case (.privilege, _): "the user may not do it; see the grants in the guide"
         case (.unfit, 1665): "binlog_format is STATEMENT; set it to ROW"
         case (.unfit, _): "the server is older than MySQL 8.0.1 or MariaDB 10.11"
         default: nil

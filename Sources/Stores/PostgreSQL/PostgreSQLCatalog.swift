@@ -21,6 +21,7 @@ struct PostgreSQLCatalog {
             shape.canDelete = row[5] == "t"
             shape.canLock = row[6] == "t"
             shape.hasParts = row[7] == "t"
+            shape.grantee = row[8]
             found[row[0]] = shape
             aliases.append((alias: "\(schema).\(table)", table: name))
         }
@@ -81,7 +82,8 @@ struct PostgreSQLCatalog {
                     isGenerated: row[6] == "t",
                     isUnique: unique.contains(place),
                     isPrimaryKey: primaryKeys.contains(place),
-                    canUpdate: row[8] == "t"
+                    canUpdate: row[8] == "t",
+                    written: row[10]
                 )
             )
         }
@@ -141,7 +143,8 @@ struct PostgreSQLCatalog {
     private static let tableSQL = """
         SELECT c.oid, n.nspname, c.relname, c.relkind, has_table_privilege(c.oid, 'SELECT'),
             has_table_privilege(c.oid, 'DELETE'), has_any_column_privilege(c.oid, 'UPDATE'),
-            c.relkind = 'p' OR c.relhassubclass
+            c.relkind = 'p' OR c.relhassubclass,
+            format('%I.%I TO %I', n.nspname, c.relname, current_user)
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE \(ours) ORDER BY c.oid LIMIT \(PostgreSQLLimits.catalogRows)
         """
@@ -153,7 +156,8 @@ struct PostgreSQLCatalog {
             a.attnotnull OR v.needed, a.attgenerated <> '' OR a.attidentity = 'a',
             coalesce(l.collisdeterministic, true),
             has_column_privilege(c.oid, a.attnum, 'UPDATE'),
-            CASE WHEN l.oid IS NOT NULL THEN l.collnamespace::regnamespace || '.' || l.collname END
+            CASE WHEN l.oid IS NOT NULL THEN l.collnamespace::regnamespace || '.' || l.collname END,
+            quote_ident(a.attname)
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         JOIN pg_type t ON t.oid = a.atttypid

@@ -17,7 +17,10 @@ extension SQLError {
         case .tls: kind = .tls
         case .refused: kind = .refused
         case .readOnly: kind = .readOnly
-        case .lost: kind = .lost
+        case .lost:
+            let advice = "PostgreSQL closed the connection; is the server running?"
+            self.init(.lost, target: target, advice: advice)
+            return
         case .timeout: kind = .timeout
         case .cancelled: kind = .cancelled
         case .state(let state):
@@ -45,9 +48,8 @@ extension SQLError {
                 + " target_session_attrs"
         case .unreachable: "no server answers; check host and port of conninfo_credential"
         case .refused: "check user, password and dbname of conninfo_credential, and pg_hba.conf"
-        case .privilege: "the role may not do it; see the grants in the guide"
         case .busy, .locked, .storage, .constraint, .timeout, .cancelled, .lost, .moved, .readOnly,
-            .schemaChanged, .planRefused, .tls, .indexLost, .unfit, .failed:
+            .privilege, .schemaChanged, .planRefused, .tls, .indexLost, .unfit, .failed:
             nil
         }
     }

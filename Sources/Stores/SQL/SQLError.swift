@@ -54,7 +54,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
             case .constraint: "a constraint or trigger of the application refuses the change"
             case .timeout: "a statement ran longer than allowed"
             case .cancelled: "the work was stopped"
-            case .lost: "the connection broke"
+            case .lost: "the server closed the connection; check that it is running"
             case .unreachable: "no connection came about"
             case .moved: "the file at the path is another one than the one that is open"
             case .readOnly: "the server is a replica or read-only"

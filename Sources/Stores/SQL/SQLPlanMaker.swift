@@ -93,7 +93,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
             problems += [shape.problem].compactMap(\.self)
             return
         }
-        if !shape.canSelect { problems.append("the role may not SELECT from '\(shape.name)'") }
+        checkRights(rule, shape)
         if let column = column(rule.column, of: shape) { check(rule, column, shape) }
         for part in rule.otherParts {
             if let column = column(part.column, of: shape) {
@@ -104,7 +104,6 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         if let creation = rule.creation { checkCreation(creation, shape) }
         switch rule.action {
         case .delete:
-            if !shape.canDelete { problems.append("the role may not DELETE from '\(shape.name)'") }
             if !shape.canLock {
                 advice.append(
                     "the role may not UPDATE '\(shape.name)': rows that others have locked are"
@@ -116,6 +115,20 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
             for mask in masks { checkMask(mask, rule, shape) }
         case .keep, .cascade: break
         }
+    }
+
+    private mutating func checkRights(_ rule: TableRule, _ shape: TableShape) {
+        var missing = shape.canSelect ? [] : ["SELECT"]
+        if rule.action == .delete, !shape.canDelete { missing.append("DELETE") }
+        if case .anonymize(let masks) = rule.action {
+            let masked = masks.compactMap { Dialect.shape($0.column, in: shape)?.name }
+            let columns = shape.columns.filter { !$0.canUpdate && masked.contains($0.name) }
+                .map(\.written).joined(separator: ", ")
+            if !columns.isEmpty { missing.append("UPDATE (\(columns))") }
+        }
+        guard !missing.isEmpty else { return }
+        let statement = "GRANT \(missing.joined(separator: ", ")) ON \(shape.grantee);"
+        problems.append("the role lacks privileges on '\(shape.name)'; run: \(statement)")
     }
 
     private mutating func check(_ rule: TableRule, _ column: ColumnShape, _ shape: TableShape) {
@@ -222,7 +235,6 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         guard let column = column(mask.column, of: shape) else { return }
         let place = "column '\(column.name)' of table '\(shape.name)'"
         if column.isGenerated { problems.append("\(place) is generated and cannot be set") }
-        if !column.canUpdate { problems.append("the role may not UPDATE \(place)") }
         if column.isPrimaryKey {
             problems.append("\(place) belongs to the primary key and cannot be anonymized")
         }

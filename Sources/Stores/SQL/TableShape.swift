@@ -10,6 +10,8 @@ struct TableShape: Sendable {
     var problem: String?
     /// It has rows of its own, also where no rule can be about them.
     var holdsRows = true
+    /// At a server, the end of a GRANT to who works here, such as `app.posts TO expunged`.
+    var grantee = ""
     /// It is in a place where the coverage check looks.
     var isOwn = true
     var canSelect = true
@@ -95,6 +97,8 @@ struct ColumnShape: Sendable {
     var isUnique = false
     var isPrimaryKey = false
     var canUpdate = true
+    /// At a server, the name in SQL.
+    var written = ""
 
     /// Equal texts have equal bytes.
     var isExact: Bool { comparison == nil }

@@ -96,8 +96,12 @@ import Testing
         #expect(await target.purge([order("x")]).map(\.text) == ["t delete, cutoff: none 1"])
         // One column is enough for a mask.
         try app.sql("REVOKE DELETE ON t FROM limited@localhost")
-        try grant("UPDATE (m) ON \(app.database).t")
         let masking = app.target(app.plan([Self.mask("m", .random)], user: "limited"))
+        let statement = "GRANT UPDATE (`m`) ON `\(app.database)`.`t` TO 'limited'@'localhost';"
+        #expect(
+            await masking.diagnose() == ["the role lacks privileges on 't'; run: \(statement)"]
+        )
+        try grant("UPDATE (m) ON \(app.database).t")
         #expect(await masking.diagnose() == [])
         #expect(await masking.purge([order("y")])[0].text.hasSuffix("none 1"))
         #expect(await masking.verify([order("y")]) == [.clean])

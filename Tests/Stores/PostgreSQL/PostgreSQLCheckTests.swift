@@ -68,10 +68,20 @@ import Testing
 
     @Test("missing privileges and row security are problems, and enough privileges are enough")
     func privileges() async throws {
-        let app = try PostgreSQLFixture("CREATE TABLE t(u text); INSERT INTO t VALUES ('x')")
+        let app = try PostgreSQLFixture(
+            "CREATE TABLE t(u text, \"order\" text, m text); INSERT INTO t VALUES ('x')"
+        )
         try app.sql("GRANT USAGE ON SCHEMA \(app.schema) TO eraser")
         let target = app.target(app.plan([rule], conninfo: "\(app.socket) user=eraser"))
-        #expect(await target.diagnose().count == 2)
+        let lacks = "the role lacks privileges on 't'; run: GRANT SELECT,"
+        #expect(await target.diagnose() == ["\(lacks) DELETE ON \(app.schema).t TO eraser;"])
+        let masks = ["m", "order"].map { ColumnMask(column: $0, strategy: .null) }
+        let masking = TableRule(table: "t", column: "u", action: .anonymize(masks))
+        let masker = app.target(app.plan([masking], conninfo: "\(app.socket) user=eraser"))
+        #expect(
+            await masker.diagnose()
+                == ["\(lacks) UPDATE (\"order\", m) ON \(app.schema).t TO eraser;"]
+        )
         #expect(await target.purge([order("x")]) == [.failure(.misconfigured)])
         guard case .findings(let unread) = await target.coverage() else {
             Issue.record("no coverage")

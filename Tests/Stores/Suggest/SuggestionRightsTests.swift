@@ -15,12 +15,14 @@ extension SuggestionTests {
                 units: [],
                 holdsText: true,
                 isPrimaryKey: isKey,
-                canUpdate: false
+                canUpdate: false,
+                written: name
             )
         }
         var users = TableShape(name: "users", reference: "users")
         users.columns = [column("id", true)]
         var posts = TableShape(name: "posts", reference: "posts")
+        posts.grantee = "posts TO app"
         posts.columns = [
             column("n", true), column("updated_by", false), column("whodunnit", false),
         ]
@@ -28,7 +30,8 @@ extension SuggestionTests {
         let user = SuggestionUser(table: "users", column: "id", reason: "a test says so")
         let text = RuleSuggestion.text(schema, user, SchemaSample(), SQLiteDialect.self)
         let words = text.replacing("\n#", with: "")
-        #expect(words.contains("the role may not UPDATE column 'updated_by' of table 'posts'"))
+        let missing = "the role lacks privileges on 'posts'; run: GRANT UPDATE (updated_by) ON"
+        #expect(words.contains("\(missing) posts TO app;"))
         #expect(text.contains("set = { updated_by = { strategy = \"null\" } }"))
         #expect(text.contains("set = { whodunnit = { strategy = \"null\" } }"))
     }

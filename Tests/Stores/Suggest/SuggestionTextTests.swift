@@ -56,7 +56,7 @@ struct SuggestedText: Sendable, CustomTestStringConvertible {
 extension SuggestedText {
     static let all =
         cascades + shared + documents + types
-        + [mentions, list, sentences, nameBeside, names, shortIDs, single]
+        + [mentions, list, sentences, nameBeside, names, shortIDs, noUsers, single]
 
     private static let cascades = [
         SuggestedText(
@@ -333,6 +333,20 @@ extension SuggestedText {
             "compared with 2 users.",
         ],
         none: ["holds no value", "hold no value"]
+    )
+
+    private static let noUsers = SuggestedText(
+        name: "no user to compare values with",
+        sql: """
+            CREATE TABLE users(id TEXT PRIMARY KEY);
+            CREATE TABLE stars(n INTEGER PRIMARY KEY, name TEXT);
+            INSERT INTO stars VALUES (1, 'Rigel'), (2, 'Vega');
+            """,
+        words: [
+            "- stars: no key or name leads to a user, and no user was read to compare it with",
+            "compared with 0 users.",
+        ],
+        none: ["too short"]
     )
 
     private static let single = SuggestedText(

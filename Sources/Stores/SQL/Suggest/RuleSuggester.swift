@@ -381,8 +381,9 @@ struct RuleSuggester {
         guard let sampled = sample.tables[table.name] else {
             return "no key leads to a user, and its values were not read in time" + named
         }
-        guard !sampled.rows.isEmpty else {
-            return "no key or name leads to a user, and it is empty" + named
+        guard !sampled.rows.isEmpty, sample.userCount > 0 else {
+            let cause = sampled.rows.isEmpty ? "it is empty" : "no user was read to compare it with"
+            return "no key or name leads to a user, and " + cause + named
         }
         let count = sampled.rows.count
         let rows = count == 1 ? "only sampled row" : "\(count) sampled rows"
