@@ -111,7 +111,7 @@ struct CheckTests {
             "approval",
             "value"
         ),
-        Wrong("name = \"apple\"", "name = \"apple", ":2", "syntax", "quotes"),
+        Wrong("name = \"apple\"", "name = \"apple", ":2", "no closing quote", "quotes"),
         Wrong("name = \"apple\"\n", "", ":1", "missing_key", "add the key"),
         Wrong("kind = \"apple\"", "kind = \"appel\"", ":3", "appel", "value"),
         Wrong("team_id = \"ABCDE12345\"\n", "", ":1", "team_id", "add the key"),
@@ -198,10 +198,10 @@ struct CheckTests {
             try $0.remove("app.db")
             try $0.write("app.db", String(repeating: "text ", count: 1000))
         },
-        Broken("no table", "target.app-db", "table 'users' does not exist", "names") {
+        Broken("no table", ":17: target.app-db.table[0]", "'users' does not exist", "names") {
             try $0.database("CREATE TABLE people (id TEXT)")
         },
-        Broken("no column", "target.app-db", "no column 'id'", "names") {
+        Broken("no column", ":17: target.app-db.table[0]", "no column 'id'", "names") {
             try $0.database("CREATE TABLE users (user_id TEXT)")
         },
         Broken("a folder as database", "target.app-db", "not a regular file", "stores/sqlite.md") {
@@ -394,7 +394,7 @@ struct CheckTests {
         let place = ":1: provider.apple"
         try await Self.with { bench, server in
             let names = [
-                ("https://127.0.0.1:1", "connection refused"),
+                ("https://127.0.0.1:1", "connection refused at port 1"),
                 ("https://nowhere.invalid", "resolved"),
             ]
             for (url, reason) in names {

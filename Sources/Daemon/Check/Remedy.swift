@@ -120,7 +120,7 @@ enum Remedy {
             ["allow_private_addresses"],
             "set allow_private_addresses = true if the server is your own, or correct its address"
         ),
-        (["no server answers"], "start the server, or correct its address"),
+        (["no server", "closed the connection"], "start the server, or correct its address"),
         (
             [
                 "permission denied", "may not", "is refused", "not writable", "cannot be written",
