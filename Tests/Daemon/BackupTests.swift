@@ -97,6 +97,7 @@ import Vault
         #expect(text.contains(holds))
         let kept = bench.directory + "/replaced-\(Bench.start.unixMilliseconds)/state.db"
         #expect(try Self.bytes(kept) == former)
+        #expect(try Self.bytes(CrashMarker.path(in: bench.directory)) == [CrashMarker.restored])
         let state = try StateDatabase.open(
             path: bench.directory + "/state.db",
             now: { Bench.start }

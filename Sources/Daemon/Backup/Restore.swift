@@ -145,14 +145,17 @@ struct Restore {
     /// - Returns: The directory with the former files; `nil` without any.
     private func place(_ state: BackupState, from folder: String) throws(DaemonError) -> String? {
         let owner = try BackupFolder.status(stateDirectory)
-        for path in state.names.map({ "\(folder)/\($0)" }) + [StateLock.path(statePath)] {
+        try BackupFile(making: CrashMarker.path(in: folder)).write([CrashMarker.restored])
+        let others = state.names.filter { $0 != FileHashKey.fileName }
+        let names = [CrashMarker.fileName] + others + [FileHashKey.fileName]
+        for path in names.map({ "\(folder)/\($0)" }) + [StateLock.path(statePath)] {
             try own(path, owner)
         }
         let kept = try keepFormer(owner)
         try remove(FileHashKey.fileName)
         try BackupFolder.sync(stateDirectory)
         for name in ["-wal", "-shm"] { try remove(BackupState.stateName + name) }
-        for name in state.names.filter({ $0 != FileHashKey.fileName }) + [FileHashKey.fileName] {
+        for name in names {
             guard unsafe rename("\(folder)/\(name)", "\(stateDirectory)/\(name)") == 0 else {
                 throw BackupFile.failure("replace", "\(stateDirectory)/\(name)")
             }

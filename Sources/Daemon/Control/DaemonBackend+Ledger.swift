@@ -47,7 +47,11 @@ extension DaemonBackend {
             state: audit.findingCount == 0 ? .sound : .damaged,
             entries: audit.frontier.size
         )
-        if case .rolledBack = await parts.ledger.health { answer.state = .known(.rolledBack) }
+        if case .rolledBack = await parts.ledger.health {
+            answer.state = .known(.rolledBack)
+        } else if audit.findingCount > 0 {
+            parts.logger.note(.ledgerDamaged, ["count": "\(audit.findingCount)"])
+        }
         answer.covered = audit.covered?.size ?? 0
         answer.checkpointAt = audit.covered?.time
         answer.checkpoints = audit.checkpointCount
@@ -55,9 +59,6 @@ extension DaemonBackend {
             WireLedgerFinding(kind: $0.kind.rawValue, position: $0.position)
         }
         answer.findingCount = audit.findingCount
-        if audit.findingCount > 0 {
-            parts.logger.note(.ledgerDamaged, ["count": "\(audit.findingCount)"])
-        }
         self.audit("verify_ledger", caller, ["count": "\(audit.findingCount)"])
         return answer
     }

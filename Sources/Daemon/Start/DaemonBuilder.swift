@@ -55,7 +55,7 @@ struct DaemonBuilder: Sendable {
         _ clock: AnchoredClock
     ) async throws(StartProblem) -> Daemon {
         let state = opened.state
-        if state.wasUncleanStop {
+        if state.wasUncleanStop, opened.lastEnd != .restored {
             logger.note(.uncleanStop, ["detail": "\(opened.lastEnd.rawValue)"])
         }
         let hasher = try await StartStep.hashKey.run {

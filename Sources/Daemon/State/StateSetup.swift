@@ -150,11 +150,17 @@ struct CrashMarker: Sendable {
         case busError = "bus_error"
         /// From outside, or by a power cut.
         case killed
+        /// It is of no account: the state is that of a backup.
+        case restored
     }
+
+    static let fileName = "crash-marker"
+    /// No signal has this number.
+    static let restored: UInt8 = 0
 
     let lastEnd: End
 
-    static func path(in directory: String) -> String { directory + "/crash-marker" }
+    static func path(in directory: String) -> String { directory + "/" + fileName }
 
     /// Reads and clears the marker, and installs the handlers that set it.
     init(directory: String) throws(DaemonError) {
@@ -178,6 +184,6 @@ struct CrashMarker: Sendable {
     private static func end(_ descriptor: Int32) -> End {
         var mark = UInt8(0)
         guard unsafe pread(descriptor, &mark, 1, 0) == 1 else { return .killed }
-        return Int32(mark) == SIGBUS ? .busError : .crash
+        return mark == restored ? .restored : Int32(mark) == SIGBUS ? .busError : .crash
     }
 }

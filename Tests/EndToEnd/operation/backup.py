@@ -261,8 +261,14 @@ def restored(checks, stage, path, before):
     files = [stage.path(f"state/{name}") for name in ("state.db", "hash.key", "ledger.key")]
     checks.equal("     mode and owner", {(os.stat(file).st_mode & 0o777, os.stat(file).st_uid) for file in files},
                  {(0o600, os.stat(stage.path("state")).st_uid)})
+    logged = len(stage.log())
     stage.starts()
     checks.equal("     the older state is noticed", stage.http("GET", "/v1/ledger")[1]["state"], "rolled_back")
+    verified = stage.run("expungectl", "ledger", "verify")
+    log = stage.log()[logged:]
+    wrong = [text for text in ("ended uncleanly", "ledger damaged") if text in log]
+    checks.equal("     and nothing is called a crash or damaged", (verified.returncode, wrong),
+                 (13, []))
     found = [stage.http("GET", f"/v1/requests/{id}")[0] for id in before]
     checks.equal("     each request of before is there", set(found), {200})
     checks.equal("     a later one is not", stage.http("GET", f"/v1/requests/{later}")[0], 404)
