@@ -8,15 +8,20 @@ extension ControlSuite {
         private static let id = Samples.requestID.description
 
         @Test(arguments: [
-            (ControlProblem.Code.requestNotFound, Int32(3), "find requests with: expungectl list"),
+            (
+                ControlProblem.Code.requestNotFound, Int32(3),
+                "find requests with: expungectl list" as String?
+            ),
             (.tooLate, 4, "see what was done with: expungectl show ID"),
             (.intakePaused, 1, "start it with: expungectl intake resume"),
             (.sameOperator, 4, "another person must approve it, from a login of their own"),
+            // The text says all: what has the wrong state may be the guard, and not a request.
+            (.wrongState, 4, nil), (.filterRefused, 1, nil),
         ])
         func `a problem becomes an error, a hint and a code`(
             problem: ControlProblem.Code,
             code: Int32,
-            hint: String
+            hint: String?
         ) async throws {
             let backend = FakeBackend(expecting: [.cancelRequest], problem: .init(problem))
             try await TestServer.run(backend) { server in
@@ -24,7 +29,9 @@ extension ControlSuite {
                     ["cancel", Self.id],
                     socket: server.controlPath
                 )
-                let text = "error: \(problem.title) (\(problem.rawValue))\nhint: \(hint)\n"
+                let text =
+                    "error: \(problem.title) (\(problem.rawValue))\n"
+                    + (hint.map { "hint: \($0)\n" } ?? "")
                 #expect(outcome == ProgramRun.Outcome(code: code, out: "", err: text))
             }
         }

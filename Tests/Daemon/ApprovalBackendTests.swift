@@ -57,6 +57,12 @@ import Testing
             #expect(await refusal(plan.hash, Self.first) == .sameOperator)
             #expect(await refusal(plan.hash, Self.hidden) == .operatorUnknown)
             #expect(await refusal("another", Self.second) == .planChanged)
+            do throws(ControlProblem) {
+                _ = try await backend.act(.approve(plan: "another"), on: id, caller: Self.second)
+            } catch {
+                let text = "the hash of the plan is \(plan.hash): it changed since, or another was"
+                #expect(error.detail == text + " given")
+            }
             let changes = try await backend.events(id, caller: Self.second)
             #expect(await refusal(plan.hash, Self.second) == nil)
             try await Self.wait(for: .completed, changes)

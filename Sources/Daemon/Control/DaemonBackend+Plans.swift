@@ -95,7 +95,7 @@ extension DaemonBackend {
         guard let plan else { return ControlProblem(.planChanged) }
         return ControlProblem(
             .planChanged,
-            "what would be done has changed since; the hash of the plan is now \(plan.hash)"
+            "the hash of the plan is \(plan.hash): it changed since, or another was given"
         )
     }
 
