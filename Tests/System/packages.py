@@ -8,7 +8,6 @@ import subprocess
 from checks import HANG_S, wait_for
 from provider import Provider
 from service import EXPORTER, RELEASE_DIR, SPOOL, UNIT, Service
-from static import unit_complaints
 
 SOCKETS = ("expunged-control.socket", "expunged-submit.socket", "expunged-viewer.socket")
 TIMER = "expunged-metrics.timer"
@@ -172,7 +171,7 @@ class PackageScenarios:
             self.checks.check(f"{path} is installed", self.exists(path))
         self.checks.check("the stand-in for providers is not installed", not self.exists("/usr/bin/expunged-sandbox"))
         verify = self.machine.run("systemd-analyze", "verify", "--man=no", UNIT, *SOCKETS, check=False)
-        self.checks.equal("systemd-analyze verify of the installed units", unit_complaints(verify.stderr), [])
+        self.checks.equal("systemd-analyze verify of the installed units", verify.stderr, "")
 
     def unused(self):
         """A purge of a service that never ran leaves nothing."""

@@ -13,7 +13,7 @@ from checks import HANG_S, HOLDS_BARS, comes_true, wait_for
 from damage import damage
 from provider import Provider
 from service import APP_DB, EXPORTER, RELEASE_DIR, SPOOL, UNIT, Service, ask, new_user
-from static import EXPOSURE_MAX, exposure, unit_complaints
+from static import EXPOSURE_MAX, exposure
 
 INSERT = "INSERT INTO requests (kind, user_id) VALUES ('delete_account', '{user}') RETURNING id;"
 
@@ -82,7 +82,7 @@ class Scenarios:
         verify = self.machine.run(
             "systemd-analyze", "verify", "--man=no", UNIT, "expunged-control.socket",
             "expunged-submit.socket", "expunged-viewer.socket", check=False)
-        self.checks.equal("systemd-analyze verify of the installed units", unit_complaints(verify.stderr), [])
+        self.checks.equal("systemd-analyze verify of the installed units", verify.stderr, "")
         again = self.service.make_install()
         self.checks.equal("installing again succeeds", again.returncode, 0)
         kept = self.machine.run("grep", "-c", "app-db", "/etc/expunged/expunged.toml").stdout

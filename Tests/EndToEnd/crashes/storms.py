@@ -28,7 +28,7 @@ MAY_ABORT = ("entropy",)
 MAY_MISS = ("sigbus", "timers")
 USERS = 12
 STORM_S = 8
-# As RestartSec= and WatchdogSec= of the unit.
+# WatchdogSec= of the unit, and less than its RestartSec=: more starts fall into the storm.
 RESTART_S, WATCHDOG_S = 1, 30
 
 
