@@ -126,7 +126,6 @@ enum JournalMessage {
         "code_expired.expired": "it expired",
         // NotificationEffect, pauses
         "reported": "the policy is to report it",
-        "operator": "an operator asked for it",
         "misconfigured": "it refuses the service itself",
         "target_paused.misconfigured": "it does not fit its configuration",
         // MessageFailure

@@ -173,7 +173,8 @@ struct MessageServiceTests {
                         level: .error,
                         message: "",
                         metadata: [
-                            "event": "targetPaused", "target": "app-db", "error": "operator",
+                            "event": "targetPaused", "target": "app-db",
+                            "error": "misconfigured",
                         ]
                     )
                 )
@@ -188,7 +189,7 @@ struct MessageServiceTests {
                 #expect(message.subject == "target_paused")
                 texts.insert(message.detail ?? "")
             }
-            #expect(texts == ["target app-db paused: an operator asked for it"])
+            #expect(texts == ["target app-db paused: it does not fit its configuration"])
             #expect(service.alarms.take().isEmpty)
         }
     }
@@ -205,7 +206,9 @@ struct MessageServiceTests {
                 LogEntry(
                     level: .error,
                     message: "",
-                    metadata: ["event": "targetPaused", "target": "app-db", "error": "operator"]
+                    metadata: [
+                        "event": "targetPaused", "target": "app-db", "error": "misconfigured",
+                    ]
                 )
             )
             for await _ in bench.log.changes { break }

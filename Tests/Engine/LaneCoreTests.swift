@@ -270,7 +270,7 @@ struct LaneCoreTests {
         let committed = driver.commit()
         #expect(committed.purges == [[Sample.request(1), Sample.request(2)]])
         #expect(committed.announcements.count { $0 == .parked(.massDeletionGuard) } == 3)
-        #expect(committed.reports.contains(.guardTripped))
+        #expect(committed.reports.count { $0 == .guardTripped } == 1)
         let until = driver.now + .seconds(600)
         let override = driver.send(.guardOverride(purges: 1, until: until))
         #expect(override.commits.first?.wakes == [.massDeletionGuard])
@@ -279,6 +279,16 @@ struct LaneCoreTests {
         driver.fetch((3...5).map { Sample.loaded($0, provider: nil) })
         let begun = driver.openCommit?.saves.filter { $0.purgeStartedAt != nil } ?? []
         #expect(begun.count == 1)
+        #expect(driver.commit().reports.count { $0 == .guardTripped } == 1)
+    }
+
+    @Test func `the guard is reported once an hour, however many wait for it`() {
+        let driver = CoreDriver.idle(Sample.configuration(purgesPerHourMax: 0))
+        for (number, count) in [(1, 1), (2, 0), (3, 1)] {
+            driver.send(.admitted([Sample.loaded(number, provider: nil)]))
+            #expect(driver.settle().reports.count { $0 == .guardTripped } == count)
+            driver.now = driver.now + .seconds(1800)
+        }
     }
 
     @Test func `what the guard counted before a restart still counts`() {

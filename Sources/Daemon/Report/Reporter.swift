@@ -33,6 +33,10 @@ struct Reporter: EngineObserver {
         switch announcement {
         case .parked(.quarantined, _, _):
             note(.requestQuarantined, of: id)
+        case .parked(.providerPaused, _, _), .parked(.targetPaused, _, _),
+            .parked(.massDeletionGuard, _, _), .parked(.clockBehind, _, _):
+            // One entry on what they wait for stands for all.
+            break
         case .parked(let reason, let provider, let answer):
             var facts: Logger.Metadata = ["detail": "\(reason.rawValue)"]
             if let provider { facts["provider"] = "\(provider)" }
@@ -104,6 +108,9 @@ struct Reporter: EngineObserver {
 
     func reported(_ report: EngineReport) {
         switch report {
+        case .providerPaused(_, PauseReason.byOperator), .targetPaused(_, PauseReason.byOperator):
+            // `operatorAction` has it, at its own level.
+            break
         case .providerPaused(let name, let reason):
             logger.note(.providerPaused, ["provider": "\(name)", "error": "\(reason)"])
             paused.fire()

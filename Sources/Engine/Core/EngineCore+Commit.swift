@@ -117,7 +117,7 @@ extension EngineCore {
             pauseTarget(name, reason: EffectFailure.misconfigured.code, at: now)
         case .announce(let announcement):
             actions.append(.announce(id, announcement))
-            if announcement == .parked(.massDeletionGuard) {
+            if announcement == .parked(.massDeletionGuard), massDeletionGuard.isReport(at: now) {
                 actions.append(.report(.guardTripped))
             }
         }

@@ -11,6 +11,7 @@ struct MassDeletionGuard: Sendable {
     private(set) var begun = Deque<WallTime>()
     private(set) var allowance = 0
     private(set) var allowanceUntil = WallTime.distantPast
+    private var reportedAt = WallTime.distantPast
 
     init(purgesMax: Int) { self.purgesMax = purgesMax }
 
@@ -25,6 +26,13 @@ struct MassDeletionGuard: Sendable {
         return begun.count >= purgesMax && !isAllowed
     }
 
+    /// Whether a request that it stops is reported: one each hour, and one after an override.
+    mutating func isReport(at now: WallTime) -> Bool {
+        guard now.since(reportedAt) >= Self.span else { return false }
+        reportedAt = now
+        return true
+    }
+
     /// - Returns: Whether it was the override that let the purge pass.
     mutating func purgeBegan(at now: WallTime) -> Bool {
         guard begun.count >= purgesMax, allowance > 0, now < allowanceUntil else {
@@ -32,11 +40,13 @@ struct MassDeletionGuard: Sendable {
             return false
         }
         allowance -= 1
+        reportedAt = .distantPast
         return true
     }
 
     mutating func reclock(by step: Duration) {
         begun = Deque(begun.map { $0 + step })
+        reportedAt = reportedAt + step
         allowanceUntil = allowanceUntil == .distantPast ? allowanceUntil : allowanceUntil + step
     }
 
