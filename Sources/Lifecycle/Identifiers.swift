@@ -51,6 +51,9 @@ package struct TimeOrderedID: Hashable, Sendable, Comparable, CustomStringConver
 
 /// Names one request; the journal's `EXPUNGED_REQUEST_ID` and the spool's `request_id`.
 package struct RequestID: Hashable, Sendable, Comparable, TextCodable {
+    /// What texts show of an id: the time, which a batch has in common, and 12 random bits.
+    package static let shortLength = 18
+
     package let value: TimeOrderedID
 
     package init(_ value: TimeOrderedID) { self.value = value }

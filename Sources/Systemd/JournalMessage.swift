@@ -52,7 +52,7 @@ enum JournalMessage {
         case (_, "as words"?): return inWords(field.value, of: event)
         case (_, let noun?): return "\(field.value) \(noun)\(field.value == "1" ? "" : "s")"
         // Enough of the id for expungectl, and still readable.
-        case (.requestID, nil): return String(field.value.prefix(13))
+        case (.requestID, nil): return String(field.value.prefix(RequestID.shortLength))
         case (.durationMilliseconds, nil): return "\((Int(field.value) ?? 0) / 1000) s"
         case (_, nil): return field.value
         }

@@ -75,7 +75,7 @@ struct SubmitOptions: ParsableArguments {
             let isWaiting = !reasons.isEmpty && reasons != told.reasons
             guard isWaiting || isLive && state != told.state else { return }
             told = (state, isWaiting ? reasons : told.reasons)
-            let id = request.id.description.prefix(RequestReport.shortLength(of: []))
+            let id = request.id.description.prefix(RequestID.shortLength)
             let parts = [LocalTime.full(request.updatedAt), "\(id)", state]
             Console.writeError(Table.harmless(parts.joined(separator: "  ")))
             guard isWaiting else { return }

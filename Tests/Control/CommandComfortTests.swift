@@ -147,8 +147,8 @@ extension ControlSuite {
                 #expect(outcome.code == 0 && outcome.err.isEmpty)
                 for text in [
                     "\nalarms  ", "open    3 parked, 12 revoking\n",
-                    "oldest  01900000-0000, ", "PROVIDER  STATE", "TARGET  STATE",
-                    "broken (breaker)", "ID             KIND",
+                    "oldest  01900000-0000-7001, ", "PROVIDER  STATE", "TARGET  STATE",
+                    "broken (breaker)", "ID                  KIND",
                 ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
                 #expect(!outcome.out.contains("\u{1b}"))
                 #expect(outcome.out.split(separator: "\n").allSatisfy { $0.count <= 80 })

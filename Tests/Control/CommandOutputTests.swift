@@ -298,10 +298,10 @@ extension ControlSuite {
                 for (line, beginning) in zip(
                     lines,
                     [
-                        "2026-11-21 08:00:01 UTC  01900000-0000  purging (blocked)",
+                        "2026-11-21 08:00:01 UTC  01900000-0000-7001  purging (blocked)",
                         "  blocked by: app-db: trigger 'author' of 'posts' (blocked_by_trigger)",
                         "  to mend it: change the trigger",
-                        "2026-11-21 08:00:01 UTC  01900000-0000  purging (blocked)",
+                        "2026-11-21 08:00:01 UTC  01900000-0000-7001  purging (blocked)",
                         "  blocked by: app-db: permission 'author' of 'posts' (blocked_by_perm",
                         "  to mend it: grant the permission",
                     ]

@@ -20,8 +20,8 @@ extension ControlSuite {
         private static let id = Samples.requestID.description
         private static let identity = Samples.identityID.description
         private static let requestTable = """
-            ID             KIND    USER   STATE     AGE  CREATED
-            \(id.prefix(13))  delete  alice  accepted
+            ID                  KIND    USER   STATE     AGE  CREATED
+            \(id.prefix(18))  delete  alice  accepted
 
             """
         private static let messageTable = """

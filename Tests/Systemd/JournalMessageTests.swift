@@ -54,17 +54,17 @@ struct JournalMessageTests {
             (
                 .revocationVerdict,
                 ["provider": "apple", "request.id": "\(id)", "verdict": "proven", "attempt": "3"],
-                "apple identity of request 01a1fc8e-9f65: revoked and proven (3 calls)"
+                "apple identity of request 01a1fc8e-9f65-7bd1: revoked and proven (3 calls)"
             ),
             (
                 .revocationVerdict,
                 ["provider": "phone", "request.id": "\(id)", "verdict": "nothing_to_revoke"],
-                "phone identity of request 01a1fc8e-9f65: nothing to revoke"
+                "phone identity of request 01a1fc8e-9f65-7bd1: nothing to revoke"
             ),
             (
                 .notRevoked,
                 ["provider": "apple", "request.id": "\(id)", "error": "seal_broken"],
-                "apple identity of request 01a1fc8e-9f65 not revoked: the seal is broken"
+                "apple identity of request 01a1fc8e-9f65-7bd1 not revoked: the seal is broken"
             ),
             (
                 .spoolUnreadableRows, ["count": "1"], "spool has 1 unreadable row"

@@ -110,7 +110,7 @@ struct LogEntryTests {
                 "detail": "on_hold",
             ]
         )
-        let sentence = "request 01a1fc8e-9f65 waits: it is on hold"
+        let sentence = "request 01a1fc8e-9f65-7bd1 waits: it is on hold"
         #expect(entry.line(isTerminal: true) == "warning: \(sentence)\n")
         #expect(
             entry.line(isTerminal: false)

@@ -258,7 +258,9 @@ extension StatusPage {
             """
     }
 
-    func short(_ id: RequestID) -> String { String(id.description.prefix(13)) }
+    func short(_ id: RequestID) -> String {
+        String(id.description.prefix(RequestID.shortLength))
+    }
 
     private func link(_ id: RequestID) -> String {
         "<a href=\"?request=\(id)\"><code>\(short(id))</code></a>"

@@ -131,7 +131,7 @@ struct WatchFrame: Sendable {
         guard let time = status.oldestOpenAt else { return "none" }
         let age = "\(LocalTime.span(at.since(time))) old"
         guard let id = status.oldestOpenID else { return age }
-        return "\(id.description.prefix(RequestReport.shortLength(of: []))), \(age)"
+        return "\(id.description.prefix(RequestID.shortLength)), \(age)"
     }
 
     private func health(_ noun: String, _ items: [WireHealth]) -> String {

@@ -54,9 +54,9 @@ enum RequestReport {
         return table.text(within: columnCount, shrinking: [(2, 8), (3, 16)])
     }
 
-    /// The first 13 characters are the time in milliseconds; more where these are not unique.
-    static func shortLength(of ids: [RequestID]) -> Int {
-        [13, 18, 23].first { length in
+    /// As short as they are unique.
+    private static func shortLength(of ids: [RequestID]) -> Int {
+        [RequestID.shortLength, 23].first { length in
             Set(ids.map { $0.description.prefix(length) }).count == Set(ids).count
         } ?? 36
     }
