@@ -95,6 +95,21 @@ extension ControlSuite {
             #expect(RequestAdvice(request).lines.contains(line))
         }
 
+        @Test(
+            arguments: [
+                ("awaiting_approval", "an approval; see"),
+                ("approved_1_of_2", "an approval, given by 1 of 2 operators; see"),
+            ]
+        )
+        func `a request that waits for the second approval says so`(verdict: String, text: String) {
+            var step = WireStep(name: "plan", kind: .plan, state: .done, attempts: 1)
+            step.verdict = verdict
+            var request = Samples.request(.parked, detail: "awaiting_approval")
+            request.steps = [step]
+            let first = RequestAdvice(request).lines.first
+            #expect(first?.hasPrefix("waits for: \(text)") == true)
+        }
+
         @Test func `data that is back is to be erased and then rechecked`() {
             let lines = RequestAdvice(Samples.request(.completed, detail: "data_returned")).lines
             let end = "then recheck: expungectl retry \(Samples.requestID)"

@@ -84,6 +84,8 @@ import Testing
             _ = try await backend.act(.approve(plan: plan.hash), on: id, caller: Self.first)
             let once = try await backend.plan(of: id, caller: Self.first)
             #expect(once.state == .known(.awaitingApproval) && once.firstApprovedBy == 1000)
+            let steps = try await backend.show(id, caller: Self.first).steps
+            #expect(steps.first { $0.kind == .known(.plan) }?.verdict == "approved_1_of_2")
             await #expect(throws: ControlProblem(.sameOperator)) {
                 _ = try await backend.act(.approve(plan: plan.hash), on: id, caller: Self.first)
             }

@@ -32,6 +32,9 @@ package enum StepState: String, Sendable, CaseIterable {
 
 /// One provider or target action of a request.
 package struct WireStep: WireObject, Codable, Hashable {
+    /// The verdict of a plan that the first of two operators approved.
+    package static let halfApproved = "approved_1_of_2"
+
     package var name: String
     package var kind: WireValue<StepKind>
     package var provider: String?

@@ -37,7 +37,9 @@ extension WireStep {
             attempts: approval.failures + (approval.plan == nil ? 0 : 1)
         )
         if approval.plan != nil {
-            verdict = approval.isGiven ? "approved" : ParkReason.awaitingApproval.rawValue
+            let open =
+                approval.first == nil ? ParkReason.awaitingApproval.rawValue : Self.halfApproved
+            verdict = approval.isGiven ? "approved" : open
         }
         target = approval.lastFailure == nil ? nil : approval.failingTarget?.rawValue
         lastError = approval.lastFailure

@@ -43,7 +43,7 @@ struct RequestAdvice {
             let reason = request.detail.flatMap(ParkReason.init(rawValue:))
         else { return [] }
         return [
-            "waits for: \(Self.text(reason, request.id))",
+            "waits for: \(text(reason, request.id))",
             "waits since: \(LocalTime.distant(request.updatedAt))",
         ]
     }
@@ -85,7 +85,7 @@ struct RequestAdvice {
         }
     }
 
-    private static func text(_ reason: ParkReason, _ id: RequestID) -> String {
+    private func text(_ reason: ParkReason, _ id: RequestID) -> String {
         switch reason {
         case .needsReauthentication:
             "a fresh sign-in of the user; or: expungectl abandon \(id) --reason TEXT. At the time"
@@ -95,7 +95,10 @@ struct RequestAdvice {
         case .targetPaused: "a store that is paused; see: expungectl targets"
         case .vaultSealed: "the vault key; see: expungectl vault"
         case .onHold: "the end of a hold; see: expungectl holds"
-        case .awaitingApproval: "an approval; see: expungectl plan --request \(id)"
+        case .awaitingApproval:
+            (request.steps.contains { $0.verdict == WireStep.halfApproved }
+                ? "an approval, given by 1 of 2 operators" : "an approval")
+                + "; see: expungectl plan --request \(id)"
         case .massDeletionGuard: "the mass-deletion guard; see: expungectl status"
         case .sharedIdentity:
             "a decision, since another user has the same account at the provider; see"
