@@ -116,7 +116,7 @@ extension ControlSuite {
             // The service's own summary stands for those of the page.
             let replaced: Set<ReceiptPhrase> = [
                 .summary, .erasedFrom, .nothingNewer, .noStore, .notErasedSince, .linksCut,
-                .linksLeft, .noLinks, .copiesUntil, .copiesUnknown, .dataReturned, .promised,
+                .linksLeft, .noLinks, .copiesUnknown, .dataReturned, .promised,
                 .proven, .accepted, .unconfirmed, .alreadyGone, .tokenDead, .manual, .unrevoked,
                 .abandoned, .newer, .shared, .removeAccess, .revocationTitle, .nothingKept,
                 .noCopies, .unknown, .noRecheck, .key, .notExamined,

@@ -63,6 +63,8 @@ extension ControlSuite {
             #expect(!page.unicodeScalars.contains { $0 == "\u{202e}" || $0 == "\u{1b}" })
             #expect(page.contains("<span class=\"no\">NOT cut</span>"))
             #expect(page.contains("2027-01-01 "))
+            // An index of the ledger stays on one line beside an entry that breaks anywhere.
+            #expect(page.contains(".proof td:first-child { white-space: nowrap }"))
         }
 
         @Test func `where a purge broke off its counts are the least that went`() {

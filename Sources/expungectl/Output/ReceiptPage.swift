@@ -37,7 +37,7 @@ struct ReceiptPage {
         .summary { border: 1px solid #888; padding: .5em .9em } .no { font-weight: bold }
         .note, ul { font-size: 9.5pt } .count + td, .count + th { padding-left: .8em }
         ul { padding-left: 1.2em; margin: .3em 0 }
-        .proof { font-size: 8pt }
+        .proof { font-size: 8pt } .proof td:first-child { white-space: nowrap }
         .proof td, pre, code { font-family: monospace; overflow-wrap: anywhere }
         pre { white-space: pre-wrap; font-size: 7.5pt; margin: .4em 0 }
         @media (max-width: 34em) {
@@ -75,9 +75,13 @@ struct ReceiptPage {
         return HTMLText.facts(rows.filter { !$0.1.isEmpty })
     }
 
-    /// The service's own summary in English; the same facts elsewhere.
+    /// The service's own summary in English, the same facts elsewhere, and what copies are left.
     private var summary: String {
         var sentences = language == .english ? [field("summary", of: receipt)] : ownSummary
+        if receipt["kind"] != "revoke_tokens", !items("targets").isEmpty {
+            let end = receipt["erasure_horizon"]
+            sentences.append(end.map { phrase(.copiesUntil, time($0)) } ?? phrase(.copiesUnknown))
+        }
         if !notErased.isEmpty { sentences.append(phrase(.keptSome)) }
         let text = sentences.filter { !$0.isEmpty }.joined(separator: " ")
         return "<p class=\"summary\">\(text)</p>\n"
@@ -106,10 +110,6 @@ struct ReceiptPage {
             sentences.append(phrase(.notErasedSince))
         }
         sentences.append(linksSummary)
-        if isDeletion, !stores.isEmpty {
-            let end = receipt["erasure_horizon"]
-            sentences.append(end.map { phrase(.copiesUntil, time($0)) } ?? phrase(.copiesUnknown))
-        }
         if let returned = receipt["data_returned_at"] {
             sentences.append(phrase(.dataReturned, time(returned)))
         }
