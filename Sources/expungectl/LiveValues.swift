@@ -5,16 +5,35 @@ import Lifecycle
 
 /// Completions that the service knows; none when it does not answer at once.
 enum LiveValues {
-    static let requests = values { client, prefix in
-        var filter = WireRequestFilter()
-        if RequestID.range(prefix: prefix) != nil { filter.idPrefix = prefix }
-        return try await client.call(.list(filter)).items.map(\.id.description)
+    static let requests = matching()
+    static let approve = matching(.parked) { $0.waits(for: .awaitingApproval) }
+    static let cancel = matching { $0.isBeforePurge }
+    static let retry = matching { $0.isOpen || $0.detail == "data_returned" }
+    static let hold = matching { $0.isOpen }
+    static let release = matching(.parked) { $0.waits(for: .onHold) }
+    static let reauthorize = matching(.parked) { $0.waits(for: .needsReauthentication) }
+    static let receipt = matching(.completed)
+    static let abandon = matching {
+        $0.isBeforePurge || $0.waits(for: .withoutKeys) || !$0.isOpen && $0.nextAt != nil
     }
     static let providers = values { client, _ in
         try await client.call(.providers).items.map(\.name)
     }
     static let targets = values { client, _ in try await client.call(.targets).items.map(\.name) }
     static let holds = values { client, _ in try await client.call(.holds).items.map(\.name) }
+
+    private static func matching(
+        _ state: RequestState? = nil,
+        where isAccepted: @escaping @Sendable (WireRequest) -> Bool = { _ in true }
+    ) -> CompletionKind {
+        values { client, prefix in
+            var filter = WireRequestFilter(limit: ControlLimits.listLimitMax)
+            filter.state = state
+            if RequestID.range(prefix: prefix) != nil { filter.idPrefix = prefix }
+            let found = try await client.call(.list(filter)).items.filter(isAccepted)
+            return found.prefix(ControlLimits.listLimitDefault).map(\.id.description)
+        }
+    }
 
     private static func values(
         _ names: @escaping @Sendable (ControlClient, String) async throws -> [String]
@@ -41,4 +60,15 @@ enum LiveValues {
         }
         return GlobalOptions.defaultSocket
     }
+}
+
+extension WireRequest {
+    fileprivate var isOpen: Bool { ![.completed, .cancelled, .rejected].contains(state.known) }
+
+    fileprivate var isBeforePurge: Bool {
+        isOpen && ![.purging, .verifying].contains(state.known) && !waits(for: .targetPaused)
+            && !waits(for: .withoutKeys)
+    }
+
+    fileprivate func waits(for reason: ParkReason) -> Bool { detail == reason.rawValue }
 }

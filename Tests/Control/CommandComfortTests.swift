@@ -170,5 +170,51 @@ extension ControlSuite {
             )
             #expect(outcome.code == 0 && outcome.err.isEmpty)
         }
+
+        @Test(
+            arguments: [
+                (.accepted, nil, ["show", "cancel", "retry", "hold", "abandon"]),
+                (.purging, nil, ["show", "retry", "hold"]),
+                (.parked, "on_hold", ["show", "cancel", "retry", "hold", "release", "abandon"]),
+                (.parked, "target_paused", ["show", "retry", "hold"]),
+                (.parked, "without_keys", ["show", "retry", "hold", "abandon"]),
+                (
+                    .parked, "awaiting_approval",
+                    ["show", "approve", "cancel", "retry", "hold", "abandon"]
+                ),
+                (
+                    .parked, "needs_reauthentication",
+                    ["show", "cancel", "retry", "hold", "abandon", "reauthorize"]
+                ),
+                (.completed, nil, ["show", "receipt"]),
+                (.completed, "data_returned", ["show", "retry", "receipt"]),
+                (.cancelled, nil, ["show"]),
+            ] as [(RequestState, String?, [String])]
+        )
+        func `a command is offered the requests that it accepts`(
+            state: RequestState,
+            detail: String?,
+            verbs: [String]
+        ) async throws {
+            let request = Samples.request(state, detail: detail)
+            let backend = FakeBackend(expecting: [.listRequests], shown: [request])
+            let all = [
+                "show", "approve", "cancel", "retry", "hold", "release", "abandon", "reauthorize",
+                "receipt",
+            ]
+            let prefix = String(request.id.description.prefix(4))
+            let offering = try await TestServer.run(backend) { server in
+                var offering: [String] = []
+                for verb in all {
+                    let outcome = try await ProgramRun.run(
+                        ["---completion", verb, "--", "positional@0", "1", "4", verb, prefix],
+                        socket: server.controlPath
+                    )
+                    if outcome.out == "\(request.id)\n" { offering.append(verb) }
+                }
+                return offering
+            }
+            #expect(offering == all.filter(verbs.contains))
+        }
     }
 }

@@ -97,7 +97,10 @@ final class FakeBackend: ControlBackend {
         -> WireList<WireRequest>
     {
         try note(.listRequests, caller, filter.query)
-        guard filter.idPrefix == nil else { return WireList(state.withLock(\.shown)) }
+        if filter.idPrefix != nil {
+            let shown = state.withLock(\.shown)
+            return WireList(shown.filter { filter.state == nil || $0.state.known == filter.state })
+        }
         return WireList([Samples.request()], nextCursor: "c2")
     }
 

@@ -8,7 +8,7 @@ struct Hold: AsyncParsableCommand {
         abstract: "Stop a request, everything of a user, or the purge of a target, until released."
     )
 
-    @Argument(help: RequestReference.help) var id: RequestReference?
+    @Argument(help: RequestReference.help, completion: LiveValues.hold) var id: RequestReference?
     @Option(help: "A user (- to read the id) instead of a request: a legal hold.")
     var user: UserID?
     @Option(help: "A target: nothing is purged from it; the rest continues.")
@@ -72,7 +72,7 @@ struct Release: AsyncParsableCommand {
         abstract: "Lift the hold on a request, a user or a target."
     )
 
-    @Argument(help: RequestReference.help) var id: RequestReference?
+    @Argument(help: RequestReference.help, completion: LiveValues.release) var id: RequestReference?
     @Option(help: "A user (- to read the id) instead of a request.") var user: UserID?
     @Option(help: "A hold on a target or user, by its name.", completion: LiveValues.holds)
     var hold: NameArgument?

@@ -113,7 +113,7 @@ struct Approve: AsyncParsableCommand {
         abstract: "Approve the plan of a request, as another person than its submitter."
     )
 
-    @Argument(help: RequestReference.help) var id: RequestReference
+    @Argument(help: RequestReference.help, completion: LiveValues.approve) var id: RequestReference
     @Option(help: "The hash of the plan that you read.") var plan: String
     @OptionGroup var global: GlobalOptions
 
@@ -123,7 +123,7 @@ struct Approve: AsyncParsableCommand {
 struct Cancel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Stop a request before its purge.")
 
-    @Argument(help: RequestReference.help) var id: RequestReference
+    @Argument(help: RequestReference.help, completion: LiveValues.cancel) var id: RequestReference
     @OptionGroup var global: GlobalOptions
 
     func run() async throws { try await global.act(.cancel, on: id) }
@@ -134,7 +134,7 @@ struct Retry: AsyncParsableCommand {
         abstract: "Try again now, whatever the request waits for."
     )
 
-    @Argument(help: RequestReference.help) var id: RequestReference
+    @Argument(help: RequestReference.help, completion: LiveValues.retry) var id: RequestReference
     @OptionGroup var global: GlobalOptions
 
     func run() async throws { try await global.act(.retry, on: id) }
@@ -149,7 +149,7 @@ struct Abandon: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: RequestReference.help) var id: RequestReference
+    @Argument(help: RequestReference.help, completion: LiveValues.abandon) var id: RequestReference
     @Option(help: "The reason; it stays on the receipt: no personal data.") var reason: String
     @Option(help: "Give up this provider only.") var provider: ProviderName?
     @OptionGroup var global: GlobalOptions
@@ -164,7 +164,7 @@ struct Receipt: AsyncParsableCommand {
         abstract: "Print the receipt of a completed request, as JSON or as a page."
     )
 
-    @Argument(help: RequestReference.help) var id: RequestReference
+    @Argument(help: RequestReference.help, completion: LiveValues.receipt) var id: RequestReference
     @Flag(help: "Print one page of HTML without scripts.") var html = false
     @Option(help: "The language of the page.") var language = MessageLanguage.english
     @Option(help: "The time zone of the page, such as Europe/Berlin; default: the machine's.")

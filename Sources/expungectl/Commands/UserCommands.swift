@@ -61,7 +61,8 @@ struct Reauthorize: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: RequestReference.help) var id: RequestReference
+    @Argument(help: RequestReference.help, completion: LiveValues.reauthorize)
+    var id: RequestReference
     @Option(help: "The provider where the user signed in.") var provider: ProviderName
     @Option(help: "The client id, if the provider has several.") var clientID: String?
     @Option(help: "The id token.", completion: .file()) var idTokenFile: String?
