@@ -25,6 +25,8 @@ UNITS = expunged.service expunged-control.socket expunged-submit.socket expunged
 SANDBOX_UNIT = expunged-sandbox.service
 SANDBOX_EXAMPLES = Config/sandbox/expunged.toml Config/sandbox/demo.sql
 DOC_FOLDERS = guides integrations providers stores
+# Where texts look for docs/guides/install.md, from $(DOCDIR).
+PAGES_DIR = $(DOCDIR)/docs
 DOCUMENTS = CHANGELOG.md SECURITY.md Config/grafana-dashboard.json Config/prometheus-rules.yml \
     Config/container/Containerfile Config/container/expunged.container \
     systemd/expunged-approval.conf docs/openapi.json docs/verify-ledger.py
@@ -50,7 +52,7 @@ install: install-service install-sandbox install-system
 install-service:
 	@test -x $(RELEASE_DIR)/expunged || { echo "nothing built yet: run 'make release' first" >&2; exit 1; }
 	install -d $(addprefix $(DESTDIR),$(SBINDIR) $(BINDIR) $(UNITDIR) $(CATALOGDIR) $(SYSUSERSDIR) \
-	    $(TMPFILESDIR) $(SYSCONFDIR)/expunged $(addprefix $(DOCDIR)/,examples $(DOC_FOLDERS)))
+	    $(TMPFILESDIR) $(SYSCONFDIR)/expunged $(DOCDIR)/examples $(addprefix $(PAGES_DIR)/,$(DOC_FOLDERS)))
 	install -d -m 0700 $(DESTDIR)$(SYSCONFDIR)/expunged/credentials
 	$(INSTALL_PROGRAM) $(RELEASE_DIR)/expunged $(DESTDIR)$(SBINDIR)/expunged
 	$(INSTALL_PROGRAM) $(RELEASE_DIR)/expungectl $(DESTDIR)$(BINDIR)/expungectl
@@ -64,8 +66,9 @@ install-service:
 	install -m 0644 systemd/expunged.catalog $(DESTDIR)$(CATALOGDIR)/expunged.catalog
 	install -m 0644 Config/expunged.toml Config/examples/*.toml Config/examples/*.sql $(DESTDIR)$(DOCDIR)/examples/
 	install -m 0644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)/
+	install -m 0644 docs/GLOSSARY.md $(DESTDIR)$(PAGES_DIR)/
 	for folder in $(DOC_FOLDERS); do \
-	    install -m 0644 docs/$$folder/*.md $(DESTDIR)$(DOCDIR)/$$folder/ || exit 1; \
+	    install -m 0644 docs/$$folder/*.md $(DESTDIR)$(PAGES_DIR)/$$folder/ || exit 1; \
 	done
 	for page in $(SERVICE_PAGES); do \
 	    install -D -m 0644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/} || exit 1; \

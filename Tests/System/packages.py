@@ -167,7 +167,7 @@ class PackageScenarios:
         self.checks.check("the journal's catalog has the entries", self.catalog_knows())
         for path in ("/usr/share/bash-completion/completions/expungectl", "/usr/share/man/man8/expunged.8.gz",
                      "/usr/share/doc/expunged/examples/expunged.toml", "/usr/share/doc/expunged/openapi.json",
-                     "/usr/share/doc/expunged/verify-ledger.py", "/usr/share/doc/expunged/guides/install.md"):
+                     "/usr/share/doc/expunged/verify-ledger.py", "/usr/share/doc/expunged/docs/guides/install.md"):
             self.checks.check(f"{path} is installed", self.exists(path))
         self.checks.check("the stand-in for providers is not installed", not self.exists("/usr/bin/expunged-sandbox"))
         verify = self.machine.run("systemd-analyze", "verify", "--man=no", UNIT, *SOCKETS, check=False)

@@ -50,9 +50,34 @@ def check_deb(checks, source):
                          (1, f"deb: {said}\n"))
 
 
+def check_documents(checks, source):
+    """Links of the installed texts lead to installed files, and the pages that they name are below the same folder."""
+    with tempfile.TemporaryDirectory() as root:
+        for name in ("expunged", "expungectl"):
+            with open(f"{root}/{name}", "w") as file:
+                os.chmod(file.fileno(), 0o755)
+        done = subprocess.run(
+            ["make", "-s", "-C", source, "install-service", f"DESTDIR={root}/to", f"RELEASE_DIR={root}",
+             "INSTALL_PROGRAM=install -m 0755"], capture_output=True, text=True)
+        checks.equal("make installs the service's files", (done.returncode, done.stderr), (0, ""))
+        documents, lost, count = f"{root}/to/usr/share/doc/expunged", [], 0
+        for folder, _, names in os.walk(f"{root}/to/usr"):
+            for path in (os.path.join(folder, name) for name in names):
+                with open(path) as file:
+                    text = file.read()
+                links = re.findall(r"\]\(([^):#\s]+)(?:#[^)\s]*)?\)", text) if path.endswith(".md") else []
+                places = [os.path.join(folder, link) for link in links]
+                pages = re.findall(r"(?<![\w/.-])docs/[\w/\\-]+\.md", text)
+                places += [os.path.join(documents, page.replace("\\", "")) for page in pages]
+                lost += [(path, place) for place in places if not os.path.exists(place)]
+                count += len(places)
+        checks.check(f"{count} links and names of pages lead to installed files", count > 300 and not lost, lost)
+
+
 def check_files(checks, source):
     """Units, users, directories and catalog, each read by the program that will read it."""
     check_deb(checks, source)
+    check_documents(checks, source)
     units = os.path.join(source, "systemd")
     verify = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *[os.path.join(units, unit) for unit in UNITS]],
