@@ -110,7 +110,7 @@ struct Reporter: EngineObserver {
         switch report {
         case .providerPaused(_, PauseReason.byOperator), .targetPaused(_, PauseReason.byOperator):
             // `operatorAction` has it, at its own level.
-            break
+            paused.fire()
         case .providerPaused(let name, let reason):
             logger.note(.providerPaused, ["provider": "\(name)", "error": "\(reason)"])
             paused.fire()
