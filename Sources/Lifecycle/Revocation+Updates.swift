@@ -43,7 +43,7 @@ extension Revocation {
         var isDoubtful =
             isNew
             && credentials.contains {
-                isStray($0) && ($0.isEvidence || proof == .notification && $0.isOpen)
+                isAmbiguous($0) && ($0.isEvidence || proof == .notification && $0.isOpen)
             }
         // A token moves to where its subject is named; a snapshot without the name is older.
         other.credentials.removeAll { stored in
@@ -70,7 +70,8 @@ extension Revocation {
         for index in credentials.indices where credentials[index].step == .lost {
             credentials[index].rotation = .inDoubt
         }
-        guard proof != .notification || credentials.contains(where: { isStray($0) && $0.isOpen })
+        guard
+            proof != .notification || credentials.contains(where: { isAmbiguous($0) && $0.isOpen })
         else { return }
         let isProven = credentials.contains { $0.step == .proven && !$0.isUnnamed }
         if !isProven || proof == .grantGone { proof = nil }

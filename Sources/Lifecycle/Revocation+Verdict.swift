@@ -23,8 +23,8 @@ extension Revocation {
         guard !lost.isEmpty else { return false }
         let isWholeGrant =
             traits.revokesWholeGrant || proof == .grantGone
-            || credentials.contains { $0.step == .gone && !isStray($0) }
-        return hasYoungerLostCode || !isWholeGrant || lost.contains(where: isStray)
+            || credentials.contains { $0.step == .gone && !isAmbiguous($0) }
+        return hasYoungerLostCode || !isWholeGrant || lost.contains(where: isAmbiguous)
     }
 
     /// Whether a code was lost after the provider's last word about the grant.
@@ -34,7 +34,7 @@ extension Revocation {
 
     /// The provider's word on a token of the account covers the codes that were lost so far, too.
     mutating func forgiveLostCodes(after heard: Int) {
-        guard !isStray(credentials[heard]) else { return }
+        guard !isAmbiguous(credentials[heard]) else { return }
         for index in credentials.indices where credentials[index].step == .lost {
             credentials[index].rotation = .settled
         }
@@ -42,16 +42,18 @@ extension Revocation {
 
     /// Whether no revocation of another token ends it, too.
     private func countsAlone(_ credential: CredentialWork, _ traits: ProviderTraits) -> Bool {
-        !traits.revokesWholeGrant || isStray(credential)
+        !traits.revokesWholeGrant || isAmbiguous(credential)
     }
 
     /// Whether it may be of another account of the user, and says nothing of this one.
-    func isStray(_ credential: CredentialWork) -> Bool { isOneOfSeveral && credential.isUnnamed }
+    func isAmbiguous(_ credential: CredentialWork) -> Bool {
+        isOneOfSeveral && credential.isUnnamed
+    }
 
     private func verdictOfTokens(_ traits: ProviderTraits) -> Verdict? {
         // Of one grant all tokens are ended together, but of a later one nothing is.
         let deciding = credentials.filter {
-            !(isStray($0) || traits.revokesWholeGrant && $0.isOfEarlierGrant)
+            !(isAmbiguous($0) || traits.revokesWholeGrant && $0.isOfEarlierGrant)
         }
         let steps = Set(deciding.map(\.step))
         let isUnconfirmed = credentials.contains {

@@ -86,7 +86,7 @@ extension Revocation {
         guard !isShared else { return .parked(.sharedIdentity, until: nil) }
         let known = environment.providers[provider]
         if let known { acceptWithoutProof(now: now, traits: known.traits) }
-        if isCut, !credentials.contains(where: { isStray($0) && $0.isOpen }) {
+        if isCut, !credentials.contains(where: { isAmbiguous($0) && $0.isOpen }) {
             proof = .notification
             return finish(verdictOfCut, at: now)
         }
@@ -150,11 +150,11 @@ extension Revocation {
         case .codePending:
             return nil
         case .stored:
-            // What is known of before the lost code may be of an earlier grant; a stray token says
-            // nothing of the code, however often it is asked about.
+            // What is known of before the lost code may be of an earlier grant. An ambiguous token
+            // says nothing of the code, however often it is asked about.
             let isLive =
                 credential.isKnownLive(at: now, traits: traits)
-                && (isStray(credential) || !hasYoungerLostCode)
+                && (isAmbiguous(credential) || !hasYoungerLostCode)
             if !isLive, let askableAt = credential.askableAt(traits: traits) {
                 if askableAt <= now {
                     return refresh(.check(identity, credential.id), index, now, traits)
@@ -253,7 +253,7 @@ extension Revocation {
     private var verdictOfCut: Verdict {
         let wasRevoked = credentials.contains { credential in
             switch credential.step {
-            case .revoked, .accepted, .unconfirmed, .proven: !isStray(credential)
+            case .revoked, .accepted, .unconfirmed, .proven: !isAmbiguous(credential)
             case .codePending, .stored, .revoking, .gone, .dead, .unusable, .refused, .lost: false
             }
         }
@@ -317,7 +317,7 @@ extension Revocation {
         guard let index = end(id, in: .stored, answer.failure, context) else { return [] }
         switch answer {
         case .live:
-            isCut = isCut && isStray(credentials[index])
+            isCut = isCut && isAmbiguous(credentials[index])
             self.answer = nil
             credentials[index].lastLiveAt = context.now
             credentials[index].lastRefreshAt = context.now
@@ -381,7 +381,7 @@ extension Revocation {
             succeed(at: index)
         case .grantGone:
             credentials[index].step = credentials[index].intent.wasLive ? .proven : .gone
-            if !isStray(credentials[index]) { proof = .grantGone }
+            if !isAmbiguous(credentials[index]) { proof = .grantGone }
             forgiveLostCodes(after: index)
             succeed(at: index)
         case .unfit:
@@ -410,7 +410,7 @@ extension Revocation {
             credentials[index].lastRefreshAt = context.now
             succeed(at: index)
         case .live:
-            isCut = isCut && isStray(credentials[index])
+            isCut = isCut && isAmbiguous(credentials[index])
             self.answer = nil
             credentials[index].contradict()
             credentials[index].endRefresh(nil)

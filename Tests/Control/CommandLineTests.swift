@@ -89,7 +89,7 @@ extension ControlSuite {
                     guard let first = words.first, Int(first) != nil else { return nil }
                     return (first, words.dropFirst().joined(separator: " "))
                 }
-            #expect(codes.count == 12)
+            #expect(codes.count == 13)
             for (code, text) in codes {
                 let index = try #require(page.firstIndex(of: ".B \(code)"))
                 #expect(page[index + 1] == text)

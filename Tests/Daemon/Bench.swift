@@ -175,10 +175,7 @@ final class Bench: Sendable {
             logger: log.logger,
             lanes: FreeLanes(state: state),
             makeCopy: { _, _ in
-                guard let copy else {
-                    return RecheckCopy(refusal: CopyRefusal(code: "no_copies", detail: ""))
-                }
-                return RecheckCopy(store: copy, close: { await copy.shutdown() })
+                copy.map { .made($0) } ?? .refused(code: "no_copies", detail: "")
             },
             operate: operate
         )

@@ -42,7 +42,7 @@ struct DrillCopyTests {
             #expect(unsafe chmod(path, 0o600) == 0)
         }
 
-        func copy(_ place: String) async -> RecheckCopy {
+        func copy(_ place: String) async -> DrillCopy {
             let factory = AdapterFactory(
                 credentials: CredentialDirectory(path: bench.directory),
                 hasher: bench.hasher,
@@ -206,9 +206,12 @@ struct DrillCopyTests {
     @Test(arguments: refusals)
     private func `what is live or malformed is no copy`(_ refusal: Refusal) async throws {
         let copy = try await World(refusal.target).copy(refusal.place)
-        await copy.close()
-        #expect(copy.refusal?.code == "bad_copy")
-        #expect(copy.refusal?.detail.contains(refusal.word) == true)
+        guard case .refused("bad_copy", let detail) = copy else {
+            await copy.shutDown()
+            Issue.record("taken")
+            return
+        }
+        #expect(detail.contains(refusal.word))
     }
 
     @Test(
@@ -224,8 +227,8 @@ struct DrillCopyTests {
         _ place: String
     ) async throws {
         let copy = try await World(target).copy(place)
-        #expect(copy.refusal == nil)
-        await copy.close()
+        if case .refused(_, let detail) = copy { Issue.record("\(detail)") }
+        await copy.shutDown()
     }
 
     @Test(arguments: ["host=/run/pg user=x", "user=x", "postgresql://h/", "no conninfo"])
@@ -233,11 +236,12 @@ struct DrillCopyTests {
         _ conninfo: String
     ) async throws {
         let copy = try await World(Self.postgresql, conninfo: conninfo).copy("copy")
-        await copy.close()
-        let refusal = try #require(copy.refusal)
-        #expect(refusal.code == "bad_copy")
-        #expect(refusal.detail.contains("with dbname"))
-        #expect(!refusal.detail.contains("run/pg"), "nothing of the credential")
+        guard case .refused("bad_copy", let detail) = copy else {
+            Issue.record("taken")
+            return
+        }
+        #expect(detail.contains("with dbname"))
+        #expect(!detail.contains("run/pg"), "nothing of the credential")
     }
 
     @Test(
@@ -250,9 +254,12 @@ struct DrillCopyTests {
     )
     func `kinds without copies say why`(_ target: String) async throws {
         let copy = try await World(target).copy("copy")
-        await copy.close()
-        #expect(copy.refusal?.code == "no_copies")
-        #expect(copy.refusal?.detail.isEmpty == false)
+        guard case .refused("no_copies", let detail) = copy else {
+            await copy.shutDown()
+            Issue.record("taken")
+            return
+        }
+        #expect(!detail.isEmpty)
     }
 
     @Test(
@@ -295,9 +302,12 @@ struct DrillCopyTests {
                 default: Self.cloudStorage(server.url, trust)
                 }
             let copy = try await World(target).copy("copied-place")
-            let store = try #require(copy.store)
+            guard case .made(let store) = copy else {
+                Issue.record("refused")
+                return
+            }
             _ = await store.diagnose()
-            await copy.close()
+            await copy.shutDown()
             #expect(!server.calls.isEmpty)
             #expect(server.calls.allSatisfy { $0.path.contains("copied-place") })
             #expect(!server.calls.contains { $0.path.contains("live-place") })

@@ -208,12 +208,12 @@ struct OtherAccountTests {
     func lost(_ isNamed: Bool, _ expected: Verdict) throws {
         var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
         code.rotation = .inDoubt
-        var stray = Sample.credential(id: Sample.secondToken)
-        stray.isUnnamed = !isNamed
+        var ambiguous = Sample.credential(id: Sample.secondToken)
+        ambiguous.isUnnamed = !isNamed
         let proven = Sample.credential(.proven, wasLive: true)
         let other = Self.other([Sample.credential(id: CredentialID(rowID: 5))])
         var machine = Machine(
-            identities: [Sample.snapshot([proven, stray, code]), other],
+            identities: [Sample.snapshot([proven, ambiguous, code]), other],
             in: Self.environment()
         )
         try machine.send(.due)
@@ -242,12 +242,12 @@ struct OtherAccountTests {
     @Test func `a token that covers no lost code is asked about once`() throws {
         var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
         code.rotation = .inDoubt
-        var stray = Sample.credential(id: Sample.secondToken)
-        stray.isUnnamed = true
+        var ambiguous = Sample.credential(id: Sample.secondToken)
+        ambiguous.isUnnamed = true
         let proven = Sample.credential(.proven, wasLive: true)
         let other = Self.other([Sample.credential(.codePending, id: CredentialID(rowID: 5))])
         var machine = Machine(
-            identities: [Sample.snapshot([proven, stray, code]), other],
+            identities: [Sample.snapshot([proven, ambiguous, code]), other],
             in: Self.environment(
                 Sample.traits(refreshInterval: .zero, revokesWholeGrant: false)
             )
@@ -290,7 +290,7 @@ struct OtherAccountTests {
         #expect(machine.request.revocations[0].proof == .notification)
     }
 
-    @Test func `a cut link ends no stray token that the provider refused to revoke`() throws {
+    @Test func `a cut link ends no refused token of an uncertain account`() throws {
         var token = Sample.credential(.refused)
         token.isUnnamed = true
         let other = Self.other([Sample.credential(id: Sample.freshToken)])
@@ -374,13 +374,13 @@ struct OtherAccountTests {
 
     /// It may be of an account whose grant did not end.
     @Test("a token without a subject does not end with the grant of one account", arguments: named)
-    func stray(_ isNamed: Bool, _ expected: Verdict?) throws {
-        var stray = Sample.credential(.unusable, id: Sample.secondToken)
-        stray.isUnnamed = !isNamed
+    func ambiguous(_ isNamed: Bool, _ expected: Verdict?) throws {
+        var ambiguous = Sample.credential(.unusable, id: Sample.secondToken)
+        ambiguous.isUnnamed = !isNamed
         let seen = Sample.credential(lastLiveAt: Sample.start)
         let other = Self.other([Sample.credential(id: Sample.freshToken)])
         var machine = Machine(
-            identities: [Sample.snapshot([seen, stray]), other],
+            identities: [Sample.snapshot([seen, ambiguous]), other],
             in: Sample.environment(onUnrevocable: .park)
         )
         try machine.send(.due)

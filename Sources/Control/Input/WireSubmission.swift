@@ -11,7 +11,8 @@ package struct WireSubmission: WireInput, Hashable {
     package var notifyEmail: MailAddress?
     package var language = MessageLanguage.english
 
-    package init(kind: RequestKind, user: UserID, options: SubmissionOptions = .init()) {
+    package init(kind: RequestKind, user: UserID, options: SubmissionOptions = SubmissionOptions())
+    {
         (self.kind, self.user, self.options) = (kind, user, options)
     }
 

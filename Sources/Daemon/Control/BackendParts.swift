@@ -49,6 +49,6 @@ struct BackendParts: Sendable {
     /// By the configured names.
     var queueHealth: @Sendable () -> [String: SpoolHealth] = { [:] }
     /// The last reload, if it was refused.
-    var refusedReload: @Sendable () -> WireRefusedReload? = { nil }
-    let reload: @Sendable () async throws(ControlProblem) -> WireReload
+    var refusedReload: @Sendable () -> RefusedReload? = { nil }
+    let reload: @Sendable () async throws(ControlProblem) -> ReloadResult
 }

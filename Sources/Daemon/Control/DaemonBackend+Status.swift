@@ -61,7 +61,7 @@ extension DaemonBackend {
     func reload(caller: Caller) async throws(ControlProblem) -> WireReload {
         let result = try await parts.reload()
         audit("reload", caller)
-        return result
+        return WireReload(result)
     }
 
     func health(caller: Caller) async throws(ControlProblem) -> WireServiceHealth {
@@ -86,7 +86,7 @@ extension DaemonBackend {
         for (reason, count) in counts.byParkReason { status.parked[reason.rawValue] = count }
         status.oldestOpenAt = counts.oldestAcceptedAt
         status.oldestOpenID = counts.oldestID
-        status.refusedReload = parts.refusedReload()
+        status.refusedReload = parts.refusedReload().map { WireRefusedReload($0) }
         var alarms = self.alarms(status) + (await ledgerAlarms)
         if try await !expiringTokens().isEmpty { alarms.append(.tokensExpiring) }
         let returned = try await returnedRechecks()

@@ -10,7 +10,7 @@ extension DaemonBackend {
         var answer = WireVault(
             isSealed: !parts.vault.isOpen,
             activeKeyID: parts.vault.activeKeyID,
-            rotation: parts.rotation.progress
+            rotation: rotation()
         )
         answer.wraps = Int(clamping: parts.vault.wrapCount)
         answer.wrapsMax = Int(clamping: SealedVault.wrapCountMax)
@@ -31,5 +31,23 @@ extension DaemonBackend {
     private func keyState(_ id: String) -> VaultKeyState {
         if id == parts.vault.activeKeyID { return .active }
         return parts.vault.keyIDs.contains(id) ? .retired : .missing
+    }
+
+    private func rotation() -> WireKeyRotation {
+        let progress = parts.rotation.progress
+        let state: KeyRotationState =
+            switch progress.state {
+            case .idle: .idle
+            case .running: .running
+            case .finished: .finished
+            case .stopped: .stopped
+            }
+        var answer = WireKeyRotation(state: state)
+        answer.rewrapped = progress.rewrapped
+        answer.unreadable = progress.unreadable
+        answer.startedAt = progress.startedAt
+        answer.endedAt = progress.endedAt
+        answer.error = progress.error?.rawValue
+        return answer
     }
 }

@@ -11,21 +11,23 @@ extension AdapterFactory {
         of name: TargetName,
         at place: String,
         _ configuration: DaemonConfiguration
-    ) async -> RecheckCopy {
+    ) async -> DrillCopy {
         guard let target = configuration.targets.first(where: { $0.name == name }) else {
-            return Self.refused("no_copies", "the target is not configured any more")
+            return .refused(code: "no_copies", detail: "the target is not configured any more")
         }
         guard let original = target.store as? any DrillCopying else {
-            return Self.refused("no_copies", "a store of kind \"\(target.kind)\" has no copies")
+            return .refused(
+                code: "no_copies",
+                detail: "a store of kind \"\(target.kind)\" has no copies"
+            )
         }
         let store: any DrillCopying
         do {
             store = try original.copy(at: place)
         } catch {
             switch error {
-            case .malformed(let requirement):
-                return Self.refused("bad_copy", "the copy must be \(requirement)")
-            case .impossible(let why): return Self.refused("no_copies", why)
+            case .malformed(let requirement): return Self.bad("the copy must be \(requirement)")
+            case .impossible(let why): return .refused(code: "no_copies", detail: why)
             }
         }
         do {
@@ -33,17 +35,15 @@ extension AdapterFactory {
             var environment = storeEnvironment(of: copy, in: configuration)
             environment.notes = nil
             for other in configuration.targets where try store.overlaps(other.store, environment) {
-                let reason = "that is the store of target '\(other.name)', and no copy"
-                return Self.refused("bad_copy", reason)
+                return Self.bad("that is the store of target '\(other.name)', and no copy")
             }
-            let made = try await store.open(environment)
-            return RecheckCopy(store: made, close: { await made.shutdown() })
+            return .made(try await store.open(environment))
         } catch {
-            return Self.refused("bad_copy", "\(error)")
+            return Self.bad("\(error)")
         }
     }
 
-    private static func refused(_ code: String, _ detail: String) -> RecheckCopy {
-        RecheckCopy(refusal: CopyRefusal(code: code, detail: detail))
+    private static func bad(_ detail: String) -> DrillCopy {
+        .refused(code: "bad_copy", detail: detail)
     }
 }

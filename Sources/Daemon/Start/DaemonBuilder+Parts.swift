@@ -211,6 +211,21 @@ extension DaemonBuilder.Base {
         return spool
     }
 
+    /// Connects what accepts requests: the spool, and the queues that are returned by name.
+    func connectQueues(
+        _ engine: DeletionEngine,
+        _ intake: IntakeService,
+        _ spool: SpoolService,
+        _ notifications: NotificationService
+    ) async throws(StartProblem) -> [String: SpoolService] {
+        let queues = try await StartStep.adapters.run { try makeQueues(intake) }
+        let spools = [spool] + queues.values
+        try await StartStep.state.run {
+            try await connect(engine, intake, spools, notifications)
+        }
+        return queues
+    }
+
     func connect(
         _ engine: DeletionEngine,
         _ intake: IntakeService,

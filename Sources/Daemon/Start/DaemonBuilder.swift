@@ -84,16 +84,8 @@ struct DaemonBuilder: Sendable {
                 logger: logger
             ).open(for: state)
         }
-        var factory = AdapterFactory(
-            credentials: directories.credentials,
-            hasher: hasher,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            now: { clock.now() },
-            logger: logger
-        )
-        factory.notes = state
-        factory.keys = FoundKeyService(state: state, vault: vault, hasher: hasher, logger: logger)
-        let adapters = try await StartStep.adapters.run { [factory] in
+        let factory = makeFactory(state, vault, hasher, directories, clock)
+        let adapters = try await StartStep.adapters.run {
             try await factory.make(configuration)
         }
         for caution in configuration.cautions {
@@ -122,6 +114,25 @@ struct DaemonBuilder: Sendable {
             await adapters.shutDown()
             throw error
         }
+    }
+
+    private func makeFactory(
+        _ state: StateDatabase,
+        _ vault: SealedVault,
+        _ hasher: HMACHasher,
+        _ directories: ServiceDirectories,
+        _ clock: AnchoredClock
+    ) -> AdapterFactory {
+        var factory = AdapterFactory(
+            credentials: directories.credentials,
+            hasher: hasher,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            now: { clock.now() },
+            logger: logger
+        )
+        factory.notes = state
+        factory.keys = FoundKeyService(state: state, vault: vault, hasher: hasher, logger: logger)
+        return factory
     }
 
     /// What the parts are made of.
@@ -192,10 +203,7 @@ struct DaemonBuilder: Sendable {
         let poller = base.makePoller(notifications, pauses, steward)
         let rotation = base.makeRotation(steward)
         let spool = base.makeSpool(intake)
-        let queues = try await StartStep.adapters.run { try base.makeQueues(intake) }
-        try await StartStep.state.run {
-            try await base.connect(engine, intake, [spool] + queues.values, notifications)
-        }
+        let queues = try await base.connectQueues(engine, intake, spool, notifications)
         let rechecks = base.makeRecheckParts(engine)
         let replay = ReplayService(rechecks, steward: steward)
         let messages = base.makeMessages(steward)

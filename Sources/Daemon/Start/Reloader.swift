@@ -27,14 +27,14 @@ struct Reloader: Sendable {
     var alarms = AlarmQueue()
     let now: @Sendable () -> WallTime
     let logger: Logger
-    private let lastRefusal = Latest<WireRefusedReload?>(nil)
+    private let lastRefusal = Latest<RefusedReload?>(nil)
     private let retired = AsyncStream.makeStream(of: Adapters.self)
 
     /// The last reload, if it was refused.
-    var refusal: WireRefusedReload? { lastRefusal.value }
+    var refusal: RefusedReload? { lastRefusal.value }
 
     /// Loads, checks and puts a configuration into force.
-    func reload() async throws(ControlProblem) -> WireReload {
+    func reload() async throws(ControlProblem) -> ReloadResult {
         // In turn, so that the scope recorded last is the one in force.
         await registry.turns.enter()
         defer { registry.turns.leave() }
@@ -68,7 +68,7 @@ struct Reloader: Sendable {
                 "detail": "\(needRestart.isEmpty ? "in_force" : "restart_needed")",
             ]
         )
-        return WireReload(
+        return ReloadResult(
             reloadedAt: now(),
             changed: changed,
             needRestart: needRestart,
@@ -104,7 +104,7 @@ struct Reloader: Sendable {
 
     private func note(_ problems: [String]) {
         for problem in problems { logger.note(.configurationRefused, ["error": "\(problem)"]) }
-        lastRefusal.value = WireRefusedReload(refusedAt: now(), errors: problems)
+        lastRefusal.value = RefusedReload(refusedAt: now(), problems: problems)
     }
 
     /// Closes replaced adapters, each set in its own time.

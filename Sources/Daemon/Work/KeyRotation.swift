@@ -1,4 +1,3 @@
-import Control
 import Engine
 import Lifecycle
 import Logging
@@ -20,6 +19,23 @@ import Vault
 /// So at every moment each user has exactly one wrapped key that a loaded vault key opens, and a
 /// crash costs at most the batch that was not committed.
 final class KeyRotation: Sendable {
+    struct Progress: Hashable, Sendable {
+        enum State: String, CaseIterable, Sendable { case idle, running, finished, stopped }
+
+        var state = State.idle
+        var rewrapped = 0
+        /// Data keys that no loaded key opens; they stay as they are.
+        var unreadable = 0
+        var startedAt: WallTime?
+        var endedAt: WallTime?
+        var error: VaultError.Kind?
+
+        /// Says again how the last rotation ended.
+        mutating func settle() {
+            state = endedAt == nil ? .idle : error == nil ? .finished : .stopped
+        }
+    }
+
     /// Half a millisecond of cryptography and a commit of a few milliseconds.
     static let batchMax = 200
     /// With the batch at most 2,000 keys a second: a million users take ten minutes and the
@@ -33,7 +49,7 @@ final class KeyRotation: Sendable {
     private let clock: any EngineClock
     private let steward: Steward
     private let logger: Logger
-    private let current = Mutex(WireKeyRotation(state: .idle))
+    private let current = Mutex(Progress())
     private let start = WakeSignal()
 
     init(
@@ -50,7 +66,7 @@ final class KeyRotation: Sendable {
         self.logger = logger
     }
 
-    var progress: WireKeyRotation { current.withLock { $0 } }
+    var progress: Progress { current.withLock { $0 } }
 
     /// Starts a rotation to the active key, which goes on after every restart until it is done.
     ///
@@ -59,7 +75,7 @@ final class KeyRotation: Sendable {
         guard let active = vault.activeKeyID else { throw VaultError(kind: .sealed) }
         // Before the note: a start that finds it may be done before this goes on.
         let before = progress.state
-        current.withLock { $0.state = .known(.running) }
+        current.withLock { $0.state = .running }
         do {
             // Where the stewardship has gone meanwhile, the note would be nobody's.
             _ = try await steward.run { try await state.setNote(Self.note, to: active) }
@@ -81,7 +97,7 @@ final class KeyRotation: Sendable {
                 try await rotate(to: active)
             }
             // The next steward goes on.
-            if isDone == nil { current.withLock { $0 = WireKeyRotation(state: .idle) } }
+            if isDone == nil { current.withLock { $0 = Progress() } }
         }
     }
 
@@ -89,7 +105,7 @@ final class KeyRotation: Sendable {
     func resume() async throws {
         guard let active = vault.activeKeyID else { return }
         guard try await isBegun(active) else { return }
-        current.withLock { $0.state = .known(.running) }
+        current.withLock { $0.state = .running }
         start.send()
     }
 
@@ -99,18 +115,15 @@ final class KeyRotation: Sendable {
 
     private func rotate(to active: String) async throws {
         let startedAt = clock.now()
-        current.withLock { progress in
-            progress = WireKeyRotation(state: .running)
-            progress.startedAt = startedAt
-        }
+        current.withLock { $0 = Progress(state: .running, startedAt: startedAt) }
         logger.note(.keyRotationStarted, ["detail": "\(active)"])
         do {
             // A user may get an old key while the pages are read; the next pass finds it.
             while try await rewrapRound(active) > 0 {}
         } catch let error as VaultError {
             current.withLock { progress in
-                progress.state = .known(.stopped)
-                progress.error = error.kind.rawValue
+                progress.state = .stopped
+                progress.error = error.kind
                 progress.endedAt = clock.now()
             }
             return logger.note(.keyRotationStopped, ["error": "\(error.kind.rawValue)"])
@@ -119,7 +132,7 @@ final class KeyRotation: Sendable {
         // Until then the old wrappings are still in the write-ahead log.
         state.requestScrub()
         let done = current.withLock { progress in
-            progress.state = .known(.finished)
+            progress.state = .finished
             progress.endedAt = clock.now()
             return progress
         }
@@ -193,12 +206,5 @@ final class KeyRotation: Sendable {
             count += stored
             try await clock.sleep(until: clock.now() + Self.pause)
         }
-    }
-}
-
-extension WireKeyRotation {
-    /// Says again how the last rotation ended.
-    fileprivate mutating func settle() {
-        state = .known(endedAt == nil ? .idle : error == nil ? .finished : .stopped)
     }
 }

@@ -1,4 +1,4 @@
-import Engine
+package import Engine
 import Ledger
 package import Lifecycle
 
@@ -11,14 +11,6 @@ package struct UserHold: Hashable, Sendable {
     /// The operator's own words; may be personal data.
     package var reason: String?
     package var openRequests: [RequestID] = []
-}
-
-/// A one-shot, counted, expiring release of the mass-deletion guard.
-package struct GuardOverride: Hashable, Sendable {
-    package let id: Int64
-    package let remaining: Int
-    package let expiresAt: WallTime
-    package let uid: UInt32
 }
 
 extension StateDatabase: NoteStore {
@@ -193,38 +185,31 @@ extension StateDatabase: NoteStore {
                 [.time(now)]
             )
             try database.run(
-                GuardOverrideColumn.insertion,
-                GuardOverrideColumn.row([
-                    .allowed: .int(count), .createdAt: .time(now), .expiresAt: .time(expiresAt),
-                    .uid: .uid(uid),
-                ])
+                """
+                INSERT INTO guard_overrides (allowed, created_at, expires_at, uid)
+                VALUES (?, ?, ?, ?)
+                """,
+                [.int(count), .time(now), .time(expiresAt), .uid(uid)]
             )
         }
     }
 
     /// The override in force, if any is left.
-    package func guardOverride(at now: WallTime) async throws -> GuardOverride? {
+    package func guardOverride(at now: WallTime) async throws -> GuardAllowance? {
         try await read { try Self.guardOverride(at: now, $0) }
     }
 
     static func guardOverride(
         at now: WallTime,
         _ database: any StateConnection
-    ) throws -> GuardOverride? {
+    ) throws -> GuardAllowance? {
         try database.first(
             """
-            SELECT id, allowed - used AS remaining, expires_at, uid FROM guard_overrides
+            SELECT allowed - used AS remaining, expires_at FROM guard_overrides
             WHERE expires_at > ? AND used < allowed ORDER BY id DESC LIMIT 1
             """,
             [.time(now)]
-        ) { row in
-            GuardOverride(
-                id: row.int64("id"),
-                remaining: row.int("remaining"),
-                expiresAt: row.time("expires_at"),
-                uid: row.uid("uid")
-            )
-        }
+        ) { GuardAllowance(purges: $0.int("remaining"), until: $0.time("expires_at")) }
     }
 
     /// Spending more of the override in force than is left spends it all.
@@ -289,11 +274,4 @@ extension UserHold {
         userHash = row.blob(.userHash)
         (reason, since, uid) = (row.textOrNil(.reason), row.time(.since), row.uid(.uid))
     }
-}
-
-/// The columns of `guard_overrides` that an insert sets.
-private enum GuardOverrideColumn: Int32, Columns {
-    case allowed, createdAt, expiresAt, uid
-
-    static let insertion = insertion(of: allCases, into: "guard_overrides")
 }

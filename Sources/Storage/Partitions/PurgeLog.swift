@@ -35,7 +35,7 @@ struct PurgeLog {
         let overridden = changes.reduce(0) { $0 + $1.overriddenCount }
         let allowed =
             overridden == 0
-            ? 0 : try StateDatabase.guardOverride(at: now, database)?.remaining ?? 0
+            ? 0 : try StateDatabase.guardOverride(at: now, database)?.purges ?? 0
         let counted = begun - min(overridden, allowed)
         let recent = try count(since: now - .seconds(3600))
         guard counted > 0, recent + counted > max else { return }

@@ -44,13 +44,10 @@ extension SharedDatabase: PartitionedStore {
     package func rules() async throws -> SharedRules {
         let now = state.now()
         return try await state.read { database in
-            let override = try StateDatabase.guardOverride(at: now, database)
-            return SharedRules(
+            SharedRules(
                 version: try HostTable(connection: database, host: "").rulesVersion(),
                 pauses: try StateDatabase.pauses(database),
-                allowance: override.map {
-                    GuardAllowance(purges: $0.remaining, until: $0.expiresAt)
-                }
+                allowance: try StateDatabase.guardOverride(at: now, database)
             )
         }
     }

@@ -37,13 +37,12 @@ extension StateDatabase {
                 [.int(Limits.crashesMax - 1), .int(Limits.windowMax)]
             )
         }
-        let override = try await guardOverride(at: now)
         return Recovery(
             suspects: suspects,
             exchanges: try await openExchanges(limit: Limits.windowMax),
             pauses: try await pauses(),
             purgesInLastHour: try await purgeCount(since: now - .seconds(3600)),
-            allowance: override.map { GuardAllowance(purges: $0.remaining, until: $0.expiresAt) }
+            allowance: try await guardOverride(at: now)
         )
     }
 }

@@ -368,9 +368,9 @@ struct StateVaultTests {
         )
         let start = StateFixture.start
         let first = try #require(try await fixture.database.guardOverride(at: start))
-        #expect(first.remaining == 5)
+        #expect(first.purges == 5)
         _ = try await fixture.database.commit([.useGuardOverride(purges: 3, at: start)])
-        #expect(try await fixture.database.guardOverride(at: start)?.remaining == 2)
+        #expect(try await fixture.database.guardOverride(at: start)?.purges == 2)
         #expect(try await fixture.database.guardOverride(at: end) == nil)
         // A restart takes over what is left, and until when.
         let recovery = try await fixture.database.recover(isOwnCrash: false, at: start)

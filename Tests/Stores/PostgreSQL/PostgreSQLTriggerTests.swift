@@ -111,28 +111,6 @@ import Testing
         #expect(try app.sql("SELECT count(*) FROM own.log") == ["2"])
     }
 
-    @Test("a search path that an operator mends is used by the next purge")
-    func mended() async throws {
-        let trigger = "TRIGGER t BEFORE DELETE ON users FOR EACH ROW"
-        let app = try PostgreSQLFixture(
-            Self.schema("INSERT INTO log VALUES (1)", trigger)
-        )
-        let role = "r\(app.schema)"
-        try app.sql("CREATE ROLE \(role) LOGIN SUPERUSER")
-        try app.sql("ALTER ROLE \(role) SET search_path = pg_catalog")
-        let plan = app.plan([users], conninfo: "\(app.socket) user=\(role)")
-        let target = app.target(plan)
-        guard case .failure(.blocked(let obstacle))? = await target.purge([order("ann")]).first
-        else {
-            Issue.record("the trigger did not refuse")
-            return
-        }
-        #expect(obstacle.kind == .trigger)
-        try app.sql("ALTER ROLE \(role) SET search_path = \(app.schema)")
-        let done = await target.purge([order("ann")]).map(\.text)
-        #expect(done == ["users delete, cutoff: none 1"])
-    }
-
     @Test("a temporary table stands in for none of the application's")
     func temporary() async throws {
         let body =

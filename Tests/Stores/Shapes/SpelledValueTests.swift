@@ -123,7 +123,8 @@ struct SpelledValueTests {
         try app.queue.read { db in
             let schema = try SQLiteCatalog(db: db).read()
             var maker = SQLPlanMaker<SQLiteDialect>(WorkRules(tables: rules), schema)
-            return try #require(maker.make())
+            let plan = maker.make()
+            return try #require(plan)
         }
     }
 

@@ -141,7 +141,10 @@ extension RuleSuggester {
                 let count = rows.count(column.name)
                 let found = suggester.holds(count, column.name, isID: ids.contains(column.name))
                 let left = suggester.left(rows, column.name).intersection(found.map { $0.value })
-                let isReference = references.contains { $0.column == column.name }
+                // One by its name alone is as unsure as what it holds.
+                let isReference = references.contains {
+                    $0.column == column.name && !$0.isByName
+                }
                 let unsure =
                     suggester.mentions(rows, column.name)
                     + (isReference ? [] : suggester.mayHold(rows, column.name, in: shape))
