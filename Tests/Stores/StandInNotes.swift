@@ -15,7 +15,10 @@ final class StandInNotes: NoteStore {
         return notes.withLock { $0[name] }
     }
 
-    func setNote(_ name: String, to value: String) async throws {
-        notes.withLock { $0[name] = value }
+    func lowerNote(_ name: String, to count: Int) async throws {
+        notes.withLock { notes in
+            let old = notes[name].flatMap { Int($0) }
+            notes[name] = "\(min(count, old ?? count))"
+        }
     }
 }

@@ -55,7 +55,9 @@ struct DaemonBuilder: Sendable {
         _ clock: AnchoredClock
     ) async throws(StartProblem) -> Daemon {
         let state = opened.state
-        if state.wasUncleanStop, opened.lastEnd != .restored {
+        if opened.lastEnd == .restored {
+            try await StartStep.state.run { try await state.forgetLooseRows() }
+        } else if state.wasUncleanStop {
             logger.note(.uncleanStop, ["detail": "\(opened.lastEnd.rawValue)"])
         }
         let hasher = try await StartStep.hashKey.run {

@@ -1,6 +1,12 @@
-/// Small facts that outlive the process; never personal, never secret.
+/// Counts that outlive the process; never personal, never secret.
 package protocol NoteStore: Sendable {
     func note(_ name: String) async throws -> String?
 
-    func setNote(_ name: String, to value: String) async throws
+    /// Records a count unless a lower one is there.
+    func lowerNote(_ name: String, to count: Int) async throws
+}
+
+package enum NoteName {
+    /// What counts of loose rows begin with.
+    package static let looseRows = "loose:"
 }

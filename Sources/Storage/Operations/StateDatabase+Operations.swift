@@ -249,6 +249,27 @@ extension StateDatabase: NoteStore {
         try await writer.perform { try $0.setFact("note:" + name, to: value) }
     }
 
+    /// Records a count unless a lower one is there.
+    package func lowerNote(_ name: String, to count: Int) async throws {
+        try await writer.perform { database in
+            let old = try database.fact("note:" + name).flatMap { Int($0) }
+            if count < old ?? Int.max { try database.setFact("note:" + name, to: "\(count)") }
+        }
+    }
+
+    /// Forgets how many rows were loose when an older state was the newest: there may be fewer now.
+    package func forgetLooseRows() async throws {
+        try await writer.perform { try Self.forgetLooseRows($0) }
+    }
+
+    private static func forgetLooseRows(_ database: any StateConnection) throws {
+        let prefix = "note:" + NoteName.looseRows
+        try database.run(
+            "DELETE FROM meta WHERE key > ? AND key < ?",
+            [.text(prefix), .text(prefix + "~")]
+        )
+    }
+
     /// The fact that a server took the place of one that had acknowledged more commits.
     static let lostCommits = "note:lost_commits"
 
@@ -257,9 +278,12 @@ extension StateDatabase: NoteStore {
         try await read { try $0.fact(Self.lostCommits) != nil }
     }
 
-    /// Goes on with what the server has now; an operator said so.
+    /// Goes on with what is here now; an operator said so.
     package func acceptLostCommits() async throws {
-        try await writer.perform { try $0.setFact(Self.lostCommits, to: nil) }
+        try await writer.perform { database in
+            try Self.forgetLooseRows(database)
+            try database.setFact(Self.lostCommits, to: nil)
+        }
     }
 }
 

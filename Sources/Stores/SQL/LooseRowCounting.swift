@@ -48,13 +48,13 @@ extension LooseRowCounting {
         let notes = starts.contains(where: \.isFault) ? sqlConfiguration.notes : nil
         let parts = [sqlConfiguration.location] + starts.map(\.looseSQL)
         let digest = SHA256.hash(Array(parts.joined(separator: "\0").utf8))
-        let place = "loose:\(name):\(Base64URL.text(digest))"
+        let place = NoteName.looseRows + "\(name):\(Base64URL.text(digest))"
         do {
             let noted = try await notes?.note(place)
             let old = noted.flatMap { Int32($0) }.map { Int($0) }
             let limit = old.map { $0 + 1 } ?? (notes == nil ? 1 : Int.max)
             guard let count = await looseCount(of: starts, upTo: limit) else { return nil }
-            if count < old ?? Int.max { try await notes?.setNote(place, to: "\(count)") }
+            if count < old ?? Int.max { try await notes?.lowerNote(place, to: count) }
             return (count, old)
         } catch {
             return nil
