@@ -7,6 +7,9 @@ package enum CoverageAnswer: Hashable, Sendable {
 
 /// Something in a store that looks like user data.
 package struct CoverageFinding: Hashable, Sendable {
+    /// The name of what is all over a store.
+    package static let everywhere = "*"
+
     /// A table's column (`posts.editor_id`), a folder, a prefix; a name of the schema, never a
     /// user's.
     package let name: String
@@ -15,9 +18,16 @@ package struct CoverageFinding: Hashable, Sendable {
     package let isCovered: Bool
     /// Only a part was looked at there; the reason says how much.
     package let isSample: Bool
+    /// It should have been read, and was not: also a sample.
+    package let isUnread: Bool
 
     package init(name: String, reason: String, isCovered: Bool, isSample: Bool = false) {
         (self.name, self.reason) = (name, reason)
-        (self.isCovered, self.isSample) = (isCovered, isSample)
+        (self.isCovered, self.isSample, isUnread) = (isCovered, isSample, false)
+    }
+
+    package init(unread name: String, reason: String) {
+        (self.name, self.reason) = (name, reason)
+        (isCovered, isSample, isUnread) = (true, true, true)
     }
 }

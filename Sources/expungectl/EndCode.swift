@@ -19,7 +19,7 @@ enum EndCode: Int32, Error, CaseIterable {
     case damaged = 13
     case uncovered = 14
     case timedOut = 15
-    /// Of `expunged`, which the command `doctor` runs.
+    /// As `expunged` ends, which the command `doctor` runs.
     case unexamined = 77
 
     var summary: String {
@@ -36,7 +36,7 @@ enum EndCode: Int32, Error, CaseIterable {
         case .damaged: "the ledger does not match its checkpoints"
         case .uncovered: "a target holds unmapped data, or a foreign key stops deletions"
         case .timedOut: "with --timeout: the request has not ended in time and continues"
-        case .unexamined: "doctor lacked the permission to examine everything"
+        case .unexamined: "a check could not examine everything"
         }
     }
 

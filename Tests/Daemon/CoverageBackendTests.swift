@@ -130,6 +130,31 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         }
     }
 
+    @Test func `what an earlier search found stays where a later one did not read`() async throws {
+        let bench = try Bench()
+        let open = ["letters.recipient", "logs.actor"].map {
+            CoverageFinding(name: $0, reason: "named so", isCovered: false)
+        }
+        let unread = CoverageFinding(unread: "letters", reason: "locked")
+        let backend = try Self.backend(SearchedStore(answer: .findings([unread])), on: bench)
+        _ = try await check(Self.backend(SearchedStore(answer: .findings(open)), on: bench))
+        let health = try await check(backend)
+        #expect(health.findings.isEmpty && health.sampled == nil)
+        #expect(health.unexamined == ["letters: locked"])
+        #expect(health.summary?.contains("could not be searched for user data: letters") == true)
+        // One that fails changes nothing.
+        let failing = SearchedStore(answer: .failure(.unreachable))
+        _ = try await check(Self.backend(failing, on: bench))
+        let id = try await ErasureScopeTests.complete("alice", on: bench)
+        let receipt = try await backend.receipt(id, caller: Self.caller)
+        let store = try #require(receipt["targets"]?.array?.first)
+        #expect(store["unmapped"]?.array?.map(\.string) == ["letters.recipient"])
+        #expect(store["unexamined"]?.array?.map(\.string) == ["letters"])
+        #expect(store["unexamined_more"]?.number == 0)
+        let summary = try #require(receipt["summary"]?.string)
+        #expect(summary.contains("NOT examined for data that no rule reaches: 'app-db' (letters)"))
+    }
+
     @Test func `a search during which other rules came into force is not recorded`() async throws {
         let bench = try Bench()
         let other = try Self.backend(OpaqueStore(), on: bench, Self.otherSettings)
@@ -157,19 +182,24 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         let cases: [(Int, String?)] = [(0, nil), (1, "1 other place"), (3, "2 other places")]
         for (count, said) in cases {
             let part = Array(found.prefix(count))
-            let search = ErasureScope.Search(part, in: target, at: Bench.start)
-            #expect(search.names.isEmpty && search.text == said)
+            let report = CoverageReport(part, TargetFindings(problems: []))
+            let places = ErasureScope.Search(report, in: target, at: Bench.start).unmapped
+            let hint = " (run: expungectl targets check)"
+            #expect(places.names.isEmpty && places.text == said.map { $0 + hint })
         }
     }
+
     @Test func `names of places are bounded in number and length`() throws {
         let target = try #require(try Bench.configuration(Self.settings).targets.first)
         let name = { (number: Int) in "logs.\(number)" + String(repeating: "n", count: 300) }
-        let found = (101...160).map { number in
+        let found = (1001...2010).map { number in
             CoverageFinding(name: name(number), reason: "named so", isCovered: false)
         }
-        let search = ErasureScope.Search(found, in: target, at: Bench.start)
-        #expect(search.names.count == 50 && search.moreCount == 10)
-        #expect(search.names.allSatisfy { $0.count == 200 })
+        let report = CoverageReport(found, TargetFindings(problems: []))
+        let places = ErasureScope.Search(report, in: target, at: Bench.start).unmapped
+        #expect(places.names.count == 1000 && places.rest == 10)
+        #expect(places.shown.count == 50 && places.moreCount == 960)
+        #expect(places.names.allSatisfy { $0.count == 200 })
     }
 
     @Test func `stores are searchable or not by their kind`() throws {

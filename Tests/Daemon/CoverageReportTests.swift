@@ -9,6 +9,10 @@ struct CoverageReportTests {
         CoverageFinding(name: name, reason: reason, isCovered: false)
     }
 
+    private static func unread(_ name: String) -> CoverageFinding {
+        CoverageFinding(unread: name, reason: "locked")
+    }
+
     private static let covered = CoverageFinding(
         name: "posts.author_id",
         reason: "named so",
@@ -78,6 +82,12 @@ struct CoverageReportTests {
             unmapped: [open("items.o", rule), open("items.u")]
         ),
         Case(
+            testDescription: "what the check itself may not see was not searched, either",
+            found: [unread("a")],
+            blocking: [unread("b.*")],
+            sampled: [unread("b.*"), unread("a")]
+        ),
+        Case(
             testDescription: "its rule is advice where an earlier target reports the column",
             found: [open("items.o")],
             advice: ["no index"],
@@ -102,6 +112,14 @@ struct CoverageReportTests {
         #expect(report.sampled == example.sampled)
         #expect(report.advice == example.left)
     }
+
+    @Test func `what is more than a person reads is counted`() {
+        let found = (1...1100).map { Self.open("t.c\($0)") }
+        let report = CoverageReport(found, TargetFindings(problems: []))
+        #expect(report.unmapped.count == 1100 && report.questions.count == 1001)
+        #expect(report.questions.last?.name == "100 more")
+    }
+
     @Test func `columns with few numbers stay apart, and are one question`() {
         let reason = "may hold ids of users: every number is one, of fewer than ten"
         let (few, other) = ([Self.open("a.x", reason), Self.open("b.y", reason)], Self.open("c.z"))

@@ -209,6 +209,11 @@ struct TargetAdviceTests {
             let expected = isFirst ? ["audit.actor_user_id: named like a user id"] : []
             #expect(uncovered == expected, "\(name)")
         }
+        // What was left to the first is recorded for both: nothing says when that was searched.
+        let document = try #require(try await bench.state.enforcedScope())
+        let searches = try ErasureScope(document: document).targets.compactMap(\.search)
+        let names = searches.map(\.unmapped.names)
+        #expect(names == Array(repeating: ["audit.actor_user_id"], count: 3))
     }
 
     @Test func `nothing is said of a store that is as it should be`() async throws {

@@ -91,9 +91,9 @@ import Testing
         return found.map { "\($0.isCovered ? "" : "! ")\($0.name): \($0.reason)" }
     }
 
-    @Test("a column without a rule is not hidden behind a thousand with one")
+    @Test("a column without a rule is not hidden behind a thousand others")
     func bound() {
-        let columns = Array(repeating: "email", count: SchemaCoverage.findingsMax + 100)
+        let columns = Array(repeating: "email", count: 1100)
         let rule = TableRule(table: "a", column: "user_id", action: .delete)
         let coverage = SchemaCoverage(
             tables: [
@@ -101,7 +101,9 @@ import Testing
             ],
             claims: SchemaClaims(rules: [rule])
         )
-        #expect(coverage.findings().map(\.name) == ["z.user_id"])
+        let findings = coverage.findings()
+        #expect(findings.count == 1101)
+        #expect(findings.filter { !$0.isCovered }.map(\.name) == ["z.user_id"])
     }
 
     @Test("what tells of the user in a row that a rule deletes needs no rule of its own")

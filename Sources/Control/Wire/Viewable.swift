@@ -48,6 +48,7 @@ extension WireHealth: Viewable {
         health.summary = nil
         health.uncovered = nil
         health.sampled = nil
+        health.unexamined = nil
         health.advice = nil
         return health
     }

@@ -30,6 +30,7 @@ package struct WireHealth: WireObject, Codable, Hashable {
     package var summary: String?
     package var uncovered: [String]?
     package var sampled: [String]?
+    package var unexamined: [String]?
     package var advice: [String]?
 
     package init(name: String, kind: String, state: HealthState) {
@@ -61,6 +62,11 @@ package struct WireHealth: WireObject, Codable, Hashable {
             "sampled",
             .list(.text),
             "After a check of a target: what was searched only in part."
+        ),
+        .optional(
+            "unexamined",
+            .list(.text),
+            "After a check of a target: what could not be searched."
         ),
         .optional(
             "advice",

@@ -7,9 +7,12 @@ import Stores
 /// Each finding is reported once: by the first of the targets that work in one database, and not
 /// as advice besides.
 struct CoverageReport: Equatable {
+    /// More than a person reads.
+    private static let questionsMax = 1000
+
     /// Looks like user data that no rule deals with, or keeps deletions from ever ending.
     let unmapped: [CoverageFinding]
-    /// Places of which only a part was read.
+    /// Places of which nothing, or only a part, was read.
     let sampled: [CoverageFinding]
     /// What an operator should know besides.
     let advice: [String]
@@ -20,27 +23,31 @@ struct CoverageReport: Equatable {
         _ inspected: TargetFindings,
         reported: [CoverageFinding] = []
     ) {
-        let isNew = { (finding: CoverageFinding) in
-            !reported.contains {
-                $0.name == finding.name && $0.isCovered == finding.isCovered
-                    && $0.isSample == finding.isSample
-            }
+        let key = { (finding: CoverageFinding) in
+            CoverageFinding(
+                name: finding.name,
+                reason: "",
+                isCovered: finding.isCovered,
+                isSample: finding.isSample
+            )
         }
+        let old = Set(reported.map(key))
+        let isNew = { (finding: CoverageFinding) in !old.contains(key(finding)) }
+        let blocking = inspected.uncovered.filter { !$0.isSample }
         let open = found.filter { finding in
-            !finding.isCovered && isNew(finding)
-                && !inspected.uncovered.contains { $0.name == finding.name }
+            !finding.isCovered && isNew(finding) && !blocking.contains { $0.name == finding.name }
         }
         // Advice about a column has the rule that it needs.
         let unmapped =
-            inspected.uncovered.filter(isNew)
+            blocking.filter(isNew)
             + open.map { finding in
                 guard let sentence = inspected.advice.first(where: finding.isNamed) else {
                     return finding
                 }
                 return CoverageFinding(name: finding.name, reason: sentence, isCovered: false)
             }
-        sampled = found.filter { $0.isSample && isNew($0) }
-        let known = inspected.uncovered.filter { !isNew($0) }.map(\.reason)
+        sampled = (inspected.uncovered + found).filter { $0.isSample && isNew($0) }
+        let known = blocking.filter { !isNew($0) }.map(\.reason)
         advice =
             known
             + inspected.advice.filter { sentence in
@@ -49,13 +56,21 @@ struct CoverageReport: Equatable {
         self.unmapped = unmapped
     }
 
-    /// What a person is asked: all columns with few numbers are one question.
+    /// What a person is asked: all columns with few numbers are one question, and so are those
+    /// that are too many to read.
     var questions: [CoverageFinding] {
         let few = unmapped.filter(\.isFew)
-        guard let first = few.first else { return unmapped }
-        let names = few.map(\.name).joined(separator: ", ")
-        return unmapped.filter { !$0.isFew }
-            + [CoverageFinding(name: names, reason: first.reason, isCovered: false)]
+        var asked = unmapped.filter { !$0.isFew }
+        if let first = few.first {
+            let names = few.map(\.name).joined(separator: ", ")
+            asked.append(CoverageFinding(name: names, reason: first.reason, isCovered: false))
+        }
+        let restCount = asked.count - Self.questionsMax
+        guard restCount > 0 else { return asked }
+        let name = "\(restCount) more"
+        let reason = "named once those above have a rule"
+        return asked.prefix(Self.questionsMax)
+            + [CoverageFinding(name: name, reason: reason, isCovered: false)]
     }
 }
 

@@ -7,7 +7,7 @@ struct Finding: Sendable, Hashable {
         /// Something does not work until it is mended.
         case error
         case warning
-        /// The user who checks lacks a permission.
+        /// The check could not read it.
         case unexamined = "not examined"
     }
 

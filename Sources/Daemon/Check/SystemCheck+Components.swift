@@ -288,7 +288,17 @@ private struct Checked {
         let inspected: TargetFindings
 
         func findings(_ report: CoverageReport) -> [Finding] {
-            report.advice.map { Finding(.warning, at: place, $0, remedy: "see \(guide)") }
+            let remedy = "see \(guide)"
+            let advice = report.advice.map { Finding(.warning, at: place, $0, remedy: remedy) }
+            let parts = report.sampled.map { part in
+                Finding(
+                    part.isUnread ? .unexamined : .warning,
+                    at: "\(place): \(part.name)",
+                    "it was not searched whole for user data: \(part.reason)",
+                    remedy: "receipts name it as not examined; see docs/guides/stores.md"
+                )
+            }
+            return advice + parts
                 + report.questions.map { finding in
                     Finding(
                         .warning,

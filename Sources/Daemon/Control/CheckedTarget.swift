@@ -12,6 +12,7 @@ struct CheckedTarget {
     /// `nil` where a store cannot be searched.
     private(set) var uncovered: [String]?
     private(set) var sampled: [String]?
+    private(set) var unexamined: [String]?
     /// `nil` where none was made.
     private(set) var search: ErasureScope.Search?
 
@@ -41,9 +42,15 @@ struct CheckedTarget {
         advice = report.advice + adapters.configuration.cutoffAdvice(target)
         let unmapped = report.questions.map { "\($0.name): \($0.reason)" }
         uncovered = found == nil && unmapped.isEmpty ? nil : unmapped
-        search = found.map { _ in ErasureScope.Search(report.unmapped, in: target, at: time) }
-        let samples = report.sampled.map { "\($0.name): \($0.reason)" }
-        sampled = samples.isEmpty ? nil : samples
+        // Neither rests on a search of another target that is not recorded.
+        let whole = CoverageReport(found ?? [], inspected)
+        search = found.map { _ in ErasureScope.Search(whole, in: target, at: time) }
+        sampled = Self.texts(report.sampled.filter { !$0.isUnread })
+        unexamined = Self.texts(whole.sampled.filter(\.isUnread))
+    }
+
+    private static func texts(_ places: [CoverageFinding]) -> [String]? {
+        places.isEmpty ? nil : places.map { "\($0.name): \($0.reason)" }
     }
 
     /// What checks of the earlier targets of the same database report.

@@ -109,6 +109,7 @@ extension DaemonBackend {
         if action != .pause { health.findings = checked.findings + stuckDeletions(at: name) }
         health.uncovered = checked.uncovered
         health.sampled = checked.sampled
+        health.unexamined = checked.unexamined
         health.advice = checked.advice
         if action == .check {
             if health.findings.isEmpty { health.lastSuccessAt = parts.now() }
@@ -324,6 +325,7 @@ extension WireHealth {
     /// What a check found, in one sentence.
     fileprivate mutating func summarize() {
         let uncovered = uncovered ?? []
+        let unexamined = unexamined ?? []
         summary =
             if let first = findings.first {
                 "'\(name)' does not work: \(first)"
@@ -334,6 +336,9 @@ extension WireHealth {
             } else if let first = uncovered.first {
                 "'\(name)' works, but has data without a rule: \(first)"
                     + (uncovered.count > 1 ? "; and \(uncovered.count - 1) more" : "")
+            } else if let first = unexamined.first {
+                "'\(name)' works, but could not be searched for user data: \(first)"
+                    + (unexamined.count > 1 ? "; and \(unexamined.count - 1) more" : "")
             } else {
                 "'\(name)' works: it answered as its configuration expects"
             }

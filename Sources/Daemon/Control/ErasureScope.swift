@@ -29,30 +29,67 @@ struct ErasureScope: Codable, Hashable, Sendable {
 
     /// What the last search for unmapped data found.
     struct Search: Codable, Hashable, Sendable {
-        private static let namesMax = 50
+        /// No time: each other text is stored as a scope of its own.
+        let day: String
+        private(set) var unmapped: Places
+        /// What was not read, or only in part.
+        let unexamined: Places
+
+        init(_ report: CoverageReport, in target: TargetConfiguration, at time: WallTime) {
+            let isNamed = target.store is any TableStore
+            day = String(time.rfc3339.prefix(10))
+            unmapped = Places(report.unmapped, isNamed: isNamed)
+            unexamined = Places(report.sampled, isNamed: isNamed)
+        }
+
+        /// Takes over what an earlier one found where this one did not read.
+        fileprivate mutating func keep(_ earlier: Self) {
+            let unread = unexamined.names
+            let isWhole = unexamined.rest > 0 || unread.contains(CoverageFinding.everywhere)
+            let kept = earlier.unmapped.names.filter { name in
+                isWhole || unread.contains { name == $0 || name.hasPrefix($0 + ".") }
+            }
+            if !kept.isEmpty { unmapped.add(kept, restMin: earlier.unmapped.rest) }
+        }
+    }
+
+    /// Tables and columns; what is in other stores may be named after users, and is counted.
+    struct Places: Codable, Hashable, Sendable {
+        private static let namesMax = 1000
+        /// Of a receipt.
+        private static let shownMax = 50
         /// Characters of a name: paths in a schema have any length.
         private static let nameMax = 200
 
-        /// No time: each other text is stored as a scope of its own.
-        let day: String
-        /// Tables and columns; what is in other stores may be named after users.
-        let names: [String]
-        let moreCount: Int
+        private(set) var names: [String]
+        private(set) var rest: Int
 
-        init(_ found: [CoverageFinding], in target: TargetConfiguration, at time: WallTime) {
+        fileprivate init(_ found: [CoverageFinding], isNamed: Bool) {
             let places = Set(found.map(\.name)).sorted()
-            day = String(time.rfc3339.prefix(10))
-            let named = places.prefix(target.store is any TableStore ? Self.namesMax : 0)
-            names = named.map { String($0.prefix(Self.nameMax)) }
-            moreCount = places.count - names.count
+            names = places.prefix(isNamed ? Self.namesMax : 0).map {
+                String($0.prefix(Self.nameMax))
+            }
+            rest = places.count - names.count
         }
+
+        fileprivate mutating func add(_ others: [String], restMin: Int) {
+            let all = Set(names + others).sorted()
+            names = Array(all.prefix(Self.namesMax))
+            rest = max(rest, restMin) + all.count - names.count
+        }
+
+        var shown: [String] { Array(names.prefix(Self.shownMax)) }
+        var moreCount: Int { names.count - shown.count + rest }
 
         /// Some of the places; `nil` where there are none.
         var text: String? {
-            var shown = Array(names.prefix(5))
-            let rest = names.count - shown.count + moreCount
-            if rest > 0 { shown.append(rest == 1 ? "1 other place" : "\(rest) other places") }
-            return shown.isEmpty ? nil : shown.joined(separator: ", ")
+            var some = Array(names.prefix(5))
+            let count = names.count - some.count + rest
+            if count > 0 {
+                let other = count == 1 ? "1 other place" : "\(count) other places"
+                some.append("\(other) (run: expungectl targets check)")
+            }
+            return some.isEmpty ? nil : some.joined(separator: ", ")
         }
     }
 
@@ -75,17 +112,24 @@ struct ErasureScope: Codable, Hashable, Sendable {
     let controller: Controller?
     let recipients: [Recipient]?
     private(set) var targets: [Target]
-    /// A digest of what decides what is purged: a search counts as long as it is the same.
+    /// A digest of what is purged and where: a search counts as long as it is the same.
     let rules: String
     let userActions: [String: UserAction]
     let notInScope: [String]
 
-    init(_ configuration: DaemonConfiguration, _ traits: [ProviderName: ProviderTraits]) {
+    /// `locations` are those of databases, which the configuration does not name.
+    init(
+        _ configuration: DaemonConfiguration,
+        _ traits: [ProviderName: ProviderTraits],
+        locations: [TargetName: String] = [:]
+    ) {
         controller = configuration.controller
         recipients = configuration.recipients.isEmpty ? nil : configuration.recipients
         targets = configuration.targets.map { Target($0, in: configuration) }
-        let parts = configuration.targets.map {
-            PurgePlan.Part(target: $0.name, items: nil, rules: configuration.planRules(of: $0.name))
+        let parts = configuration.targets.map { target in
+            let place = locations[target.name].map { [PurgePlan.Rule(key: "location", value: $0)] }
+            let rules = configuration.planRules(of: target.name) + (place ?? [])
+            return PurgePlan.Part(target: target.name, items: nil, rules: rules)
         }
         let text = PurgePlan.canonicalText(of: [], parts, user: [])
         rules = Base64URL.text(SHA256.hash(Array(text.utf8)))
@@ -120,7 +164,9 @@ struct ErasureScope: Codable, Hashable, Sendable {
         let known = earlier?.rules == rules ? earlier?.targets ?? [] : []
         for index in targets.indices {
             let name = targets[index].name
-            targets[index].search = new[name] ?? known.first { $0.name == name }?.search
+            let old = known.first { $0.name == name }?.search
+            targets[index].search = new[name] ?? old
+            if let old { targets[index].search?.keep(old) }
         }
     }
 
@@ -198,7 +244,10 @@ extension StateDatabase {
 
 extension Adapters {
     var erasureScope: ErasureScope {
-        ErasureScope(configuration, providers.mapValues(\.traits))
+        let locations = targets.compactMapValues { target in
+            (target.store as? any CoverageSearching)?.location
+        }
+        return ErasureScope(configuration, providers.mapValues(\.traits), locations: locations)
     }
 
     /// Records what receipts say from now on; one call at a time: ``AdapterRegistry/turns``.

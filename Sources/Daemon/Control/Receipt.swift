@@ -132,16 +132,20 @@ struct Receipt: Sendable {
     private var unmappedSentences: [String] {
         let purges = record.request.purges
         let target = { (work: PurgeWork) in statement.scope.target(work.target) }
-        let unsearched = purges.filter {
-            target($0)?.isSearchable != false && target($0)?.search == nil
-        }
         let found = purges.compactMap { work in
-            target(work)?.search?.text.map {
+            target(work)?.search?.unmapped.text.map {
                 "NOT looked for in '\(work.target)', since no rule reaches it: \($0)."
             }
         }
-        guard !unsearched.isEmpty else { return found }
-        return found + ["NOT examined for data that no rule reaches: \(names(unsearched))."]
+        let unexamined = purges.compactMap { work -> String? in
+            guard let search = target(work)?.search else {
+                return target(work)?.isSearchable == false ? nil : "'\(work.target)'"
+            }
+            return search.unexamined.text.map { "'\(work.target)' (\($0))" }
+        }
+        guard !unexamined.isEmpty else { return found }
+        let names = unexamined.joined(separator: ", ")
+        return found + ["NOT examined for data that no rule reaches: \(names)."]
     }
 
     private var summary: String {

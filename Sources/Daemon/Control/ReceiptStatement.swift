@@ -106,8 +106,10 @@ struct ReceiptStatement: Sendable {
             "not_looked_for": isKnown ? nil : .string(work.counts.whyNotLookedFor),
             "searchable": configured?.isSearchable == false ? false : nil,
             "searched_on": JSONValue(search?.day),
-            "unmapped": search.map { .array($0.names.map { .string($0) }) },
-            "unmapped_more": search.map { .integer(Int64($0.moreCount)) },
+            "unmapped": search.map { .array($0.unmapped.shown.map { .string($0) }) },
+            "unmapped_more": search.map { .integer(Int64($0.unmapped.moreCount)) },
+            "unexamined": search.map { .array($0.unexamined.shown.map { .string($0) }) },
+            "unexamined_more": search.map { .integer(Int64($0.unexamined.moreCount)) },
             "counts": work.counts.isAtLeast ? "at_least" : nil,
             "tables": .array(work.counts.entries.map { table($0, of: work) }),
         ]

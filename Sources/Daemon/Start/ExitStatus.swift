@@ -7,7 +7,7 @@ enum ExitStatus: Int32, CaseIterable {
     case usage = 64
     /// The state directory, the spool or a socket.
     case place = 74
-    /// A check lacked the permission to examine everything, and found no error besides.
+    /// A check could not examine everything, and found no error besides.
     case unexamined = 77
     /// The configuration or a credential: an operator must mend it first.
     case configuration = 78

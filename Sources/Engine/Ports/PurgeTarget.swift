@@ -105,8 +105,15 @@ package protocol RowHolding: PurgeTarget {
 
 /// A store that can be searched for user data that no rule deals with.
 package protocol CoverageSearching: PurgeTarget {
+    /// Which database it is, where a secret says so; no secret.
+    var location: String? { get }
+
     /// Looks through the live schema (or bucket, folder) for what looks like user data.
     func coverage() async -> CoverageAnswer
+}
+
+extension CoverageSearching {
+    package var location: String? { nil }
 }
 
 /// A store of tables, for which rules can be written from the live schema.

@@ -69,9 +69,11 @@ extension MySQLSession: SQLSession {
             )
         }
         if !grants.mayRead(configuration.database) {
-            found.advice.append(
-                "the user may not SELECT from all of '\(configuration.database)': tables that it"
-                    + " does not see are not checked"
+            found.uncovered.append(
+                CoverageFinding(
+                    unread: "\(configuration.database).*",
+                    reason: "the user may not SELECT from all of it, and sees no other tables"
+                )
             )
         }
     }

@@ -42,18 +42,27 @@ struct SQLSchema: Sendable {
         .datedByParents()
     }
 
-    /// What looks like user data in the application's own tables, also by sampled values.
+    /// What looks like user data in the application's own tables, also by sampled values, and the
+    /// tables that were not read.
     func findings(
         _ claims: SchemaClaims,
         _ user: SuggestionUser? = nil,
         _ sample: SchemaSample = SchemaSample()
     ) -> [CoverageFinding] {
-        SchemaCoverage(
-            tables: tables.filter { $0.isOwn && $0.holdsRows },
+        let own = tables.filter { $0.isOwn && $0.holdsRows }
+        let unread = own.compactMap { table -> CoverageFinding? in
+            let reason =
+                table.canSelect
+                ? sample.unread[table.name]
+                : "only names were looked at: the role may not SELECT from it"
+            return reason.map { CoverageFinding(unread: table.name, reason: $0) }
+        }
+        return SchemaCoverage(
+            tables: own,
             claims: resolved(claims),
             holders: user.map { RuleSuggester.holders(self, $0, sample) } ?? [],
             samples: sample.tables
         )
-        .findings()
+        .findings() + unread
     }
 }

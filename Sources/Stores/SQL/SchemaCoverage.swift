@@ -5,9 +5,6 @@ package import Lifecycle
 /// By names, foreign keys and sampled values. It may suspect a column that holds no user's data,
 /// for which an operator writes a rule with `keep`.
 struct SchemaCoverage {
-    /// More than a person reads, and a bound for a schema of any size.
-    static let findingsMax = 1000
-
     private let tables: [TableShape]
     private let rules: [String: [TableRule]]
     /// Columns in which values of users were found, by their table.
@@ -63,13 +60,8 @@ struct SchemaCoverage {
         }
     }
 
-    /// Every column and table that looks like user data, sorted by name; of too many only those
-    /// without a rule.
-    func findings() -> [CoverageFinding] {
-        let all = tables.flatMap(findings(of:))
-        guard all.count > Self.findingsMax else { return all }
-        return Array(all.lazy.filter { !$0.isCovered }.prefix(Self.findingsMax))
-    }
+    /// Every column and table that looks like user data, sorted by name.
+    func findings() -> [CoverageFinding] { tables.flatMap(findings(of:)) }
 
     private func findings(of table: TableShape) -> [CoverageFinding] {
         let rules = rules[table.name.lowercased()] ?? []

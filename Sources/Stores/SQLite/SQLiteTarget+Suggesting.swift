@@ -57,8 +57,8 @@ extension SQLiteTarget {
                         }
                     }
                 )
-            } catch let error as SQLError where error.leavesOthers {
-                run.skip()
+            } catch let error as SQLError {
+                guard run.skip(after: error) else { throw error }
             }
             try await clock.rest(SQLiteLimits.rest)
         }

@@ -106,9 +106,9 @@ struct TargetCheck: AsyncParsableCommand {
         abstract: "Check it now, and search for unmapped data.",
         discussion: """
             The exit status is 1 if a target does not work as configured or has requests that \
-            do not get on, and 14 if a table, column or folder looks like user data and has no \
-            rule, or if a foreign key without a rule stops deletions. Advice, such as a column \
-            without an index, leaves the exit status alone.
+            do not get on; else 14 if a table, column or folder looks like user data and has no \
+            rule, or if a foreign key without a rule stops deletions; else 77 if a table could \
+            not be read. Advice, such as a column without an index, leaves the exit status alone.
             """
     )
 
@@ -140,6 +140,7 @@ struct TargetCheck: AsyncParsableCommand {
         }
         if checked.contains(where: { !$0.findings.isEmpty }) { throw EndCode.failure }
         if checked.contains(where: { $0.uncovered?.isEmpty == false }) { throw EndCode.uncovered }
+        if checked.contains(where: { $0.unexamined != nil }) { throw EndCode.unexamined }
     }
 }
 

@@ -7,7 +7,7 @@ struct Doctor: ParsableCommand {
         discussion: """
             Runs expunged --check; as root in the sandbox of the service and as its user. Changes \
             nothing and needs no running service. Ends with 1 after an error, and else with 77 if \
-            it lacked the permission to examine everything.
+            it could not examine everything.
             """
     )
 

@@ -22,6 +22,7 @@ enum HealthReport {
             lines += item.findings.map { Table.harmless("finding: \(name)\($0)") }
             lines += (item.uncovered ?? []).map { Table.harmless("uncovered: \(name)\($0)") }
             lines += (item.sampled ?? []).map { Table.harmless("sampled: \(name)\($0)") }
+            lines += (item.unexamined ?? []).map { Table.harmless("not examined: \(name)\($0)") }
             lines += (item.advice ?? []).map { Table.harmless("advice: \(name)\($0)") }
         }
         return lines.joined(separator: "\n")

@@ -102,7 +102,7 @@ struct ReceiptPage {
             (.notExamined, stores.filter(isUnexamined)),
         ]
         for (name, group) in groups where !group.isEmpty {
-            let names = group.map { name == .notSearched ? place(of: $0) : field("target", of: $0) }
+            let names = group.map { place(of: $0, name) }
             sentences.append(phrase(name, names.joined(separator: ", ")))
         }
         let known = ReceiptPhrase.scope.map { JSONValue.string($0.text(in: .english)) }
@@ -116,23 +116,37 @@ struct ReceiptPage {
         return sentences
     }
 
-    /// A store, with the places where nothing was looked for.
-    private func place(of store: JSONValue) -> String {
-        let (name, places) = (field("target", of: store), unsearched(in: store))
-        return places.isEmpty ? name : "\(name) (\(places.joined(separator: ", ")))"
+    /// A store, with the places in it that the phrase is about.
+    private func place(of store: JSONValue, _ phrase: ReceiptPhrase) -> String {
+        let target = field("target", of: store)
+        let found =
+            switch phrase {
+            case .notSearched: unsearched(in: store)
+            case .notExamined: places("unexamined", in: store)
+            default: [String]()
+            }
+        return found.isEmpty ? target : "\(target) (\(found.joined(separator: ", ")))"
     }
 
     /// Tables where nothing led to the user's rows, and what no rule reaches.
     private func unsearched(in store: JSONValue) -> [String] {
         let unreached = PurgeCounts.unreachedAction("")
         let tables = array(store["tables"]).filter { field("action", of: $0).hasPrefix(unreached) }
-        var places = tables.map { field("table", of: $0) } + array(store["unmapped"]).map(text)
-        if let more = store["unmapped_more"], more != 0 { places.append("+" + text(more)) }
-        return places
+        return tables.map { field("table", of: $0) } + places("unmapped", in: store)
+    }
+
+    /// What a search names, how many more there are, and the command that names those.
+    private func places(_ member: String, in store: JSONValue) -> [String] {
+        let names = array(store[member]).map(text)
+        guard let more = store[member + "_more"], more != 0 else { return names }
+        return names + ["+\(text(more)) (expungectl targets check)"]
     }
 
     private func isUnexamined(_ store: JSONValue) -> Bool {
-        store["searched_on"] == nil && store["searchable"] != false
+        guard store["searched_on"] == nil else {
+            return !places("unexamined", in: store).isEmpty
+        }
+        return store["searchable"] != false
     }
 
     private func isSearchedInPart(_ store: JSONValue) -> Bool {
@@ -202,11 +216,13 @@ struct ReceiptPage {
     private var erased: String {
         var rows: [[String]] = []
         for store in items("targets") {
-            if isSearchedInPart(store) {
+            let isExamined = places("unexamined", in: store).isEmpty
+            let parts = isSearchedInPart(store) ? [ReceiptPhrase.notSearched] : []
+            for part in parts + (isExamined ? [] : [.notExamined]) {
                 rows.append([
                     field("target", of: store),
-                    "<span class=\"no\">\(phrase(.notSearched, place(of: store)))</span>",
-                    "", "", phrase(.notVerified),
+                    "<span class=\"no\">\(phrase(part, place(of: store, part)))</span>",
+                    "", "", part == .notSearched ? phrase(.notVerified) : "",
                 ])
             }
             for entry in array(store["tables"]) {

@@ -90,7 +90,8 @@ import Testing
         try grant("DELETE ON \(app.database).t")
         let found = await target.inspect(withOutages: true)
         #expect(found.problems == [])
-        #expect(found.advice.contains { $0.contains("may not SELECT from all of") })
+        #expect(found.uncovered.map(\.name) == ["\(app.database).*"])
+        #expect(found.uncovered.allSatisfy(\.isUnread))
         let item = PlanItem(name: "t", action: .delete, count: 1, hasNoTimestamps: true)
         #expect(await target.plan(order("x")) == .items([item]))
         #expect(await target.purge([order("x")]).map(\.text) == ["t delete, cutoff: none 1"])
@@ -106,8 +107,8 @@ import Testing
         #expect(await masking.purge([order("y")])[0].text.hasSuffix("none 1"))
         #expect(await masking.verify([order("y")]) == [.clean])
         try grant("SELECT ON \(app.database).*")
-        let all = await masking.inspect(withOutages: true).advice
-        #expect(!all.contains { $0.contains("may not SELECT from all of") })
+        let all = await masking.inspect(withOutages: true).uncovered
+        #expect(!all.contains(where: \.isUnread))
     }
 
     @Test("a table that no rule can be about is looked through all the same")

@@ -87,7 +87,7 @@ import Testing
             Issue.record("no coverage")
             return
         }
-        #expect(unread.contains { $0.isSample && $0.reason.contains("may not SELECT") })
+        #expect(unread.contains { $0.isUnread && $0.reason.contains("may not SELECT") })
         try app.sql("GRANT SELECT, DELETE ON t TO eraser")
         let found = await target.inspect(withOutages: true)
         #expect(found.problems == [])

@@ -3,6 +3,8 @@ import Lifecycle
 
 /// What samples values: the search for unmapped data, and suggested rules.
 extension SQLServerTarget {
+    nonisolated var location: String? { configuration.location }
+
     /// Looks through the configured schemas for what looks like user data.
     func coverage() async -> CoverageAnswer {
         let claims = configuration.claims
@@ -10,11 +12,14 @@ extension SQLServerTarget {
             let schema = try connected(signal).schema()
             let rules = schema.resolved(claims).rules
             let choice = SuggestionUser.find(in: schema, rules: rules, named: nil)
-            guard case .found(let user) = choice else {
-                return .findings(schema.findings(claims) + schema.unread)
+            guard case .found(let user) = choice else { return .findings(schema.findings(claims)) }
+            guard schema.table(user.table)?.canSelect == true else {
+                let reason = "only names were looked at: no SELECT from '\(user.table)'"
+                let unread = CoverageFinding(unread: CoverageFinding.everywhere, reason: reason)
+                return .findings(schema.findings(claims) + [unread])
             }
             let sample = try sample(schema, user, rules, signal)
-            return .findings(schema.findings(claims, user, sample) + schema.unread)
+            return .findings(schema.findings(claims, user, sample))
         }
     }
 
@@ -45,10 +50,9 @@ extension SQLServerTarget {
             do throws(SQLError) {
                 run.take(try connected(signal).rows(sql, SQLParameters()))
             } catch {
-                guard error.leavesOthers else { throw error }
-                run.skip()
                 // A statement that nobody waits for any more may still run.
                 if error.kind == .timeout { dropSession() }
+                guard run.skip(after: error) else { throw error }
             }
         }
         return run.end()
@@ -64,20 +68,5 @@ extension SQLError {
             .schemaChanged, .planRefused, .refused, .tls, .badConninfo, .indexLost:
             false
         }
-    }
-}
-
-extension SQLSchema {
-    /// Tables of which only the names could be looked at.
-    fileprivate var unread: [CoverageFinding] {
-        tables.filter { $0.isOwn && $0.problem == nil && !$0.canSelect }
-            .map { table in
-                CoverageFinding(
-                    name: table.name,
-                    reason: "the role may not SELECT from it: only names were looked at",
-                    isCovered: true,
-                    isSample: true
-                )
-            }
     }
 }

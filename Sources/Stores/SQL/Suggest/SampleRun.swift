@@ -66,10 +66,20 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         findOwners()
     }
 
-    /// Leaves the table out, whose statement failed.
-    mutating func skip() {
+    /// Leaves out the table whose statement failed.
+    ///
+    /// - Returns: False where the others cannot be judged without it.
+    mutating func skip(after error: SQLError) -> Bool {
+        guard error.leavesOthers, case .table(let table)? = steps.first else { return false }
+        noteUnread(table, error.cause)
         steps.removeFirst()
         findOwners()
+        return true
+    }
+
+    private mutating func noteUnread(_ table: TableShape, _ cause: String) {
+        guard samples.tables[table.name] == nil else { return }
+        samples.unread[table.name] = "only names were looked at: \(cause)"
     }
 
     /// Goes on with the tables of which other tables say with whom rows go, once all are read.
@@ -102,6 +112,7 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
 
     /// What was read: at the end, or when there is no more time.
     mutating func end() -> SchemaSample {
+        for case .table(let table) in steps { noteUnread(table, "there was no time to read it") }
         steps = []
         findOwners()
         return samples
@@ -253,8 +264,10 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
 
 /// What sampled rows of a schema hold of users.
 struct SchemaSample: Sendable {
-    /// By name; a table that could not be read in time is missing.
+    /// By name, without those of ``unread``.
     var tables: [String: TableSample] = [:]
+    /// Why a table could not be read, by its name.
+    var unread: [String: String] = [:]
     var userCount = 0
     /// The type of the ids, as they are stored.
     var idType: IDType?

@@ -1,0 +1,82 @@
+import Engine
+import Lifecycle
+import Testing
+
+@testable import Stores
+
+@Suite("A search names the tables that it did not read") struct UnreadTableTests {
+    private static let tables = [
+        TableShape("users", columns: ["id"]), TableShape("letters", columns: ["recipient"]),
+    ]
+    private static let user = SuggestionUser(table: "users", column: "id", reason: "a test")
+    private static let error = SQLError(.locked, target: TargetName("app-db"))
+
+    private static func run(_ schema: SQLSchema) -> SampleRun<SQLiteDialect> {
+        SampleRun(schema, user, [])
+    }
+
+    /// Tables that a search with this sample did not read.
+    private static func unread(_ schema: SQLSchema, _ sample: SchemaSample) -> [CoverageFinding] {
+        schema.findings(SchemaClaims(rules: []), user, sample).filter(\.isUnread)
+    }
+
+    @Test("one that is locked is named with the reason, and the others are read")
+    func locked() {
+        let schema = SQLSchema(Self.tables, ignoresCase: true)
+        var run = Self.run(schema)
+        run.take([])
+        let isLeft = run.skip(after: Self.error)
+        run.take([])
+        let end = run.next
+        #expect(isLeft && end == nil)
+        let unread = Self.unread(schema, run.end())
+        let reason = "only names were looked at: another transaction holds a lock"
+        #expect(unread.map(\.name) == ["users"] && unread[0].reason.hasPrefix(reason))
+        #expect(unread[0].isSample)
+    }
+
+    @Test("without the ids of the users nothing was searched")
+    func users() {
+        var run = Self.run(SQLSchema(Self.tables, ignoresCase: true))
+        let isLeft = run.skip(after: Self.error)
+        #expect(!isLeft)
+    }
+
+    @Test("an error of the whole database ends the search")
+    func lost() {
+        var run = Self.run(SQLSchema(Self.tables, ignoresCase: true))
+        run.take([])
+        let isLeft = run.skip(after: SQLError(.lost, target: TargetName("app-db")))
+        #expect(!isLeft)
+    }
+
+    @Test("those behind the end of the time are named")
+    func deadline() {
+        let schema = SQLSchema(Self.tables, ignoresCase: true)
+        var run = Self.run(schema)
+        run.take([])
+        #expect(Self.unread(schema, run.end()).map(\.name) == ["letters", "users"])
+    }
+
+    @Test("one without the right to SELECT is named")
+    func rights() {
+        var tables = Self.tables
+        tables[1].canSelect = false
+        let schema = SQLSchema(tables, ignoresCase: true)
+        let unread = Self.unread(schema, SchemaSample())
+        #expect(unread.map(\.name) == ["letters"])
+    }
+
+    @Test("a connection string says which database it is, and no secret is part of that")
+    func location() {
+        let plan = PostgreSQLTargetPlan(
+            name: TargetName("app-pg"),
+            conninfo: Secret("host=h user=canary password=canary dbname=d"),
+            schemas: [],
+            rules: []
+        )
+        let target = PostgreSQLTarget(plan: plan, hasher: StandInHasher(), clock: .still())
+        #expect(target.location?.contains("dbname=d") == true)
+        #expect(target.location?.contains("canary") == false)
+    }
+}
