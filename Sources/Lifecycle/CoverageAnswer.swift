@@ -26,6 +26,18 @@ package struct CoverageFinding: Hashable, Sendable {
         (self.isCovered, self.isSample, isUnread) = (isCovered, isSample, false)
     }
 
+    /// One that no rule deals with.
+    package static func open(_ name: String, _ reason: String) -> Self {
+        Self(name: name, reason: reason, isCovered: false)
+    }
+
+    /// Places of which only a part was looked at, each with its reason.
+    package static func samples(_ places: [String: String]) -> [Self] {
+        places.sorted { $0.key < $1.key }.map {
+            Self(name: $0.key, reason: $0.value, isCovered: true, isSample: true)
+        }
+    }
+
     package init(unread name: String, reason: String) {
         (self.name, self.reason) = (name, reason)
         (isCovered, isSample, isUnread) = (true, true, true)

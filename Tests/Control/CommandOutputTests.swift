@@ -35,6 +35,7 @@ extension ControlSuite {
                     one.out.contains(
                         "\nuncovered: posts.editor: refers to 'users'\n"
                             + "sampled: posts/*: 20 of 30 were looked into\n"
+                            + "not examined: letters: a lock\n"
                     )
                 )
                 let all = try await ProgramRun.run(

@@ -359,6 +359,7 @@ enum Samples {
         health.summary = "'\(name)' works: it answered as its configuration expects"
         health.uncovered = name == "app-db" ? ["posts.editor: refers to 'users'"] : []
         health.sampled = name == "app-db" ? ["posts/*: 20 of 30 were looked into"] : []
+        health.unexamined = name == "app-db" ? ["letters: a lock"] : []
         health.advice = ["column 'editor' of table 'posts' has no index"]
         return health
     }

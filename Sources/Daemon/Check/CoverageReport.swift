@@ -24,12 +24,7 @@ struct CoverageReport: Equatable {
         reported: [CoverageFinding] = []
     ) {
         let key = { (finding: CoverageFinding) in
-            CoverageFinding(
-                name: finding.name,
-                reason: "",
-                isCovered: finding.isCovered,
-                isSample: finding.isSample
-            )
+            "\(finding.isCovered) \(finding.isSample) \(finding.name)"
         }
         let old = Set(reported.map(key))
         let isNew = { (finding: CoverageFinding) in !old.contains(key(finding)) }
@@ -41,10 +36,8 @@ struct CoverageReport: Equatable {
         let unmapped =
             blocking.filter(isNew)
             + open.map { finding in
-                guard let sentence = inspected.advice.first(where: finding.isNamed) else {
-                    return finding
-                }
-                return CoverageFinding(name: finding.name, reason: sentence, isCovered: false)
+                let sentence = inspected.advice.first(where: finding.isNamed)
+                return CoverageFinding.open(finding.name, sentence ?? finding.reason)
             }
         sampled = (inspected.uncovered + found).filter { $0.isSample && isNew($0) }
         let known = blocking.filter { !isNew($0) }.map(\.reason)
@@ -63,14 +56,12 @@ struct CoverageReport: Equatable {
         var asked = unmapped.filter { !$0.isFew }
         if let first = few.first {
             let names = few.map(\.name).joined(separator: ", ")
-            asked.append(CoverageFinding(name: names, reason: first.reason, isCovered: false))
+            asked.append(.open(names, first.reason))
         }
         let restCount = asked.count - Self.questionsMax
         guard restCount > 0 else { return asked }
-        let name = "\(restCount) more"
-        let reason = "named once those above have a rule"
         return asked.prefix(Self.questionsMax)
-            + [CoverageFinding(name: name, reason: reason, isCovered: false)]
+            + [CoverageFinding.open("\(restCount) more", "named once those above have a rule")]
     }
 }
 

@@ -91,16 +91,10 @@ package struct DynamoDBTarget: SweepingTarget, UserListing, CoverageSearching {
                 $0.hasPrefix(plan.prefix) && !known.contains($0)
             }
             let rules = UnmappedNames.configured(plan.rules.map(\.description))
-            return .findings(
-                rules
-                    + unmapped.sorted().map { table in
-                        CoverageFinding(
-                            name: table,
-                            reason: "a table that no rule names",
-                            isCovered: false
-                        )
-                    }
-            )
+            let found = unmapped.sorted().map {
+                CoverageFinding.open($0, "a table that no rule names")
+            }
+            return .findings(rules + found)
         } catch {
             return .failure(error.failure)
         }

@@ -87,9 +87,7 @@ struct PathCoverage {
         let unmapped = walk.unmapped.flatMap { place, counter in
             counter.findings(in: place, unit: "files", "no configured path leads there")
         }
-        let samples = walk.samples.map { place, reason in
-            CoverageFinding(name: place, reason: reason, isCovered: true, isSample: true)
-        }
+        let samples = CoverageFinding.samples(walk.samples)
         return (walk.found + unmapped + samples).sorted { $0.name < $1.name }
     }
 

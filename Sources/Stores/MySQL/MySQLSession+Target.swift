@@ -69,12 +69,9 @@ extension MySQLSession: SQLSession {
             )
         }
         if !grants.mayRead(configuration.database) {
-            found.uncovered.append(
-                CoverageFinding(
-                    unread: "\(configuration.database).*",
-                    reason: "the user may not SELECT from all of it, and sees no other tables"
-                )
-            )
+            let reason = "the user may not SELECT from all of it, and sees no other tables"
+            let name = "\(configuration.database).*"
+            found.uncovered.append(CoverageFinding(unread: name, reason: reason))
         }
     }
 

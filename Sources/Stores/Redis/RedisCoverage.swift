@@ -39,19 +39,12 @@ struct RedisCoverage {
             unmapped[family] = nil
             unmapped["*", default: 0] += count
         }
-        let rest = CoverageFinding(
-            name: "*",
-            reason: "\(seenCount) keys were looked at, the others not",
-            isCovered: true,
-            isSample: true
-        )
-        return UnmappedNames.configured(plan.rules) + (cursor.isDone ? [] : [rest])
+        let rest = ["*": "\(seenCount) keys were looked at, the others not"]
+        return UnmappedNames.configured(plan.rules)
+            + CoverageFinding.samples(cursor.isDone ? [:] : rest)
             + unmapped.sorted { $0.key < $1.key }.map { family, count in
-                CoverageFinding(
-                    name: family,
-                    reason: "\(count) of \(seenCount) keys looked at, no rule fits them",
-                    isCovered: false
-                )
+                let reason = "\(count) of \(seenCount) keys looked at, no rule fits them"
+                return CoverageFinding.open(family, reason)
             }
     }
 

@@ -69,13 +69,7 @@ extension SQLConnection {
         if let proof = key.proof, try countFirst(proof, in: table) == 0 {
             if !key.isOfOwnRows { found.advice.append(key.sentence) }
         } else {
-            found.uncovered.append(
-                CoverageFinding(
-                    name: "\(key.table).\(key.column)",
-                    reason: key.sentence,
-                    isCovered: false
-                )
-            )
+            found.uncovered.append(.open("\(key.table).\(key.column)", key.sentence))
         }
     }
 

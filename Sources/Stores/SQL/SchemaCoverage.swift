@@ -87,9 +87,7 @@ struct SchemaCoverage {
             found.append(finding)
         }
         guard let problem = table.problem else { return found }
-        return found.map {
-            CoverageFinding(name: $0.name, reason: "\($0.reason); \(problem)", isCovered: false)
-        }
+        return found.map { .open($0.name, "\($0.reason); \(problem)") }
     }
 
     /// What is found when sampled values are users'.

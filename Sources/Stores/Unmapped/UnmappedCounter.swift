@@ -89,21 +89,14 @@ struct UnmappedCounter {
         for isFolder in [true, false] {
             let own = told.filter { $0.hasSuffix("/") == isFolder }
             let listed = own.count > UnmappedNames.namesMax ? [] : own
-            findings += listed.map {
-                CoverageFinding(name: place + $0, reason: reason, isCovered: false)
-            }
+            findings += listed.map { CoverageFinding.open(place + $0, reason) }
             let rest = names.filter {
                 $0.key.hasSuffix("/") == isFolder && !listed.contains($0.key)
             }
             let count = rest.values.reduce(isFolder ? folderCount : fileCount) { $0 + $1.count }
             guard count > 0 else { continue }
-            findings.append(
-                CoverageFinding(
-                    name: place + (isFolder ? "*/" : "*"),
-                    reason: "\(count) \(isFolder ? "folders" : unit), \(reason)",
-                    isCovered: false
-                )
-            )
+            let text = "\(count) \(isFolder ? "folders" : unit), \(reason)"
+            findings.append(.open(place + (isFolder ? "*/" : "*"), text))
         }
         return findings
     }

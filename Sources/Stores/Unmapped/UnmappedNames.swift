@@ -59,10 +59,8 @@ enum UnmappedNames {
     static func unmapped(_ folders: [String]) -> [CoverageFinding] {
         guard folders.count <= namesMax else {
             let reason = "\(folders.count) folders or more, no rule leads there"
-            return [CoverageFinding(name: "*", reason: reason, isCovered: false)]
+            return [.open("*", reason)]
         }
-        return folders.map {
-            CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
-        }
+        return folders.map { .open($0, "no rule leads there") }
     }
 }

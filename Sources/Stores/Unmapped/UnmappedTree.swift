@@ -209,9 +209,7 @@ struct UnmappedTree {
             + unmapped.sorted { $0.key < $1.key }.flatMap { place, counter in
                 counter.findings(in: place, unit: "names or more", "no rule leads there")
             }
-            + samples.sorted { $0.key < $1.key }.map { place, reason in
-                CoverageFinding(name: place, reason: reason, isCovered: true, isSample: true)
-            }
+            + CoverageFinding.samples(samples)
     }
 }
 

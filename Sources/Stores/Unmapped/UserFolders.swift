@@ -37,9 +37,7 @@ struct UserFolders {
         unmapped.sorted { $0.key < $1.key }.flatMap { place, counter in
             counter.findings(in: place, unit: "objects", "no rule leads there")
         }
-            + samples.sorted { $0.key < $1.key }.map { place, reason in
-                CoverageFinding(name: place, reason: reason, isCovered: true, isSample: true)
-            }
+            + CoverageFinding.samples(samples)
     }
 
     /// The rules, the folders above users to which none leads, and what was found.

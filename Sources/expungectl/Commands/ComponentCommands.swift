@@ -140,7 +140,9 @@ struct TargetCheck: AsyncParsableCommand {
         }
         if checked.contains(where: { !$0.findings.isEmpty }) { throw EndCode.failure }
         if checked.contains(where: { $0.uncovered?.isEmpty == false }) { throw EndCode.uncovered }
-        if checked.contains(where: { $0.unexamined != nil }) { throw EndCode.unexamined }
+        if checked.contains(where: { $0.unexamined?.isEmpty == false }) {
+            throw EndCode.unexamined
+        }
     }
 }
 
