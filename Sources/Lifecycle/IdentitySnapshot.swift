@@ -14,6 +14,8 @@ package struct IdentitySnapshot: Hashable, Sendable {
     package var refusedCount = 0
     /// It came beside the user's first account at the provider, and proves nothing of the user.
     package var isOtherAccount = false
+    /// An operator had another account at the client forgotten.
+    package var hadOthers = false
 
     package init(
         identity: IdentityID,

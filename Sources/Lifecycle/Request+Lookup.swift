@@ -13,7 +13,19 @@ extension Request {
         case .found(let links):
             lookup?.end()
             var effects: [RequestEffect] = []
-            for link in links where !isCovered(link) {
+            // An identity is one account, and covers no link with a second subject.
+            var covered: [IdentityID: LinkedIdentity] = [:]
+            for link in links {
+                let own = revocations.first {
+                    $0.provider == link.provider && !link.strangers.contains($0.identity)
+                        && covered[$0.identity, default: link].subjectHash == link.subjectHash
+                }
+                covered[own?.identity ?? link.identity] = link
+                guard own == nil else { continue }
+                for index in revocations.indices
+                where revocations[index].provider == link.provider {
+                    revocations[index].standBesideOther()
+                }
                 var revocation = Revocation(link)
                 if link.isLocal {
                     revocation.verdict = .nothingToRevoke
@@ -42,10 +54,12 @@ extension Request {
         revocations.append(revocation)
     }
 
-    private func isCovered(_ link: LinkedIdentity) -> Bool {
-        revocations.contains {
-            $0.provider == link.provider && !link.strangers.contains($0.identity)
-        }
+    /// Whether a link is the account of an identity that came later, and ends with it.
+    func isLink(_ link: Int, of index: Int) -> Bool {
+        let (known, own) = (revocations[link], revocations[index])
+        return known.isLinked && known.provider == own.provider
+            && link < index && !own.isLinked && !own.isOtherAccount
+            && !revocations[..<link].contains { $0.isLinked && $0.provider == own.provider }
     }
 
     /// A deletion that is older than the directory asks it, too, before its purge at the latest.
@@ -80,10 +94,7 @@ extension Request {
         now: WallTime,
         in environment: Environment
     ) -> RevocationStep {
-        let provider = revocations[index].provider
-        let joined = revocations[(index + 1)...].filter {
-            $0.provider == provider && !$0.isLinked && !$0.isOtherAccount
-        }
+        let joined = revocations.indices.filter { isLink(index, of: $0) }.map { revocations[$0] }
         guard let last = joined.last else {
             return revocations[index].advanceWithoutVault(kind: kind, now: now, in: environment)
         }

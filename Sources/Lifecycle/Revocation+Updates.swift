@@ -4,6 +4,7 @@ extension Revocation {
         isShared = snapshot.isShared
         isCut = snapshot.isCut
         isOtherAccount = snapshot.isOtherAccount
+        isOneOfSeveral = isOneOfSeveral || snapshot.hadOthers
         hadCredentials = hadCredentials || snapshot.hadCredentials
         var isNew = false
         beginGrant(snapshot)
@@ -40,11 +41,7 @@ extension Revocation {
         else { return false }
         let before = verdict
         isOneOfSeveral = true
-        var isDoubtful =
-            isNew
-            && credentials.contains {
-                isAmbiguous($0) && ($0.isEvidence || proof == .notification && $0.isOpen)
-            }
+        var isDoubtful = isNew && restsOnUnnamed
         // A token moves to where its subject is named; a snapshot without the name is older.
         other.credentials.removeAll { stored in
             stored.isUnnamed && credentials.contains { $0.id == stored.id }
@@ -63,6 +60,18 @@ extension Revocation {
         }
         if isDoubtful { doubt() }
         return verdict != before
+    }
+
+    /// Notes that the user has another account at the provider.
+    mutating func standBesideOther() {
+        isOneOfSeveral = true
+        if restsOnUnnamed { doubt() }
+    }
+
+    private var restsOnUnnamed: Bool {
+        credentials.contains {
+            isAmbiguous($0) && ($0.isEvidence || proof == .notification && $0.isOpen)
+        }
     }
 
     /// Takes back what may rest on a token of another account.

@@ -30,7 +30,7 @@ package struct Revocation: Hashable, Sendable, RequestWork {
     package var isKeyMissing = false
     /// A code of another identity of the client may bring a token of this account; not stored.
     package var isBehindCode = false
-    /// The user has several accounts at the client; not stored.
+    /// The user has, or had, several accounts at the client; not stored with the request.
     package var isOneOfSeveral = false
 
     package init(_ snapshot: IdentitySnapshot) {
@@ -43,6 +43,7 @@ package struct Revocation: Hashable, Sendable, RequestWork {
         isCut = snapshot.isCut
         refusedCount = snapshot.refusedCount
         isOtherAccount = snapshot.isOtherAccount
+        isOneOfSeveral = snapshot.hadOthers
     }
 }
 

@@ -92,6 +92,31 @@ struct LookupTests {
         #expect(machine.request.revocations.count == 2)
     }
 
+    @Test("each account of a directory is one: an identity covers one, and a sign-in ends one")
+    func severalLinks() throws {
+        let links = (UInt64(1)...2).map { number in
+            LinkedIdentity(
+                identity: IdentityID(TimeOrderedID(high: 60, low: number)),
+                provider: Sample.apple,
+                isLocal: false,
+                subjectHash: [UInt8(number)]
+            )
+        }
+        var held = Self.machine(identities: [Sample.snapshot()])
+        try held.send(.due)
+        try held.send(.lookedUp(.found(links)))
+        #expect(held.request.revocations.map(\.identity) == [Sample.identity, links[1].identity])
+        var machine = Self.machine()
+        try machine.send(.due)
+        try machine.send(.lookedUp(.found(links)))
+        #expect(machine.request.revocations.map(\.isLinked) == [true, true])
+        let seen = Sample.credential(lastLiveAt: Sample.start)
+        try machine.send(.identityChanged([Sample.snapshot([seen])]))
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .dead)
+        #expect(machine.request.revocations.map(\.verdict) == [.proven, nil, .proven])
+    }
+
     @Test("a link without any credential waits for a sign-in and ends unrevoked at the deadline")
     func unrevoked() throws {
         var machine = Self.machine()

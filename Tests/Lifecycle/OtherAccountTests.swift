@@ -53,6 +53,56 @@ struct OtherAccountTests {
         #expect(machine.request.phase.parkReason == .needsReauthentication)
     }
 
+    /// Whether the directory names an account beside the vault's, or an operator forgot one.
+    @Test(
+        "a token without a subject proves nothing beside an account that the vault has not",
+        arguments: [true, false],
+        [true, false]
+    )
+    func unheld(_ isForgotten: Bool, _ isNamed: Bool) throws {
+        var token = Sample.credential(lastLiveAt: Sample.start)
+        token.isUnnamed = !isNamed
+        var snapshot = Sample.snapshot([token])
+        snapshot.hadOthers = isForgotten
+        var environment = Self.environment()
+        environment.directory = Self.directory
+        var machine = Machine(identities: [snapshot, Self.waiting], in: environment)
+        machine.request.lookup = LookupWork(directory: Self.directory)
+        try machine.send(.due)
+        try machine.send(.lookedUp(.found(isForgotten ? [] : [Self.stranger])))
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .dead)
+        #expect(machine.verdict == (isNamed ? .proven : nil))
+    }
+
+    private static var stranger: LinkedIdentity {
+        var link = LinkedIdentity(
+            identity: account,
+            provider: Sample.apple,
+            isLocal: false,
+            subjectHash: [2]
+        )
+        link.strangers = [Sample.identity]
+        return link
+    }
+
+    @Test func `a verdict falls that rests on what may be the directory's other account`() throws {
+        var token = Sample.credential(lastLiveAt: Sample.start)
+        token.isUnnamed = true
+        var machine = Machine(
+            identities: [Sample.snapshot([token]), Self.waiting],
+            in: Self.environment()
+        )
+        try machine.send(.due)
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .dead)
+        #expect(machine.verdict == .proven)
+        machine.environment.directory = Self.directory
+        #expect(try machine.send(.due).contains(.lookUp(Self.directory)))
+        try machine.send(.lookedUp(.found([Self.stranger])))
+        #expect(machine.verdict == nil)
+    }
+
     @Test func `another account does not open a link again that has its verdict`() throws {
         var machine = try Self.linked()
         // Something else keeps the request in its stage.

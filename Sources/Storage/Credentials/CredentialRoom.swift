@@ -66,9 +66,7 @@ struct CredentialRoom {
               SELECT c.id FROM credentials c JOIN identities i ON i.id = c.identity_id
               WHERE i.id = ?1 AND i.subject_hash IS NOT NULL AND c.last_live_at IS NOT NULL
                 AND (c.kind = 'refresh_token' OR c.kind = 'access_token')
-                AND (c.is_subject_known = 1 OR NOT EXISTS (
-                  SELECT 1 FROM identities o WHERE o.owner = i.owner AND o.provider = i.provider
-                    AND o.client_id = i.client_id AND o.id <> i.id))
+                AND (c.is_subject_known = 1 OR NOT \(VaultIdentity.hasOthers))
               ORDER BY c.last_live_at DESC, c.id DESC LIMIT -1 OFFSET ?2)
             """,
             [.id(identity), .int(Limits.credentialsPerGrantKept)]

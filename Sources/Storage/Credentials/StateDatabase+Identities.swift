@@ -111,6 +111,16 @@ extension StateDatabase {
                 "SELECT provider FROM identities WHERE id = ?",
                 [.id(identity)]
             ) { $0.provider() }
+            // A token that stays without a subject may be of this account.
+            try database.run(
+                """
+                UPDATE identities SET had_others = 1 WHERE EXISTS (
+                  SELECT 1 FROM identities f JOIN users u ON u.id = f.owner
+                  WHERE f.id = ? AND u.user_hash = ? AND f.owner = identities.owner
+                    AND f.provider = identities.provider AND f.client_id = identities.client_id)
+                """,
+                [.id(identity), .blob(userHash)]
+            )
             let count = try database.run(
                 """
                 DELETE FROM identities WHERE id = ?

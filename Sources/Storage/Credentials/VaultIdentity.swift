@@ -15,19 +15,21 @@ struct VaultIdentity {
         case isOtherAccount, refusedCredentials, wrappedKey, keyID
         case credentialID, kind, rowNonce, sealedSecret, sealedCodeVerifier, redirectURI
         case fingerprint, createdAt, lastLiveAt, lastRefreshAt, isInDoubt, isFromCode, codePhase
-        case isSubjectKnown, isOneOfSeveral
+        case isSubjectKnown, hadOthers, isOneOfSeveral
 
         static let selection = makeSelection([
             .identityID: "i.id", .credentialID: "c.id", .createdAt: "c.created_at",
             .isInDoubt:
                 "CASE WHEN c.refresh_begun_at > coalesce(c.last_live_at, 0) THEN 1 ELSE 0 END",
-            .isOneOfSeveral: """
-            CASE WHEN EXISTS (SELECT 1 FROM identities o WHERE o.owner = i.owner
-              AND o.provider = i.provider AND o.client_id = i.client_id AND o.id <> i.id)
-            THEN 1 ELSE 0 END
-            """,
+            .isOneOfSeveral: "CASE WHEN \(hasOthers) THEN 1 ELSE 0 END",
         ])
     }
+
+    /// Whether the user has, or had, another account at the client of the identity `i`.
+    static let hasOthers = """
+        (i.had_others = 1 OR EXISTS (SELECT 1 FROM identities o WHERE o.owner = i.owner
+          AND o.provider = i.provider AND o.client_id = i.client_id AND o.id <> i.id))
+        """
 
     /// All identities of a user, the oldest first.
     static func all(of userHash: [UInt8], _ database: any StateConnection) throws -> [VaultIdentity]
@@ -90,6 +92,7 @@ struct VaultIdentity {
             )
             snapshot.refusedCount = rows[0].refusedCount
             snapshot.isOtherAccount = rows[0].isOtherAccount
+            snapshot.hadOthers = rows[0].hadOthers
             return VaultIdentity(snapshot: snapshot, credentials: Dictionary(sealed) { $1 })
         }
     }
@@ -143,6 +146,7 @@ extension VaultIdentity {
         let linkCutAt: WallTime?
         let refusedCount: Int
         let isOtherAccount: Bool
+        let hadOthers: Bool
         let isOneOfSeveral: Bool
         /// When the credential was stored or last seen alive; `nil` for a spent one.
         let freshAt: WallTime?
@@ -155,6 +159,7 @@ extension VaultIdentity {
             linkCutAt = row.timeOrNil(.linkCutAt)
             refusedCount = row.int(.refusedCredentials)
             isOtherAccount = row.bool(.isOtherAccount)
+            hadOthers = row.bool(.hadOthers)
             isOneOfSeveral = row.bool(.isOneOfSeveral)
             let isLost = row.textOrNil(.codePhase) == CodeExchange.Phase.unknown.rawValue
             freshAt =

@@ -164,7 +164,8 @@ extension Request {
             return true
         }
         guard known.isShared == snapshot.isShared,
-            known.isOtherAccount == snapshot.isOtherAccount
+            known.isOtherAccount == snapshot.isOtherAccount,
+            known.isOneOfSeveral || !snapshot.hadOthers
         else { return true }
         if snapshot.refusedCount > known.refusedCount { return true }
         if snapshot.isCut, known.verdict?.mayRise ?? true { return true }

@@ -24,6 +24,7 @@ extension StateSchema {
           sealed_subject        BLOB,
           subject_first_seen_at INTEGER,  -- when a credential after the first one pinned it
           is_other_account      INTEGER NOT NULL DEFAULT 0,  -- it came beside the user's first
+          had_others            INTEGER NOT NULL DEFAULT 0,  -- one at the client was forgotten
           link_cut_at           INTEGER,  -- when the provider reported the link as removed
           refused_credentials   INTEGER NOT NULL DEFAULT 0,
           created_at            INTEGER NOT NULL,

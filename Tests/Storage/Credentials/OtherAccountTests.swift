@@ -120,6 +120,22 @@ struct OtherAccountTests {
         #expect(try await state.record(Self.signIn("next")) == .recorded)
     }
 
+    @Test func `a token without a subject may be of an account that was forgotten`() async throws {
+        let fixture = try StateFixture()
+        let state = fixture.database
+        let loose = try await fixture.keep(StateFixture.credential("u", "a"))
+        #expect(!loose.update.snapshot.hadOthers)
+        let mine = try await fixture.keep(StateFixture.credential("u", "b", subject: "mine"))
+        let gone = try await fixture.keep(StateFixture.credential("u", "c", subject: "moved"))
+        _ = try await state.forgetIdentity(gone.identity, of: StateFixture.hash("v"), by: 0)
+        _ = try await state.forgetIdentity(gone.identity, of: StateFixture.hash("u"), by: 0)
+        let open = try await fixture.open("u")
+        #expect(open.request.revocations.map(\.identity) == [mine.identity])
+        #expect(open.request.revocations.map(\.isOneOfSeveral) == [true])
+        let read = try await state.openRequests([open.request.id])
+        #expect(read[0].unseen.map(\.hadOthers) == [true])
+    }
+
     @Test func `an account that another user has does not join`() async throws {
         let fixture = try StateFixture()
         _ = try await fixture.keep(StateFixture.credential("u", "a", subject: "mine"))
