@@ -12,8 +12,8 @@ final class RefusalJudge: Sendable {
     static let madeUp = Secret("expunged-self-check")
     /// How long a proper answer shows that the provider is well.
     private static let lifetime = Duration.seconds(30)
-    /// How long an honored token lets another one be refused by itself, where the one that cannot
-    /// exist is refused alike; an outage may have begun since.
+    /// How long an honored token lets another one be refused by itself, if
+    /// ``refusesUnknownAlike``; an outage may have begun since.
     private static let honorLifetime = Duration.seconds(300)
     /// How long it keeps everybody else from being held up.
     private static let doubt = Duration.seconds(60)
@@ -24,11 +24,15 @@ final class RefusalJudge: Sendable {
         var isSpent = false
     }
 
+    /// The vendor refuses each unknown token so, with an error code that it does not document.
+    private let refusesUnknownAlike: Bool
     private let now: @Sendable () -> WallTime
     private let honor = Mutex<Honor?>(nil)
     private let answeredAt = Mutex<WallTime?>(nil)
 
-    init(now: @escaping @Sendable () -> WallTime) { self.now = now }
+    init(refusesUnknownAlike: Bool = false, now: @escaping @Sendable () -> WallTime) {
+        (self.refusesUnknownAlike, self.now) = (refusesUnknownAlike, now)
+    }
 
     /// Decides whom a refusal concerns.
     ///
@@ -97,14 +101,14 @@ final class RefusalJudge: Sendable {
 
     /// Decides where a token that cannot exist is refused, too.
     ///
-    /// Nothing is known of any token then. Some endpoints refuse unknown tokens with an error code
-    /// that is not documented; there, each token that is honored lets one refusal count.
+    /// Nothing is known of any token then, unless the vendor is one that ``refusesUnknownAlike``:
+    /// there, each token that is honored lets one refusal count.
     private func judge(all answer: ReplyRefusal) -> EffectFailure {
         honor.withLock { honor in
             guard !answer.isMute || !answer.isForeign, let last = honor,
                 isRecent(last.at, Self.honorLifetime)
             else { return .refusesAll(answer.refusal) }
-            if !answer.isMute, !last.isSpent {
+            if refusesUnknownAlike, !answer.isMute, !last.isSpent {
                 honor?.isSpent = true
                 return .refused(answer.refusal)
             }

@@ -41,7 +41,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         name = settings.http.name
         traits = Self.traits(settings.authorization)
         (self.settings, self.makeNonce, self.now) = (settings, makeNonce, now)
-        judge = RefusalJudge(now: now)
+        judge = RefusalJudge(refusesUnknownAlike: true, now: now)
         codeJudge = RefusalJudge(now: now)
         let base = try RemoteBaseURL(settings.baseURL, settings.http)
         tokenEndpoint = try RemoteEndpoint(base, path: "/2/oauth2/token", method: .POST)
