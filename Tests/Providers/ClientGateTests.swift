@@ -70,6 +70,29 @@ struct ClientGateTests {
         }
     }
 
+    @Test("a directory that hangs waits alone while another one is answered")
+    func directory() async {
+        let time = ManualTime()
+        let gate = ClientGate(isOfDirectories: true, now: { time.now })
+        for failure in [EffectFailure.lost, .unreachable, .unusable] {
+            let answer = await gate.pass(Self.bad) { CheckAnswer.failure(failure) }
+            #expect(answer == .failure(failure), "the provider may be away")
+        }
+        let served = await gate.pass(Self.good) { CheckAnswer.live }
+        #expect(served == .live)
+        let reason = Refusal(status: nil, error: EffectFailure.lost.reason, client: Self.bad)
+        let alone = await gate.pass(Self.bad) { CheckAnswer.failure(.lost) }
+        #expect(alone == .failure(.refusesAll(reason)))
+        #expect(gate.refusedClients.map(\.answer) == [reason])
+        let uncalled = await gate.pass(Self.bad) { CheckAnswer.live }
+        #expect(uncalled == alone)
+        time.advance(by: Limits.outageDoubt)
+        let later = await gate.pass(Self.bad) { CheckAnswer.failure(.lost) }
+        #expect(later == .failure(.lost), "what was answered long ago says nothing")
+        let back = await gate.pass(Self.bad) { CheckAnswer.live }
+        #expect(back == .live)
+    }
+
     @Test(
         "OAuth 2: `deleted_client` and its kind wait alone, and the vendor's code is shown",
         arguments: [

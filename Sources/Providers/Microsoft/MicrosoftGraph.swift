@@ -43,7 +43,7 @@ struct MicrosoftGraph: Sendable {
     ) {
         (self.http, self.endpoints, self.client) = (http, endpoints, client)
         (self.revokesSessions, self.now) = (revokesSessions, now)
-        gate = ClientGate(now: now)
+        gate = ClientGate(isOfDirectories: true, now: now)
     }
 
     /// Deletes the user's grants and assignments of the application.

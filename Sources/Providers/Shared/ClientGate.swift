@@ -17,16 +17,30 @@ final class ClientGate: Sendable {
         var until = WallTime.distantPast
     }
 
+    /// What the calls for one directory brought.
+    private struct Answers {
+        var lastAt: WallTime?
+        /// In a row, without an answer.
+        var failures = 0
+    }
+
     private let isAlone: Bool
+    private let isOfDirectories: Bool
     private let now: @Sendable () -> WallTime
     private let refused = Mutex<[String: Refused]>([:])
+    private let answers = Mutex<[String: Answers]>([:])
 
     /// - Parameters:
     ///   - isAlone: Whether the provider has one client and no directory: then it is the provider
     ///     that is paused.
+    ///   - isOfDirectories: Whether one of several may be away alone. No call rotates a token then.
     ///   - now: The time.
-    init(isAlone: Bool = false, now: @escaping @Sendable () -> WallTime) {
-        (self.isAlone, self.now) = (isAlone, now)
+    init(
+        isAlone: Bool = false,
+        isOfDirectories: Bool = false,
+        now: @escaping @Sendable () -> WallTime
+    ) {
+        (self.isAlone, self.isOfDirectories, self.now) = (isAlone, isOfDirectories, now)
     }
 
     /// Notes what a client was told.
@@ -75,14 +89,41 @@ final class ClientGate: Sendable {
             return .failure(.refusesAll(known.answer))
         }
         let answer = await call()
-        guard !isAlone, answer.failure == .misconfigured else { return answer }
+        let isAway = isAwayAlone(client, answer.failure)
+        guard !isAlone, isAway || answer.failure == .misconfigured else { return answer }
         return refused.withLock { refused in
+            if isAway, refused[client] == nil {
+                let reason = Refusal(status: nil, error: answer.failure?.reason, client: client)
+                refused[client] = Refused(answer: reason, since: start)
+            }
             let name = refused[client] == nil ? refused.keys.min() : client
             guard let name, var known = refused[name] else { return answer }
             known.failures += 1
             known.until = now() + Self.pauses.delay(failures: known.failures)
             refused[name] = known
             return .failure(.refusesAll(known.answer))
+        }
+    }
+
+    /// Notes an answer; whether a directory brings none while another one did so lately.
+    private func isAwayAlone(_ directory: String, _ failure: EffectFailure?) -> Bool {
+        guard isOfDirectories else { return false }
+        let now = now()
+        return answers.withLock { answers in
+            switch failure {
+            case .unreachable?, .lost?, .unusable?:
+                answers[directory, default: Answers()].failures += 1
+            default:
+                answers[directory] = Answers(lastAt: now)
+                return false
+            }
+            guard let own = answers[directory], own.failures >= 3 else { return false }
+            return answers.contains { name, other in
+                guard name != directory, other.failures == 0, let at = other.lastAt else {
+                    return false
+                }
+                return now.since(at) < Limits.outageDoubt
+            }
         }
     }
 }
