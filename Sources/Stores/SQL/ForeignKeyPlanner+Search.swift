@@ -301,7 +301,7 @@ extension ForeignKeyPlanner {
     }
 
     /// The rule changes a column by which it, or what follows it, is found.
-    private func masksChain(_ rule: TableRule) -> Bool {
+    func masksChain(_ rule: TableRule) -> Bool {
         guard case .anonymize(let masks) = rule.action else { return false }
         var columns = [rule.column] + rule.conditions.map(\.column) + rule.otherParts.map(\.column)
         columns += rules.filter { $0.via?.table == rule.table }.flatMap(joined).map(\.parent)

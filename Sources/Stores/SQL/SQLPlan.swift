@@ -160,6 +160,8 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
     let spelledSQL: String?
     /// Rows in which a part of JSON cannot be judged, by its column.
     let unclearParts: [(column: String, sql: String)]
+    /// Rows by which its rows are found, or its own, stay while there are such parts.
+    let isAwaited: Bool
     /// Rows dated later than the time; `nil` where nothing is dated or all are kept.
     let futureSQL: String?
     /// Rows that want work and stay under a hold; `nil` without one.
@@ -195,6 +197,7 @@ struct TablePlan<Dialect: SQLDialect>: Sendable {
         }
         spelledSQL = rows.spelled.map { Dialect.count(in: shape, where: $0, limit: "1") }
         work = Dialect.work(rows)
+        isAwaited = rule.via != nil || planner.masksChain(rule)
         unclearParts = planner.unclearParts(of: rule, in: shape).map { part in
             let held = hold.map { " AND NOT \($0)" } ?? ""
             let condition = "\(rows.match) AND \(part.condition)\(held)\(rows.open)"
@@ -296,6 +299,6 @@ extension TablePlan {
     /// its own.
     func makesRowsWait(_ obstacle: Obstacle) -> Bool {
         rule.inside != nil && rule.via != nil
-            || unclearParts.contains { $0.column == obstacle.name }
+            || isAwaited && unclearParts.contains { $0.column == obstacle.name }
     }
 }

@@ -325,6 +325,24 @@ struct InsideDoubt: Sendable, CustomTestStringConvertible {
         #expect(await target.verify([order("1")]) == [.failure(named)])
     }
 
+    @Test("rows that wait for nothing are purged again, whatever stays beside them")
+    func uncaused() async throws {
+        let app = try AppDatabase(
+            Self.users(.sqlite) + "CREATE TABLE t(id INTEGER PRIMARY KEY, u TEXT, d TEXT);"
+                + "INSERT INTO t VALUES (1, '1', '{\"ip\":\"9\"')"
+        )
+        let target = app.target(
+            TableRule(table: "users", column: "id", idType: .integer, action: .delete),
+            InsideShape.rule("u", nil, at: "$.ip", of: "d")
+        )
+        let blocked = EffectFailure.blocked(Obstacle(.spelling, at: "t", name: "d"))
+        #expect(await target.verify([order("1")]) == [.remaining(1)])
+        #expect(await target.verifyInPieces(order("1")) == .remaining(1))
+        _ = await target.purge([order("1")])
+        #expect(await target.verify([order("1")]) == [.failure(blocked)])
+        #expect(await target.verifyInPieces(order("1")) == .failure(blocked))
+    }
+
     @Test("a value stays bytes where it was bytes")
     func bytes() async throws {
         let app = try AppDatabase(
