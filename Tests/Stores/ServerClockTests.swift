@@ -45,6 +45,23 @@ import Testing
         }
     }
 
+    @Test("the plan under a hold is kept beside the one without", arguments: kinds)
+    func holds(kind: ShapeKind) async throws {
+        let reads = Mutex(0)
+        let parts = ["FROM pg_constraint k", "FROM information_schema.STATISTICS"]
+        let target = try Self.target(kind, .still()) { statement in
+            guard parts.contains(where: { statement.contains($0) }) else { return }
+            reads.withLock { $0 += 1 }
+        }
+        let hold = RowHoldTests.hold("posts", [("u", ["z"])])
+        for user in ["a", "b", "c"] {
+            let answers = await target.purge([order(user, holds: [hold])])
+            #expect(answers.map(\.text) == [Self.oneRow])
+            #expect(await target.verify([order(user)]) == [.clean])
+        }
+        #expect(reads.withLock { $0 } == 2)
+    }
+
     @Test("a plan and a session that are old are made again", arguments: kinds)
     func ages(kind: ShapeKind) async throws {
         let statements = Mutex(0)

@@ -23,3 +23,13 @@ extension SQLServerTarget: LooseRowCounting {
         }
     }
 }
+
+/// A plan with the times of its schema.
+struct DatedPlan<Dialect: SQLDialect>: Sendable {
+    let plan: SQLPlan<Dialect>
+    /// When the schema was read, as uptime.
+    let at: Duration
+    let lifetime: Duration
+    /// ``SQLSession/mark(of:)`` of the schema.
+    let mark: String
+}

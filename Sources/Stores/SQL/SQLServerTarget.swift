@@ -18,12 +18,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
 
     private var session: Session?
     private var usedAt = Duration.zero
-    private(set) var plan: SQLPlan<Session.Dialect>?
-    private var plannedAt = Duration.zero
-    private var planLifetime = Duration.zero
-    private var planMark = ""
-    /// What the plan leaves alone.
-    private var plannedHolds: [RowFilter] = []
+    /// By what they leave alone: one for nothing, one for the last holds.
+    private var plans: [[RowFilter]: DatedPlan<Session.Dialect>] = [:]
     private var reached = ReachedRules()
 
     /// The queue on which everything here runs: waiting for a server holds no thread of others.
@@ -62,6 +58,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await cancellable { signal in
             var answers: [PurgeAnswer] = []
+            var looked: [Int: [PurgeCounts.Entry]] = [:]
             var tries = 0
             // Where several failed together, each gets an answer of its own.
             var isAlone = orders.count == 1
@@ -73,9 +70,10 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 let hadSession = session != nil
                 do {
                     let rest = orders[answers.count...]
-                    answers += try await purge(isAlone ? rest.prefix(1) : rest, signal)
+                    answers += try await purge(isAlone ? rest.prefix(1) : rest, &looked, signal)
                     tries = 0
                 } catch {
+                    looked = [:]
                     var error = forget(after: error)
                     tries += 1
                     // A session that stood idle may be gone; a plan may be older than the schema.
@@ -105,17 +103,20 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     /// - Returns: An answer for each order that is committed; at least one.
     private func purge(
         _ orders: ArraySlice<PurgeOrder>,
+        _ looked: inout [Int: [PurgeCounts.Entry]],
         _ signal: CancelSignal
     ) async throws -> [PurgeAnswer] {
         guard let first = orders.first else { return [] }
         let holds = first.holds.compactMap(\.rows)
         let (session, plan) = try ready(signal, holds)
         let start = clock.uptime()
-        var notes: [[PurgeCounts.Entry]] = []
         // Outside of the transaction, which a timeout would end.
-        for order in orders where notes.isEmpty || clock.uptime() - start < SQLLimits.groupGoal {
-            notes.append(try session.look(at: order, plan, name))
+        for (index, order) in zip(orders.indices, orders) where looked[index] == nil {
+            let isLong = clock.uptime() - start >= SQLLimits.groupGoal
+            guard looked[orders.startIndex] == nil || !isLong else { break }
+            looked[index] = try session.look(at: order, plan, name)
         }
+        let notes = orders.indices.compactMap { looked[$0] }
         var answers: [PurgeAnswer] = []
         var purge = self.purge(of: first, session, plan)
         purge.counts.entries = notes[0]
@@ -432,10 +433,10 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     ) throws(SQLError) -> (session: Session, plan: SQLPlan<Session.Dialect>) {
         let session = try connected(signal)
         let now = clock.uptime()
-        if let plan, holds == plannedHolds, now - plannedAt < planLifetime,
-            try session.mark(of: plan.references) == planMark
+        if let known = plans[holds], now - known.at < known.lifetime,
+            try session.mark(of: known.plan.references) == known.mark
         {
-            return (session, plan)
+            return (session, known.plan)
         }
         let rules = configuration.workRules(holds: holds)
         var maker = SQLPlanMaker<Session.Dialect>(rules, try session.schema())
@@ -450,18 +451,17 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         since begun: Duration,
         _ holds: [RowFilter]
     ) throws(SQLError) {
-        (plan, plannedAt, plannedHolds) = (made, begun, holds)
-        planMark =
-            try made.map { made throws(SQLError) in
-                try session?.mark(of: made.references) ?? ""
-            } ?? ""
-        planLifetime = SQLLimits.planLifetime(afterReadingFor: clock.uptime() - begun)
+        plans = made == nil ? [:] : plans.filter { holds.isEmpty || $0.key.isEmpty }
+        guard let made else { return }
+        let mark = try session?.mark(of: made.references) ?? ""
+        let lifetime = SQLLimits.planLifetime(afterReadingFor: clock.uptime() - begun)
+        plans[holds] = DatedPlan(plan: made, at: begun, lifetime: lifetime, mark: mark)
     }
 
     @discardableResult
     private func forget(after error: any Error) -> SQLError {
         let error = error as? SQLError ?? SQLError(.cancelled, target: name)
-        if error.rest != .planAndConnection { plan = nil }
+        if error.rest != .planAndConnection { plans = [:] }
         // A new session may have what the trigger lacked, such as a search path.
         if error.rest == .nothing || error.obstacle?.kind == .trigger { session = nil }
         return error
