@@ -118,8 +118,14 @@ extension Revocation {
     }
 
     /// Whether the provider's report of a cut link raised the verdict; no verdict ever falls.
+    ///
+    /// The cut of one account's link says nothing of a token that may be another's.
     mutating func raise() -> Bool {
-        guard isCut, let verdict, verdict.mayRise else { return false }
+        guard isCut, let verdict, verdict.mayRise,
+            !credentials.contains(where: {
+                isAmbiguous($0) && ($0.isOpen || $0.step == .unconfirmed || $0.step == .lost)
+            })
+        else { return false }
         self.verdict = .proven
         proof = .notification
         return true

@@ -340,6 +340,25 @@ struct OtherAccountTests {
         #expect(machine.request.revocations[0].proof == .notification)
     }
 
+    @Test(
+        "a later cut proves nothing of a lost code that may be of another account",
+        arguments: [(true, Verdict.proven), (false, .unconfirmed)]
+    )
+    func cutLater(_ isNamed: Bool, _ expected: Verdict) throws {
+        var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
+        (code.isUnnamed, code.rotation) = (!isNamed, .inDoubt)
+        let revoked = Sample.credential(.accepted, wasLive: true)
+        let other = Self.other([Sample.credential(.codePending, id: Sample.secondToken)])
+        var machine = Machine(
+            identities: [Sample.snapshot([revoked, code]), other],
+            in: Self.environment(Sample.traits(revokesWholeGrant: false))
+        )
+        try machine.send(.due)
+        #expect(machine.verdict == .unconfirmed)
+        try machine.send(.identityChanged([Sample.snapshot([revoked, code], isCut: true)]))
+        #expect(machine.verdict == expected)
+    }
+
     @Test func `a cut link ends no refused token of an uncertain account`() throws {
         var token = Sample.credential(.refused)
         token.isUnnamed = true
