@@ -20,6 +20,11 @@ package struct RemoteReply: Sendable, Redacted {
         (self.link, self.body) = (link, body)
     }
 
+    /// The first byte of the body that is no blank.
+    var start: UInt8? { body.first { ![0x20, 0x09, 0x0d, 0x0a].contains($0) } }
+    /// Markup, whatever its content type says.
+    var isPage: Bool { start == UInt8(ascii: "<") }
+
     package var description: String { "status \(status), \(body.count) bytes" }
     package var customMirror: Mirror { Mirror(self, children: ["status": status]) }
 }

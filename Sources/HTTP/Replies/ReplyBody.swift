@@ -10,10 +10,9 @@ package enum ReplyBody: Sendable {
 
     /// Looks at the bytes first and at the content type second.
     package init(_ reply: RemoteReply, alsoJSON otherJSON: Set<String> = []) {
-        let start = reply.body.first { ![0x20, 0x09, 0x0d, 0x0a].contains($0) }
-        if start == nil {
+        if reply.start == nil {
             self = .empty
-        } else if start == UInt8(ascii: "<") {
+        } else if reply.isPage {
             self = .page
         } else if Self.isJSON(reply.contentType, or: otherJSON),
             let json = JSONValue(reply.body)

@@ -163,20 +163,19 @@ extension AnswerRecorder {
     /// A success replaces nothing: another endpoint or client may have refused before it.
     func record(_ outcome: RemoteOutcome, to request: RemoteRequest) {
         guard case .reply(let reply) = outcome else { return record(nil) }
-        let body = ReplyBody(reply)
+        let json = reply.isPage ? nil : JSONValue(reply.body)
         let isSuccess =
-            (200...299).contains(reply.status) && body.has(.noPage) && body.json?["error"] == nil
-        if !isSuccess { record(answer(reply, isPage: !body.has(.noPage), to: request)) }
+            (200...299).contains(reply.status) && !reply.isPage && json?["error"] == nil
+        if !isSuccess { record(answer(reply, json, to: request)) }
     }
 
     private func answer(
         _ reply: RemoteReply,
-        isPage: Bool,
+        _ json: JSONValue?,
         to request: RemoteRequest
     ) -> VendorAnswer {
-        let json = JSONValue(reply.body)
         let refusal = Refusal(status: reply.status, error: json?.errorCode)
-        guard purpose != .code, !isPage else { return VendorAnswer(refusal) }
+        guard purpose != .code, !reply.isPage else { return VendorAnswer(refusal) }
         let text: String? =
             if let json { json.errorText } else { String(validating: reply.body, as: UTF8.self) }
         let words = text.flatMap {
