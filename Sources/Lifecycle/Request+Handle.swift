@@ -117,6 +117,7 @@ extension Request {
                 continue
             }
             if revocations[index].learn(snapshot) { reopenLinks(to: revocations[index]) }
+            noteOthers(than: index)
             guard revocations[index].raise() else { continue }
             effects.append(revocations[index].announcement(of: .proven))
         }

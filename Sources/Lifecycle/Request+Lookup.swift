@@ -54,8 +54,21 @@ extension Request {
         revocations.append(revocation)
     }
 
+    /// Notes whether the user has further accounts at an identity's client, and returns them.
+    @discardableResult
+    mutating func noteOthers(than index: Int) -> [Revocation] {
+        let own = revocations[index]
+        let others = revocations.indices.filter {
+            let other = revocations[$0]
+            return $0 != index && other.provider == own.provider
+                && (other.clientID == own.clientID || other.isLinked && !isLink($0, of: index))
+        }.map { revocations[$0] }
+        if !others.isEmpty { revocations[index].isOneOfSeveral = true }
+        return others
+    }
+
     /// Whether a link is the account of an identity that came later, and ends with it.
-    func isLink(_ link: Int, of index: Int) -> Bool {
+    private func isLink(_ link: Int, of index: Int) -> Bool {
         let (known, own) = (revocations[link], revocations[index])
         return known.isLinked && known.provider == own.provider
             && link < index && !own.isLinked && !own.isOtherAccount

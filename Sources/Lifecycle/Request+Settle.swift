@@ -81,13 +81,7 @@ extension Request {
             + revocations.indices.filter { revocations[$0].isLinked }
         for index in order where revocations[index].verdict == nil {
             let own = revocations[index]
-            let others = revocations.indices.filter {
-                let other = revocations[$0]
-                return $0 != index && other.provider == own.provider
-                    && (other.clientID == own.clientID
-                        || other.isLinked && !isLink($0, of: index))
-            }.map { revocations[$0] }
-            if !others.isEmpty { revocations[index].isOneOfSeveral = true }
+            let others = noteOthers(than: index)
             revocations[index].isBehindCode = others.contains(where: \.hasPendingCode)
             // A call under way may be about a token that has moved here since.
             let isBehindCall =

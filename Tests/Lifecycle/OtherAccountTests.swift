@@ -355,6 +355,8 @@ struct OtherAccountTests {
         )
         try machine.send(.due)
         #expect(machine.verdict == .unconfirmed)
+        // As after a restart.
+        machine.request.revocations[0].isOneOfSeveral = false
         try machine.send(.identityChanged([Sample.snapshot([revoked, code], isCut: true)]))
         #expect(machine.verdict == expected)
     }
