@@ -108,15 +108,15 @@ extension Request {
             let known = self.index(of: snapshot.identity)
             for other in revocations.indices {
                 let isOpened = revocations[other].giveUp(to: &snapshot, isNew: known == nil)
-                if isOpened { reopenLinks(to: revocations[other]) }
+                if isOpened { reopenLinks(to: other) }
             }
             guard let index = known else {
                 revocations.append(Revocation(snapshot))
-                reopenLinks(to: revocations[revocations.count - 1])
+                reopenLinks(to: revocations.count - 1)
                 effects += resetApproval()
                 continue
             }
-            if revocations[index].learn(snapshot) { reopenLinks(to: revocations[index]) }
+            if revocations[index].learn(snapshot) { reopenLinks(to: index) }
             noteOthers(than: index)
             guard revocations[index].raise() else { continue }
             effects.append(revocations[index].announcement(of: .proven))
@@ -125,11 +125,8 @@ extension Request {
     }
 
     /// Links end with the last of what others end with.
-    private mutating func reopenLinks(to other: Revocation) {
-        for index in revocations.indices
-        where revocations[index].isLinked && revocations[index].provider == other.provider
-            && !other.isOtherAccount
-        {
+    private mutating func reopenLinks(to other: Int) {
+        for index in revocations.indices where isLink(index, of: other) {
             revocations[index].reopen()
             revocations[index].proof = nil
         }

@@ -68,7 +68,7 @@ extension Request {
     }
 
     /// Whether a link is the account of an identity that came later, and ends with it.
-    private func isLink(_ link: Int, of index: Int) -> Bool {
+    func isLink(_ link: Int, of index: Int) -> Bool {
         let (known, own) = (revocations[link], revocations[index])
         return known.isLinked && known.provider == own.provider
             && link < index && !own.isLinked && !own.isOtherAccount
