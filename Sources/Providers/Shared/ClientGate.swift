@@ -17,18 +17,17 @@ final class ClientGate: Sendable {
         var until = WallTime.distantPast
     }
 
-    /// What the calls for one directory brought.
-    private struct Answers {
-        var lastAt: WallTime?
-        /// In a row, without an answer.
-        var failures = 0
+    /// Calls for directories in a row that brought no answer, and who was answered last.
+    private struct Silence {
+        var counts: [String: Int] = [:]
+        var answered: (name: String, at: WallTime)?
     }
 
     private let isAlone: Bool
     private let isOfDirectories: Bool
     private let now: @Sendable () -> WallTime
     private let refused = Mutex<[String: Refused]>([:])
-    private let answers = Mutex<[String: Answers]>([:])
+    private let silence = Mutex(Silence())
 
     /// - Parameters:
     ///   - isAlone: Whether the provider has one client and no directory: then it is the provider
@@ -108,21 +107,17 @@ final class ClientGate: Sendable {
     /// Notes an answer; whether a directory brings none while another one did so lately.
     private func isAwayAlone(_ directory: String, _ failure: EffectFailure?) -> Bool {
         guard isOfDirectories else { return false }
-        let now = now()
-        return answers.withLock { answers in
+        return silence.withLock { silence in
             switch failure {
             case .unreachable?, .lost?, .unusable?:
-                answers[directory, default: Answers()].failures += 1
+                silence.counts[directory, default: 0] += 1
+                guard let last = silence.answered, last.name != directory else { return false }
+                return silence.counts[directory, default: 0] >= 3
+                    && now().since(last.at) < Limits.outageDoubt
             default:
-                answers[directory] = Answers(lastAt: now)
+                silence.counts[directory] = nil
+                silence.answered = (directory, now())
                 return false
-            }
-            guard let own = answers[directory], own.failures >= 3 else { return false }
-            return answers.contains { name, other in
-                guard name != directory, other.failures == 0, let at = other.lastAt else {
-                    return false
-                }
-                return now.since(at) < Limits.outageDoubt
             }
         }
     }

@@ -147,30 +147,13 @@ extension MySQLTargetPlan.Place {
         isEncrypted: Bool,
         _ problems: inout SectionProblems
     ) {
-        self = .socket("")
-        switch (section.text("socket"), section.text("address")) {
-        case (let socket?, nil): self = .socket(socket)
-        case (nil, let address?):
-            guard let url = EndpointURL("https://\(address)") else { return }
-            if !isEncrypted && !url.isLoopback {
-                problems.report(
-                    .contradiction,
-                    "tls",
-                    "only a loopback address may do without TLS"
-                )
-            }
-            // The port that MySQL registered (iana.org/assignments/service-names-port-numbers).
-            self = .tcp(host: url.host, port: url.port ?? 3306)
-        case (_?, _?):
-            problems.report(.contradiction, "address", "the section has a socket already")
-        case (nil, nil):
-            // A bad one is reported already.
-            guard !problems.isWritten("address"), !problems.isWritten("socket") else { return }
-            problems.report(
-                .missingKey,
-                "address",
-                "give address = \"HOST:PORT\" or socket = \"/run/mysqld/mysqld.sock\""
-            )
+        let plainKey = isEncrypted ? nil : "tls"
+        let example = "/run/mysqld/mysqld.sock"
+        switch ServerPlace(section, plainKey: plainKey, example: example, &problems) {
+        case .socket(let path)?: self = .socket(path)
+        // The port that MySQL registered (iana.org/assignments/service-names-port-numbers).
+        case .address(let url)?: self = .tcp(host: url.host, port: url.port ?? 3306)
+        case nil: self = .socket("")
         }
     }
 }

@@ -152,31 +152,14 @@ package struct RedisStore: DrillCopying {
 extension RedisTargetPlan.Address {
     /// `socket` or `address`.
     fileprivate init(_ section: SettingsSection, _ problems: inout SectionProblems) {
-        self = .socket("")
-        switch (section.text("socket"), section.text("address")) {
-        case (let socket?, nil): self = .socket(socket)
-        case (nil, let address?):
-            guard let url = EndpointURL("https://\(address)") else { return }
-            let isPlain = section.flag("allow_plain_tcp")
-            if isPlain && !url.isLoopback {
-                problems.report(
-                    .contradiction,
-                    "allow_plain_tcp",
-                    "only a loopback address may do without TLS"
-                )
-            }
-            // The port that Redis registered (iana.org/assignments/service-names-port-numbers).
-            self = .host(url.host, port: url.port ?? 6379, isPlain: isPlain)
-        case (_?, _?):
-            problems.report(.contradiction, "address", "the section has a socket already")
-        case (nil, nil):
-            // A bad one is reported already.
-            guard !problems.isWritten("address"), !problems.isWritten("socket") else { return }
-            problems.report(
-                .missingKey,
-                "address",
-                "give address = \"HOST:PORT\" or socket = \"/run/redis/redis-server.sock\""
-            )
+        let isPlain = section.flag("allow_plain_tcp")
+        let plainKey = isPlain ? "allow_plain_tcp" : nil
+        let example = "/run/redis/redis-server.sock"
+        switch ServerPlace(section, plainKey: plainKey, example: example, &problems) {
+        case .socket(let path)?: self = .socket(path)
+        // The port that Redis registered (iana.org/assignments/service-names-port-numbers).
+        case .address(let url)?: self = .host(url.host, port: url.port ?? 6379, isPlain: isPlain)
+        case nil: self = .socket("")
         }
     }
 }
