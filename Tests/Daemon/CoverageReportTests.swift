@@ -102,7 +102,7 @@ struct CoverageReportTests {
         let report = CoverageReport(
             example.found,
             TargetFindings(
-                problems: [],
+                found: [],
                 advice: example.advice,
                 uncovered: example.blocking
             ),

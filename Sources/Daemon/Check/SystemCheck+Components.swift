@@ -232,11 +232,12 @@ extension SystemCheck {
         let inspected = await made.inspect(withOutages: true)
         var checked = Checked(
             findings: inspected.problems.map { problem in
-                // Some end with the statement that mends them.
-                let parts = problem.split(separator: "; run: ", maxSplits: 1).map(String.init)
-                let remedy = parts.count > 1 ? parts[1] : Remedy.of(text: problem, guide)
-                let place = self.place(of: problem, key, configuration)
-                return Finding(at: place, parts.first ?? problem, remedy: remedy)
+                let key = problem.section.map { "\(key).\($0)" } ?? key
+                return Finding(
+                    at: self.place(of: key, in: configuration) + ": \(key)",
+                    problem.text,
+                    remedy: problem.remedy ?? Remedy.of(text: problem.text, guide)
+                )
             }
         )
         var found: [CoverageFinding] = []
@@ -257,20 +258,6 @@ extension SystemCheck {
         )
         await made.shutdown()
         return checked
-    }
-
-    /// The rule that a problem is about, by the names in it; else the target.
-    private func place(of problem: String, _ target: String, _ all: DaemonConfiguration) -> String {
-        let isNamed = { (name: String?) in name.map { problem.contains("'\($0)'") } ?? false }
-        let rules = all.sections.filter { section in
-            ["table[", "key["].contains { section.label.hasPrefix("\(target).\($0)") }
-                && isNamed(section.text("table"))
-        }
-        let fit = { (rule: SettingsSection) in
-            rule.tree.count { isNamed($0.text("column") ?? $0.column) }
-        }
-        let key = rules.max { fit($0) < fit($1) }?.label ?? target
-        return place(of: key, in: all) + ": \(key)"
     }
 }
 

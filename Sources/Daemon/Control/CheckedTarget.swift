@@ -26,7 +26,7 @@ struct CheckedTarget {
         at time: WallTime
     ) async {
         let inspected = await adapter.inspect(withOutages: true)
-        findings = inspected.problems
+        findings = inspected.problems.map(\.description)
         isSetUp = inspected.problems.isEmpty
         var found: [CoverageFinding]?
         switch await (adapter.store as? any CoverageSearching)?.coverage() {

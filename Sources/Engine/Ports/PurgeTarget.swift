@@ -78,11 +78,13 @@ package protocol PurgeTarget: Sendable {
 
 extension PurgeTarget {
     /// Every problem, one sentence each.
-    package func diagnose() async -> [String] { await inspect(withOutages: true).problems }
+    package func diagnose() async -> [String] {
+        await inspect(withOutages: true).problems.map(\.description)
+    }
 
     /// The problems that waiting does not mend: with one of them the target is paused.
     package func startupProblems() async -> [String] {
-        await inspect(withOutages: false).problems
+        await inspect(withOutages: false).problems.map(\.description)
     }
 
     /// The store itself, behind any wrapper: what a caller asks for its abilities.

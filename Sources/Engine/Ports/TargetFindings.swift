@@ -1,9 +1,25 @@
 package import Lifecycle
 
+/// One thing that forbids to purge; without personal data.
+package struct TargetProblem: Hashable, Sendable, CustomStringConvertible {
+    /// One clear sentence.
+    package let text: String
+    /// The section of the rule, below that of the target, such as `table[0]`; `nil` for the target.
+    package let section: String?
+    /// The statement that mends it, where one does.
+    package let remedy: String?
+
+    package init(_ text: String, in section: String? = nil, remedy: String? = nil) {
+        (self.text, self.section, self.remedy) = (text, section, remedy)
+    }
+
+    package var description: String { remedy.map { "\(text); run: \($0)" } ?? text }
+}
+
 /// What one look at a store found, for an operator; without personal data.
 package struct TargetFindings: Hashable, Sendable {
-    /// One clear sentence for each thing that forbids to purge; empty when all is well.
-    package let problems: [String]
+    /// Empty when all is well.
+    package let problems: [TargetProblem]
     /// One clear sentence for each thing that an operator should know, and that stops nothing.
     package let advice: [String]
     /// Columns without a rule that keep deletions of some users from ever ending; each reason has
@@ -11,14 +27,19 @@ package struct TargetFindings: Hashable, Sendable {
     package let uncovered: [CoverageFinding]
 
     package init(
-        problems: [String],
+        found problems: [TargetProblem],
         advice: [String] = [],
         uncovered: [CoverageFinding] = []
     ) {
-        // Two rules of one table tell the same about it.
+        // Two rules of one table report the same about it.
         var seen: Set<String> = []
-        self.problems = problems.filter { seen.insert($0).inserted }
+        self.problems = problems.filter { seen.insert($0.description).inserted }
         self.advice = advice.filter { seen.insert($0).inserted }
         self.uncovered = uncovered.filter { seen.insert("\($0.name) \($0.reason)").inserted }
+    }
+
+    /// Problems of the target, one sentence each.
+    package init(problems: [String], advice: [String] = []) {
+        self.init(found: problems.map { TargetProblem($0) }, advice: advice)
     }
 }

@@ -146,7 +146,8 @@ struct MySQLCatalog {
 
     private static let tableSQL = """
         SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE,
-            CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@',
+            CONCAT(QUOTE(SUBSTRING(CURRENT_USER(), 1, CHAR_LENGTH(CURRENT_USER()) - 1
+                - CHAR_LENGTH(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))), '@',
                 QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))
         FROM information_schema.TABLES
         WHERE \(ours("TABLE_SCHEMA")) LIMIT \(MySQLLimits.catalogRows)

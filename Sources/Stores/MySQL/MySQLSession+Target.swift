@@ -54,7 +54,7 @@ extension MySQLSession: SQLSession {
         let pairs = facts.rows.map { ($0[0].text ?? "", $0[1].text ?? "") }
         let values = Dictionary(pairs) { first, _ in first }
         if values["log_bin"] == "ON", values["binlog_format"] == "STATEMENT" {
-            found.problems.append("binlog_format is STATEMENT; set it to ROW")
+            found.refuse("binlog_format is STATEMENT; set it to ROW")
         }
         if let flushes = values["innodb_flush_log_at_trx_commit"], flushes != "1" {
             found.advice.append(

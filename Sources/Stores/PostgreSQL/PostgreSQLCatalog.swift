@@ -21,7 +21,7 @@ struct PostgreSQLCatalog {
             shape.canDelete = row[5] == "t"
             shape.canLock = row[6] == "t"
             shape.hasParts = row[7] == "t"
-            shape.grantee = row[8]
+            (shape.grantee, shape.schemaGrant) = (row[8], row[9])
             found[row[0]] = shape
             aliases.append((alias: "\(schema).\(table)", table: name))
         }
@@ -144,7 +144,9 @@ struct PostgreSQLCatalog {
         SELECT c.oid, n.nspname, c.relname, c.relkind, has_table_privilege(c.oid, 'SELECT'),
             has_table_privilege(c.oid, 'DELETE'), has_any_column_privilege(c.oid, 'UPDATE'),
             c.relkind = 'p' OR c.relhassubclass,
-            format('%I.%I TO %I', n.nspname, c.relname, current_user)
+            format('%I.%I TO %I', n.nspname, c.relname, current_user),
+            CASE WHEN NOT has_schema_privilege(n.oid, 'USAGE')
+                THEN format('GRANT USAGE ON SCHEMA %I TO %I;', n.nspname, current_user) END
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE \(ours) ORDER BY c.oid LIMIT \(PostgreSQLLimits.catalogRows)
         """

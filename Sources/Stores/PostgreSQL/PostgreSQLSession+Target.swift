@@ -49,12 +49,12 @@ extension PostgreSQLSession: SQLSession {
             """
         )
         guard let values = facts.rows.first, values.count == 4 else { return }
-        if values[0] == "t" { found.problems.append("the server is a replica; name the primary") }
+        if values[0] == "t" { found.refuse("the server is a replica; name the primary") }
         if values[1] == "on" {
-            found.problems.append("the role may only read (read-only transactions)")
+            found.refuse("the role may only read (read-only transactions)")
         }
         if values[3] == "replica" {
-            found.problems.append(
+            found.refuse(
                 "the role works as a replica, without foreign keys and triggers: reset its"
                     + " session_replication_role"
             )

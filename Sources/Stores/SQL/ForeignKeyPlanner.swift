@@ -11,8 +11,8 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     private(set) var rules: [TableRule]
     /// Rows that are left alone.
     let holds: [RowFilter]
-    /// One sentence for each thing that forbids to purge.
-    private(set) var problems: [String] = []
+    /// One sentence for each thing that forbids to purge, and the table whose rule is in the way.
+    private(set) var problems: [(table: String, text: String)] = []
     /// One sentence for each thing that an operator should know.
     private(set) var advice: [String] = []
     /// Keys that may keep deletions from ever ending.
@@ -198,7 +198,8 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
             && rest.contains(where: { $0.table == child.name })
         {
             if key.onDelete == "RESTRICT" || key.cannotSetNull {
-                problems.append(
+                refuse(
+                    child.name,
                     "'\(child.name)' refers to '\(table)' with \(key.actionText), and '\(table)'"
                         + " to it, so that neither can be deleted first\(remedy)"
                 )
@@ -213,6 +214,10 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
             "foreign keys lead from '\(table)' in a circle; a user with more rows there than one"
                 + " transaction takes may be refused\(remedy)"
         )
+    }
+
+    private mutating func refuse(_ table: String, _ text: String) {
+        problems.append((table: table, text: text))
     }
 
     // MARK: Dangers
@@ -245,17 +250,20 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         let preserving =
             !isCleared && childRules.contains { $0.action != .delete && !clears(key, $0) }
         if key.cascades && preserving {
-            problems.append(
+            refuse(
+                child.name,
                 "deleting from '\(origin)' would cascade into '\(child.name)', whose rows are to be"
                     + " kept"
             )
         } else if key.restricts && preserving {
-            problems.append(
+            refuse(
+                child.name,
                 "rows kept in '\(child.name)' refer to '\(origin)' and would stop its deletion"
                     + key.refusal
             )
         } else if key.cascades, let keeper = key.keeper, !isRuled(key, childRules) {
-            problems.append(
+            refuse(
+                origin,
                 "deleting from '\(origin)' cascades into '\(child.name)', whose rows can stay:"
                     + " \(keeper). A rule deletes them first, and then searches for them:"
                     + " \(rule(for: key, of: child.name))"

@@ -1,17 +1,32 @@
+import Engine
 import Lifecycle
 
 /// What a look at a database found.
 struct SQLFindings: Sendable {
-    /// One sentence for each thing that forbids to purge.
-    var problems: [String] = []
+    private(set) var problems: [TargetProblem] = []
     /// One sentence for each thing that an operator should know.
     var advice: [String] = []
     /// Columns without a rule that keep deletions from ever ending.
     var uncovered: [CoverageFinding] = []
+    /// Of the rule that is being checked; `nil` for what concerns the whole target.
+    var section: String?
 
     static let searchTooLong =
         "not all tables were searched for rules that find nothing and for rows that block a"
         + " deletion: a search takes longer than statement_timeout"
+
+    mutating func refuse(_ text: String, remedy: String? = nil) {
+        problems.append(TargetProblem(text, in: section, remedy: remedy))
+    }
+
+    var findings: TargetFindings {
+        TargetFindings(found: problems, advice: advice, uncovered: uncovered)
+    }
+
+    mutating func add(_ other: SQLFindings) {
+        problems += other.problems
+        advice += other.advice
+    }
 }
 
 extension SQLConnection {
@@ -67,7 +82,7 @@ extension SQLConnection {
             SQLParameters(time: now + SQLLimits.clockSkew)
         )
         if counts[0] > 0, counts[2] == 0 {
-            found.problems.append("\(place) holds no plausible time in \(creation.unit.rawValue)")
+            found.refuse("\(place) holds no plausible time in \(creation.unit.rawValue)")
         } else if counts[1] < counts[0] {
             found.advice.append(
                 "\(place) holds values that are no plausible time; rows dated in the future"

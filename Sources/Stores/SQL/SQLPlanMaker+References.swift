@@ -6,14 +6,14 @@ extension SQLPlanMaker {
     mutating func checkVia(_ rule: TableRule, _ via: ParentColumn, _ shape: TableShape) {
         let place = "via \"\(via.table).\(via.column)\" of table '\(shape.name)'"
         guard let parent = schema.table(via.table) else {
-            problems.append("\(place): there is no table '\(via.table)'")
+            found.refuse("\(place): there is no table '\(via.table)'")
             return
         }
         guard let column = column(via.column, of: parent) else { return }
         let planner = ForeignKeyPlanner<Dialect>(schema, rules: rules, holds: [])
         if planner.followed(parent.name).isEmpty {
             let count = planner.rules(of: parent.name).count { $0.via?.table != parent.name }
-            problems.append(
+            found.refuse(
                 count == 0
                     ? "\(place): table '\(parent.name)' has no rule that finds a user's rows"
                     : "\(place): table '\(parent.name)' has \(count) rules, none of which deletes,"
@@ -22,15 +22,15 @@ extension SQLPlanMaker {
             return
         }
         guard !isCircular(rule, planner) else {
-            problems.append("\(place) leads in a circle")
+            found.refuse("\(place) leads in a circle")
             return
         }
         let roots = planner.roots(of: rule)
         if Set(roots.map(\.idType)).count > 1 || Set(roots.map(\.idTemplate)).count > 1 {
-            problems.append("\(place) leads to rules with different id_type or id_template")
+            found.refuse("\(place) leads to rules with different id_type or id_template")
         }
         if !planner.isReleased(rule), let key = key(holding: rule, by: parent, column) {
-            problems.append(
+            found.refuse(
                 "\(place): rows of '\(parent.name)' refer to '\(shape.name)' by '\(column.name)'"
                     + " and would stop the deletion\(key.refusal); ON DELETE"
                     + "\(key.cannotSetNull ? "" : " SET NULL or") CASCADE of that key lets"
@@ -63,7 +63,7 @@ extension SQLPlanMaker {
         let names = planner.joined(rule).map(\.parent)
         guard rule.inside == nil else {
             if !parent.isUnique(names) {
-                problems.append(
+                found.refuse(
                     "\(place): '\(column.name)' is not unique, so what stands inside"
                         + " '\(rule.column)' may be another user's"
                 )
@@ -72,14 +72,14 @@ extension SQLPlanMaker {
         }
         if !parent.isUnique(names) {
             if let key = composite(column.name, in: parent, given: names) {
-                problems.append(
+                found.refuse(
                     "\(place): '\(column.name)' is one of the columns (\(key)) of a key of"
                         + " '\(parent.name)' and identifies no row; a foreign key of all of them is"
                         + " followed"
                 )
             } else if !parent.isIndexed(column.name) {
                 let statement = parent.index(on: column.name, Dialect.self)
-                advice.append(
+                found.advice.append(
                     "\(place): '\(column.name)' has no index, so every purge reads the whole table"
                         + " to find other owners; \(statement) mends that"
                 )
@@ -90,7 +90,7 @@ extension SQLPlanMaker {
                 && key.childColumns.contains { Dialect.isSame($0, rule.column) }
         }
         if isDeclared != true, parent.isUnique(names) {
-            advice.append(
+            found.advice.append(
                 "\(place) has no foreign key: a row that the application adds while the row that it"
                     + " refers to is purged stays, and no check finds it"
             )
@@ -116,7 +116,7 @@ extension SQLPlanMaker {
         let given =
             [column.name] + rule.conditions.map(\.column) + rule.otherParts.map(\.column)
         guard let fact = ambiguity(column.name, in: shape, given: given) else { return }
-        problems.append(
+        found.refuse(
             "column '\(column.name)' of table '\(shape.name)' \(fact): other users can have the"
                 + " same value; complete the rule by id_template or where, or set"
                 + " identifies_user = true"

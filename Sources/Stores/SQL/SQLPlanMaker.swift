@@ -8,10 +8,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
     /// Tables that other targets have rules for.
     private let neighbours: Set<String>
     let schema: SQLSchema
-    /// One sentence for each thing that forbids to purge.
-    var problems: [String] = []
-    /// One sentence for each thing that an operator should know.
-    var advice: [String] = []
+    var found = SQLFindings()
     /// What may keep deletions from ever ending.
     private(set) var blocking: [BlockingKey] = []
 
@@ -31,25 +28,39 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         self.schema = schema
     }
 
-    /// Makes the plan; `nil` when there are ``problems``.
+    /// Makes the plan; `nil` when there are problems.
     mutating func make() -> SQLPlan<Dialect>? {
-        for rule in rules { check(rule) }
-        for hold in holds { check(hold) }
-        for key in keys { check(key) }
-        if rules.isEmpty { problems.append("no table is configured") }
-        guard problems.isEmpty else { return nil }
+        for rule in rules {
+            found.section = section(of: rule)
+            check(rule)
+        }
+        for hold in holds {
+            found.section = section(ofTable: hold.table)
+            check(hold)
+        }
+        for key in keys {
+            found.section = section(of: key)
+            check(key)
+        }
+        found.section = nil
+        if rules.isEmpty { found.refuse("no table is configured") }
+        guard found.problems.isEmpty else { return nil }
         var planner = ForeignKeyPlanner<Dialect>(schema, rules: rules, holds: holds)
         planner.neighbours = neighbours
         let order = planner.order()
-        problems += planner.problems
-        advice += planner.advice
+        for (table, text) in planner.problems {
+            found.section = section(ofTable: table)
+            found.refuse(text)
+        }
+        found.section = nil
+        found.advice += planner.advice
         blocking = planner.blocking
-        guard problems.isEmpty else {
-            advice += blocking.filter { !$0.isOfOwnRows }.map(\.sentence)
+        guard found.problems.isEmpty else {
+            found.advice += blocking.filter { !$0.isOfOwnRows }.map(\.sentence)
             return nil
         }
         if rules.contains(where: { $0.inside != nil }), !listsUsers(order, planner) {
-            advice.append(
+            found.advice.append(
                 "all rules find ids inside values, which cannot be listed: a replay finds no user"
                     + " in a restored backup; write a rule for the table of users, too"
             )
@@ -74,6 +85,19 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         rules.contains { $0.action.changesRows && planner.root(of: $0).inside == nil }
     }
 
+    // MARK: Sections of the configuration
+
+    /// The one of a rule; `nil` where the database's own keys made the rule.
+    func section(of rule: TableRule) -> String? {
+        rules.firstIndex(of: rule).map { "table[\($0)]" }
+    }
+
+    func section(of key: KeyRule) -> String? { keys.firstIndex(of: key).map { "key[\($0)]" } }
+
+    private func section(ofTable table: String) -> String? {
+        rules.first { $0.table == table }.flatMap { section(of: $0) }
+    }
+
     // MARK: One rule
 
     private mutating func check(_ key: KeyRule) {
@@ -86,11 +110,11 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
 
     private mutating func check(_ rule: TableRule) {
         guard let shape = schema.table(rule.table) else {
-            problems.append("table '\(rule.table)' does not exist\(Dialect.absence)")
+            found.refuse("table '\(rule.table)' does not exist\(Dialect.absence)")
             return
         }
         guard shape.problem == nil else {
-            problems += [shape.problem].compactMap(\.self)
+            if let problem = shape.problem { found.refuse(problem) }
             return
         }
         checkRights(rule, shape)
@@ -105,30 +129,22 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         switch rule.action {
         case .delete:
             if !shape.canLock {
-                advice.append(
+                found.advice.append(
                     "the role may not UPDATE '\(shape.name)': rows that others have locked are"
                         + " waited for, not passed over"
                 )
             }
         case .anonymize(let masks):
-            if masks.isEmpty { problems.append("table '\(shape.name)': anonymize sets no column") }
+            if masks.isEmpty { found.refuse("table '\(shape.name)': anonymize sets no column") }
             for mask in masks { checkMask(mask, rule, shape) }
         case .keep, .cascade: break
         }
     }
 
     private mutating func checkRights(_ rule: TableRule, _ shape: TableShape) {
-        var missing = shape.canSelect ? [] : ["SELECT"]
-        if rule.action == .delete, !shape.canDelete { missing.append("DELETE") }
-        if case .anonymize(let masks) = rule.action {
-            let masked = masks.compactMap { Dialect.shape($0.column, in: shape)?.name }
-            let columns = shape.columns.filter { !$0.canUpdate && masked.contains($0.name) }
-                .map(\.written).joined(separator: ", ")
-            if !columns.isEmpty { missing.append("UPDATE (\(columns))") }
-        }
-        guard !missing.isEmpty else { return }
-        let statement = "GRANT \(missing.joined(separator: ", ")) ON \(shape.grantee);"
-        problems.append("the role lacks privileges on '\(shape.name)'; run: \(statement)")
+        let grant = shape.grant(for: rule, Dialect.self) { $0 == false }
+        guard let grant else { return }
+        found.refuse("the role lacks privileges on '\(shape.name)'", remedy: grant)
     }
 
     private mutating func check(_ rule: TableRule, _ column: ColumnShape, _ shape: TableShape) {
@@ -147,8 +163,8 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
     private mutating func check(_ values: [String], of name: String, _ shape: TableShape) {
         guard let column = column(name, of: shape) else { return }
         let place = "column '\(column.name)' of table '\(shape.name)'"
-        problems += values.compactMap { Dialect.problem(ofValue: $0, in: column) }
-            .map { "\(place) \($0)" }.prefix(1)
+        let problem = values.lazy.compactMap { Dialect.problem(ofValue: $0, in: column) }.first
+        if let problem { found.refuse("\(place) \(problem)") }
     }
 
     /// Whether the column can hold ids inside its values, and what that costs.
@@ -165,9 +181,9 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         let types = isKnown ? elements : [rule.idType]
         let problems = types.map { Dialect.problem(of: inside, column, $0) }
         if !problems.contains(nil), let problem = problems.last ?? nil {
-            self.problems.append("\(place) \(problem)")
+            found.refuse("\(place) \(problem)")
         }
-        advice.append(
+        found.advice.append(
             "\(place) is searched for ids inside its values, so every purge reads the whole table"
         )
     }
@@ -176,7 +192,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
     {
         let others = rule.conditions.filter(\.isEqual).map(\.column) + rule.otherParts.map(\.column)
         guard !shape.isIndexed(column.name, beside: others) else { return }
-        advice.append(
+        found.advice.append(
             "column '\(column.name)' of table '\(shape.name)' has no index, so every purge reads"
                 + " the whole table; \(shape.index(on: column.name, Dialect.self)) mends that"
         )
@@ -187,7 +203,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         guard let shape = schema.table(hold.table),
             rules.contains(where: { $0.table == shape.name })
         else {
-            problems.append("table '\(hold.table)', which has held rows, has no rule")
+            found.refuse("table '\(hold.table)', which has held rows, has no rule")
             return
         }
         for condition in hold.conditions { check(condition.values, of: condition.column, shape) }
@@ -195,7 +211,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
 
     mutating func column(_ name: String, of shape: TableShape) -> ColumnShape? {
         let column = Dialect.shape(name, in: shape)
-        if column == nil { problems.append("table '\(shape.name)' has no column '\(name)'") }
+        if column == nil { found.refuse("table '\(shape.name)' has no column '\(name)'") }
         return column
     }
 
@@ -208,13 +224,13 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
     ) {
         let place = "column '\(column.name)' of table '\(shape.name)'"
         if !column.idTypes.contains(rule.idType) {
-            problems.append(
+            found.refuse(
                 "\(place) \(column.typeText), which \(setting) \"\(rule.idType.rawValue)\" never"
                     + " matches"
             )
         }
         if rule.idType == .text, let comparison = column.comparison {
-            advice.append("\(place) \(comparison); expunged compares byte for byte")
+            found.advice.append("\(place) \(comparison); expunged compares byte for byte")
         }
         if needsIndex { adviseIndex(rule, column, shape) }
     }
@@ -224,7 +240,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
             !column.units.contains(creation.unit)
         else { return }
         let fitting = column.units.map { "\"\($0.rawValue)\"" }.sorted().joined(separator: ", ")
-        problems.append(
+        found.refuse(
             "column '\(column.name)' of table '\(shape.name)' \(column.typeText), not"
                 + " \(creation.unit.rawValue)"
                 + (fitting.isEmpty ? "" : "; created_at_unit can be \(fitting)")
@@ -234,9 +250,9 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
     private mutating func checkMask(_ mask: ColumnMask, _ rule: TableRule, _ shape: TableShape) {
         guard let column = column(mask.column, of: shape) else { return }
         let place = "column '\(column.name)' of table '\(shape.name)'"
-        if column.isGenerated { problems.append("\(place) is generated and cannot be set") }
+        if column.isGenerated { found.refuse("\(place) is generated and cannot be set") }
         if column.isPrimaryKey {
-            problems.append("\(place) belongs to the primary key and cannot be anonymized")
+            found.refuse("\(place) belongs to the primary key and cannot be anonymized")
         }
         if mask.path != nil || rule.changesPart(mask) {
             checkPart(mask, rule, column, place)
@@ -245,7 +261,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         if let problem = Self.problem(of: mask.strategy, column)
             ?? Dialect.problem(of: mask.strategy, column, in: shape)
         {
-            problems.append("\(place) \(problem)")
+            found.refuse("\(place) \(problem)")
         }
     }
 
@@ -258,16 +274,16 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
     ) {
         if let path = mask.path, !rule.changesPart(mask) {
             if let problem = Dialect.problem(of: .json(path), column, .text) {
-                problems.append("\(place) \(problem)")
+                found.refuse("\(place) \(problem)")
             }
         }
         if column.isUnique {
-            problems.append("\(place) is unique, so a part of it cannot be changed")
+            found.refuse("\(place) is unique, so a part of it cannot be changed")
         }
         if case .anonymize(let masks) = rule.action,
             masks.contains(where: { $0.strategy == .hash || $0.strategy == .random })
         {
-            problems.append(
+            found.refuse(
                 "\(place): hash and random cannot stand in one rule with a change of a part; write"
                     + " two rules"
             )

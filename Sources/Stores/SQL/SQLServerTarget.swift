@@ -329,7 +329,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     func check(_ filter: RowFilter) async -> FilterAnswer {
         await answering(FilterAnswer.failure) { signal throws(SQLError) in
             let found = try diagnose(signal, [filter]).found
-            return found.problems.first.map { .refused($0) } ?? .accepted
+            return found.problems.first.map { .refused($0.description) } ?? .accepted
         }
     }
 
@@ -341,11 +341,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 let (found, plan) = try diagnose(signal)
                 try adopt(plan, since: begun, [])
                 if withOutages, plan != nil { await noteLooseRows() }
-                return TargetFindings(
-                    problems: found.problems,
-                    advice: found.advice,
-                    uncovered: found.uncovered
-                )
+                return found.findings
             } catch {
                 let isOutage = forget(after: error).failure != .misconfigured
                 return TargetFindings(problems: isOutage && !withOutages ? [] : [error.description])
@@ -363,19 +359,21 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         try session.checkServer(&found)
         var maker = SQLPlanMaker<Session.Dialect>(configuration.workRules(holds: holds), schema)
         let plan = maker.make()
-        found.problems += maker.problems
-        found.advice += maker.advice
+        found.add(maker.found)
         guard let plan else { return (found, nil) }
         for table in plan.tables {
-            try session.tryOut(table.statements, of: table.table, (table.root.sample, nil), &found)
+            found.section = maker.section(of: table.rule)
+            let shape = schema.table(table.table)
+            let grant = shape?.grant(for: table.rule, Session.Dialect.self) { $0 == nil }
+            let samples = (user: table.root.sample, key: BoundValue?.none)
+            try session.tryOut(table.statements, of: table.table, samples, &found, grant: grant)
+            guard let shape else { continue }
+            try session.checkTimes(table.rule, shape, at: clock.wall(), &found)
         }
         for key in plan.keys {
+            found.section = maker.section(of: key.rule)
             let samples = (key.root.sample, key.rule.valueType.sample)
             try session.tryOut(key.statements, of: key.table, samples, &found)
-        }
-        for table in plan.tables {
-            guard let shape = schema.table(table.table) else { continue }
-            try session.checkTimes(table.rule, shape, at: clock.wall(), &found)
         }
         do throws(SQLError) {
             for table in plan.tables {

@@ -185,7 +185,8 @@ extension SQLSession {
         _ statements: [String],
         of table: String,
         _ samples: (user: RootKey, key: BoundValue?),
-        _ found: inout SQLFindings
+        _ found: inout SQLFindings,
+        grant: String? = nil
     ) throws(SQLError) {
         let time = WallTime(unixMilliseconds: 0)
         var parameters = SQLParameters.of(samples.user, time: time)
@@ -200,7 +201,10 @@ extension SQLSession {
                     ? "the role may not SELECT, UPDATE or DELETE all of its rows (privileges or row"
                         + " security)"
                     : error.cause
-                found.problems.append("table '\(table)' cannot be worked on: \(reason)")
+                found.refuse(
+                    "table '\(table)' cannot be worked on: \(reason)",
+                    remedy: error.kind == .privilege ? grant : nil
+                )
                 return
             }
         }

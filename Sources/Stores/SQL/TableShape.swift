@@ -12,10 +12,13 @@ struct TableShape: Sendable {
     var holdsRows = true
     /// At a server, the end of a GRANT to who works here, such as `app.posts TO expunged`.
     var grantee = ""
+    /// The GRANT for the table's schema that is missing; empty where none is.
+    var schemaGrant = ""
     /// It is in a place where the coverage check looks.
     var isOwn = true
     var canSelect = true
-    var canDelete = true
+    /// `nil` where only trying it shows.
+    var canDelete: Bool?
     /// The role may lock rows (PostgreSQL 15, SELECT).
     var canLock = true
     /// PostgreSQL: partitions or inheriting tables may have rows of it.
@@ -40,6 +43,26 @@ struct TableShape: Sendable {
         var copy = self
         copy.reference = alias
         return copy
+    }
+
+    /// The statement that grants what a rule needs and `lacks` holds for; `nil` where that is
+    /// nothing. A privilege that only trying it shows is `nil`.
+    func grant<Dialect: SQLDialect>(
+        for rule: TableRule,
+        _ dialect: Dialect.Type,
+        _ lacks: (Bool?) -> Bool
+    ) -> String? {
+        var missing = lacks(canSelect) ? ["SELECT"] : []
+        if rule.action == .delete, lacks(canDelete) { missing.append("DELETE") }
+        if case .anonymize(let masks) = rule.action {
+            let masked = masks.compactMap { Dialect.shape($0.column, in: self)?.name }
+            let names = columns.filter { lacks($0.canUpdate) && masked.contains($0.name) }
+                .map(\.written).joined(separator: ", ")
+            if !names.isEmpty { missing.append("UPDATE (\(names))") }
+        }
+        let own = missing.isEmpty ? [] : ["GRANT \(missing.joined(separator: ", ")) ON \(grantee);"]
+        let all = ([schemaGrant].filter { !$0.isEmpty } + own).joined(separator: " ")
+        return all.isEmpty ? nil : all
     }
 
     /// No two rows have the same values in these columns.

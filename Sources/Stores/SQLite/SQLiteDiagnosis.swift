@@ -15,11 +15,18 @@ struct SQLiteDiagnosis {
             let schema = try Self.schema(reader)
             var maker = SQLPlanMaker<SQLiteDialect>(rules, schema)
             let made = maker.make()
-            (found.problems, found.advice) = (maker.problems, maker.advice)
+            found = maker.found
             guard let made else { return }
-            for table in made.tables { prepare(table.statements, of: table.table) }
-            for key in made.keys { prepare(key.statements, of: key.table) }
             for table in made.tables {
+                found.section = maker.section(of: table.rule)
+                prepare(table.statements, of: table.table)
+            }
+            for key in made.keys {
+                found.section = maker.section(of: key.rule)
+                prepare(key.statements, of: key.table)
+            }
+            for table in made.tables {
+                found.section = maker.section(of: table.rule)
                 guard let shape = schema.table(table.table) else { continue }
                 try checkValues(of: shape) { (diagnosis: inout SQLiteDiagnosis) throws(SQLError) in
                     if table.rule.via == nil, table.rule.inside == nil {
@@ -30,6 +37,7 @@ struct SQLiteDiagnosis {
                 }
             }
             for key in made.keys {
+                found.section = maker.section(of: key.rule)
                 guard let shape = schema.table(key.table) else { continue }
                 try checkValues(of: shape) { (diagnosis: inout SQLiteDiagnosis) throws(SQLError) in
                     try diagnosis.checkIDs(key.rule.valueRule, shape, setting: "value_type")
@@ -82,7 +90,7 @@ struct SQLiteDiagnosis {
                 if reason.hasPrefix("unsafe use of") {
                     reason += " in a trigger (triggers = \"trusted\" allows it)"
                 }
-                found.problems.append(
+                found.refuse(
                     "table '\(table)' cannot be worked on with the present schema: \(reason)"
                 )
                 return
@@ -120,7 +128,7 @@ struct SQLiteDiagnosis {
                 "column '\(rule.column)' of table '\(table.name)' holds \(kind), which \(setting)"
                 + " \"\(rule.idType.rawValue)\" never matches"
             if isWrong {
-                found.problems.append(fact)
+                found.refuse(fact)
             } else {
                 found.advice.append("\(fact); a request that may mean such a row stays open")
             }

@@ -6,14 +6,15 @@ package import Lifecycle
 extension SQLiteTarget {
     /// What `PRAGMA auto_vacuum` answers for INCREMENTAL.
     private static let incrementalMode = 2
-    private static let vacuumProblem =
+    private static let vacuumProblem = TargetProblem(
         "vacuum = \"incremental\" needs a database with PRAGMA auto_vacuum = INCREMENTAL"
+    )
 
     /// Makes the plan that leaves those rows alone, and drops it.
     package func check(_ filter: RowFilter) async -> FilterAnswer {
         await answering(FilterAnswer.failure) {
             let problems = try await examine([filter]).found.problems
-            return problems.first.map { .refused($0) } ?? .accepted
+            return problems.first.map { .refused($0.description) } ?? .accepted
         }
     }
 
@@ -27,10 +28,11 @@ extension SQLiteTarget {
 
     /// Compares the configuration with the live schema; another program's lock is an outage.
     package func inspect(withOutages: Bool) async -> TargetFindings {
-        var (problems, advice) = SQLiteDirectory.inspect(path: configuration.path)
+        let directory = SQLiteDirectory.inspect(path: configuration.path)
+        var (problems, advice) = (directory.problems.map { TargetProblem($0) }, directory.advice)
         // Opening it would make a file wherever the service happens to stand.
         guard configuration.path.hasPrefix("/"), problems.isEmpty else {
-            return TargetFindings(problems: problems, advice: advice)
+            return TargetFindings(found: problems, advice: advice)
         }
         var isLocked = false
         var uncovered: [CoverageFinding] = []
@@ -51,14 +53,14 @@ extension SQLiteTarget {
             let error = SQLError(error, target: name)
             forget(after: error)
             isLocked = error.kind == .busy || error.kind == .timeout
-            problems.append(error.description)
+            problems.append(TargetProblem(error.description))
         }
         if let refusal = newRefusal() {
-            problems.append(refusal)
+            problems.append(TargetProblem(refusal))
             isLocked = false
         }
         if isLocked && !withOutages { problems = [] }
-        return TargetFindings(problems: problems, advice: advice, uncovered: uncovered)
+        return TargetFindings(found: problems, advice: advice, uncovered: uncovered)
     }
 
     private func newRefusal() -> String? {

@@ -85,7 +85,10 @@ import Testing
         #expect(await target.diagnose().map { $0.contains("does not exist") } == [true])
         try grant("SELECT ON \(app.database).t")
         let words = "may not SELECT, UPDATE or DELETE"
-        #expect(await target.diagnose().map { $0.contains(words) } == [true])
+        let refused = await target.inspect(withOutages: true).problems
+        #expect(refused.map { $0.text.contains(words) } == [true])
+        let place = "`\(app.database)`.`t` TO 'limited'@'localhost';"
+        #expect(refused.map(\.remedy) == ["GRANT DELETE ON \(place)"])
         #expect(await target.purge([order("x")]) == [.failure(.misconfigured)])
         try grant("DELETE ON \(app.database).t")
         let found = await target.inspect(withOutages: true)
@@ -98,7 +101,7 @@ import Testing
         // One column is enough for a mask.
         try app.sql("REVOKE DELETE ON t FROM limited@localhost")
         let masking = app.target(app.plan([Self.mask("m", .random)], user: "limited"))
-        let statement = "GRANT UPDATE (`m`) ON `\(app.database)`.`t` TO 'limited'@'localhost';"
+        let statement = "GRANT UPDATE (`m`) ON \(place)"
         #expect(
             await masking.diagnose() == ["the role lacks privileges on 't'; run: \(statement)"]
         )
@@ -109,6 +112,16 @@ import Testing
         try grant("SELECT ON \(app.database).*")
         let all = await masking.inspect(withOutages: true).uncovered
         #expect(!all.contains(where: \.isUnread))
+    }
+
+    @Test("a GRANT names a user with @ in its name")
+    func userWithAt() async throws {
+        let app = try MySQLFixture("CREATE TABLE t(id int PRIMARY KEY, u varchar(40), KEY (u))")
+        try app.sql("CREATE USER IF NOT EXISTS 'an@app'@localhost")
+        try app.sql("GRANT SELECT ON \(app.database).t TO 'an@app'@localhost")
+        let found = await app.target(app.plan([rule], user: "an@app")).inspect(withOutages: true)
+        let grant = "GRANT DELETE ON `\(app.database)`.`t` TO 'an@app'@'localhost';"
+        #expect(found.problems.map(\.remedy) == [grant])
     }
 
     @Test("a table that no rule can be about is looked through all the same")

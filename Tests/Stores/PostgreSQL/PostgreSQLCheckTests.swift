@@ -88,6 +88,11 @@ import Testing
             return
         }
         #expect(unread.contains { $0.isUnread && $0.reason.contains("may not SELECT") })
+        try app.sql("REVOKE USAGE ON SCHEMA \(app.schema) FROM eraser")
+        let usage = "GRANT USAGE ON SCHEMA \(app.schema) TO eraser;"
+        let remedies = await target.inspect(withOutages: true).problems.map(\.remedy)
+        #expect(remedies == ["\(usage) GRANT SELECT, DELETE ON \(app.schema).t TO eraser;"])
+        try app.sql("GRANT USAGE ON SCHEMA \(app.schema) TO eraser")
         try app.sql("GRANT SELECT, DELETE ON t TO eraser")
         let found = await target.inspect(withOutages: true)
         #expect(found.problems == [])

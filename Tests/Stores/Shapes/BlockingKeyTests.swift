@@ -187,7 +187,7 @@ struct BlockingKeyTests {
             #expect(answer.first?.isBlockedByKey == true, "\(answer)")
         case .mysql:
             #expect(found.problems.count == 1)
-            #expect(found.problems.allSatisfy { $0.contains(Self.circleRemedy) })
+            #expect(found.problems.allSatisfy { $0.text.contains(Self.circleRemedy) })
             #expect(answer == [.failure(.misconfigured)])
         }
     }

@@ -36,7 +36,7 @@ struct RuleSuggestion: Sendable {
         let rules = WorkRules(tables: made.rules.map(\.rule))
         var maker = SQLPlanMaker<Dialect>(rules, schema)
         _ = maker.make()
-        made.problems = maker.problems
+        made.problems = maker.found.problems.map(\.description)
         made.gaps += maker.blocking.filter(\.isOfOwnRows).map(\.sentence)
         return made.toml
     }
