@@ -120,11 +120,26 @@ struct CoverageReportTests {
         #expect(report.questions.last?.name == "100 more")
     }
 
-    @Test func `columns with few numbers stay apart, and are one question`() {
-        let reason = "may hold ids of users: every number is one, of fewer than ten"
-        let (few, other) = ([Self.open("a.x", reason), Self.open("b.y", reason)], Self.open("c.z"))
-        let report = CoverageReport(few + [other], TargetFindings(problems: []))
-        #expect(report.unmapped == few + [other])
-        #expect(report.questions.map(\.name) == ["c.z", "a.x, b.y"])
+    @Test func `columns with one question stay apart, and are asked once`() {
+        let asked = { (name: String, question: CoverageQuestion) in
+            CoverageFinding(
+                name: name,
+                reason: "of its own",
+                isCovered: false,
+                question: question
+            )
+        }
+        let few = [asked("a.x", .fewNumbers), asked("b.y", .fewNumbers)]
+        let tenants = [asked("a.t", .sameColumn("t")), asked("b.t", .sameColumn("t"))]
+        let others = [asked("a.u", .sameColumn("u")), Self.open("c.z")]
+        let report = CoverageReport(few + tenants + others, TargetFindings(problems: []))
+        #expect(report.unmapped == few + tenants + others)
+        #expect(report.questions.map(\.name) == ["a.t, b.t", "a.u", "c.z", "a.x, b.y"])
+        #expect(
+            report.questions.map(\.reason) == [
+                CoverageQuestion.sameColumn("t").reason, "of its own", "named so",
+                CoverageQuestion.fewNumbers.reason,
+            ]
+        )
     }
 }

@@ -36,8 +36,8 @@ struct CoverageReport: Equatable {
         let unmapped =
             blocking.filter(isNew)
             + open.map { finding in
-                let sentence = inspected.advice.first(where: finding.isNamed)
-                return CoverageFinding.open(finding.name, sentence ?? finding.reason)
+                inspected.advice.first(where: finding.isNamed).map { .open(finding.name, $0) }
+                    ?? finding
             }
         sampled = (inspected.uncovered + found).filter { $0.isSample && isNew($0) }
         let known = blocking.filter { !isNew($0) }.map(\.reason)
@@ -49,14 +49,15 @@ struct CoverageReport: Equatable {
         self.unmapped = unmapped
     }
 
-    /// What a person is asked: all columns with few numbers are one question, and so are those
-    /// that are too many to read.
+    /// What a person is asked, see ``CoverageFinding/question``; what is more than a person reads
+    /// is counted.
     var questions: [CoverageFinding] {
-        let few = unmapped.filter(\.isFew)
-        var asked = unmapped.filter { !$0.isFew }
-        if let first = few.first {
-            let names = few.map(\.name).joined(separator: ", ")
-            asked.append(.open(names, first.reason))
+        let asked = unmapped.questions(by: \.question).map { group in
+            guard group.count > 1, let question = group[0].question else { return group[0] }
+            return CoverageFinding.open(
+                group.map(\.name).joined(separator: ", "),
+                question.reason
+            )
         }
         let restCount = asked.count - Self.questionsMax
         guard restCount > 0 else { return asked }

@@ -82,7 +82,7 @@ struct SchemaCoverage {
                 id ?? (isPersonal ? personalFinding(of: column, in: table, rules, goes: goes) : nil)
             let held = heldFinding(of: column, in: table, rules)
             let isLeft = held?.isCovered == false
-            let isWeak = held?.reason == ValueHolder.few && named != nil
+            let isWeak = held?.question == .fewNumbers && named != nil
             guard let finding = isLeft && !isWeak ? held : named ?? held else { continue }
             found.append(finding)
         }
@@ -103,7 +103,12 @@ struct SchemaCoverage {
             $0.column.lowercased() == column.lowercased() && $0.conditions.isEmpty
         }
         let isCovered = isOfRule || isKey(column, of: table) || !holder.isLeft
-        return CoverageFinding(name: holder.name, reason: holder.reason, isCovered: isCovered)
+        return CoverageFinding(
+            name: holder.name,
+            reason: holder.reason,
+            isCovered: isCovered,
+            question: holder.question
+        )
     }
 
     private func isNamed(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
@@ -238,9 +243,6 @@ struct SchemaCoverage {
 }
 
 extension CoverageFinding {
-    /// Columns with few numbers are one question.
-    package var isFew: Bool { reason == ValueHolder.few }
-
     /// Whether advice about a foreign key names the column, with the rule that it needs.
     package func isNamed(in advice: String) -> Bool {
         guard let column = ParentColumn(name) else { return false }

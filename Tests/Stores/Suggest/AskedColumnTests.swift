@@ -65,8 +65,8 @@ struct AskedColumnTests {
                 "invites.address: holds 'user_emails.email' in 2 of 2 sampled rows",
                 "posts.raw: mentions users as @{users.nickname} in 1 of 3 sampled rows; mentions"
                     + " users as @{users.full_name} in 1 of 3 sampled rows",
-                "posts.modifierid: \(ValueHolder.few)",
-                "recipients.type_id: \(ValueHolder.few)",
+                "posts.modifierid: \(CoverageQuestion.fewNumbers.reason)",
+                "recipients.type_id: \(CoverageQuestion.fewNumbers.reason)",
             ]
         )
     }
@@ -115,7 +115,7 @@ struct AskedColumnTests {
             "DECIDE: 'invites.address' holds 'user_emails.email' in 2 of 2 sampled rows.",
             "DECIDE: 'posts.raw' mentions users as @{users.nickname} in 1 of 3 sampled rows;",
             "'modifierid' is no foreign key; 2 of 3 sampled values are ids of users. DECIDE: is it",
-            "DECIDE: 'recipients.type_id' \(ValueHolder.few).",
+            "DECIDE: 'recipients.type_id' \(CoverageQuestion.fewNumbers.reason).",
             "DECIDE: 'name', 'email' sound personal",
         ] {
             #expect(text.contains(words), "\(made.text)")

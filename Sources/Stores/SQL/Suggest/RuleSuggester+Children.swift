@@ -104,7 +104,8 @@ extension RuleSuggester {
         } else {
             note(
                 gap: "'\(child.name).\(column)' leads back to '\(via.table)' and cannot be NULL:"
-                    + " rows there cannot be deleted while it does"
+                    + " rows there cannot be deleted while it does",
+                about: [child.name]
             )
         }
     }
@@ -144,7 +145,8 @@ extension RuleSuggester {
         else {
             note(
                 gap: "'\(child.name).\(typed.column)' refers to rows of '\(typed.type.table)' that"
-                    + " go, but no rule can follow it: the types differ"
+                    + " go, but no rule can follow it: the types differ",
+                about: [child.name]
             )
             return
         }

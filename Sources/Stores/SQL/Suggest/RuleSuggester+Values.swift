@@ -145,17 +145,18 @@ extension RuleSuggester {
                 let isReference = references.contains {
                     $0.column == column.name && !$0.isByName
                 }
-                let unsure =
-                    suggester.mentions(rows, column.name)
-                    + (isReference ? [] : suggester.mayHold(rows, column.name, in: shape))
+                let numbers =
+                    isReference ? [] : suggester.mayHold(rows, column.name, in: shape)
+                let unsure = suggester.mentions(rows, column.name) + numbers.map { $0.text }
                 let isLeft = !left.isEmpty || !unsure.isEmpty
                 guard isLeft || shape.name != user.table && !found.isEmpty else { return nil }
-                let reasons = found.filter { !isLeft || left.contains($0.value) }
+                let reasons = found.filter { !isLeft || left.contains($0.value) }.map { $0.text }
                 return ValueHolder(
                     table: shape.name,
                     column: column.name,
-                    reason: (reasons.map { $0.text } + unsure).joined(separator: "; "),
-                    isLeft: isLeft
+                    reason: (reasons + unsure).joined(separator: "; "),
+                    isLeft: isLeft,
+                    question: reasons.count + unsure.count == 1 ? numbers.first?.question : nil
                 )
             }
         }
@@ -196,8 +197,6 @@ extension RuleSuggester {
         return found
     }
 
-    private static let maybeIDs = "may hold ids of users"
-
     /// Words for users whom texts of others name as `@anna`.
     private func mentions(_ sampled: TableSample, _ column: String) -> [String] {
         sampled.leftMentions(in: column).sorted { $0.key < $1.key }.map { value, rows in
@@ -213,26 +212,29 @@ extension RuleSuggester {
         _ sampled: TableSample,
         _ column: String,
         in shape: TableShape
-    ) -> [String] {
+    ) -> [(text: String, question: CoverageQuestion?)] {
         let isKeyed = shape.foreignKeys.contains { $0.childColumns.contains(column) }
         guard !isKeyed else { return [] }
         let type = shape.typeColumn(of: column)
         let found = sampled.leftNumbers(in: column).filter {
             type != nil || mayRefer($0, column, in: shape)
         }
-        guard found.isEmpty || !found.allSatisfy(\.isFew) else { return [ValueHolder.few] }
+        guard found.isEmpty || !found.allSatisfy(\.isFew) else {
+            return [(CoverageQuestion.fewNumbers.reason, .fewNumbers)]
+        }
         if let type {
             let isSure = sample.distinct.contains(0)
             let rows = sampled.leftIDs(in: column, beside: type, user)
             guard rows > 0, isSure || !found.isEmpty else { return [] }
             let share = Self.share(rows, of: sampled.count(column).sampled)
             let verb = isSure ? "holds" : "may hold"
-            return ["\(verb) ids of users \(share) whose '\(type)' names no other table"]
+            return [("\(verb) ids of users \(share) whose '\(type)' names no other table", nil)]
         }
         return found.map { numbers in
             let place = numbers.path.isEmpty ? "" : " at \(numbers.path)"
             let rows = Set(numbers.ids.map { $0.row }).count
-            return "\(Self.maybeIDs)\(place) \(Self.share(rows, of: numbers.rows))"
+            let text = "may hold ids of users\(place) \(Self.share(rows, of: numbers.rows))"
+            return (text, numbers.path.isEmpty ? .sameColumn(column) : nil)
         }
     }
 
@@ -243,21 +245,21 @@ extension RuleSuggester {
             return holder.isLeft
                 && !own.contains { $0.rule.column == holder.column && $0.rule.conditions.isEmpty }
         }
-        let (few, others) = (left.filter(\.isFew), left.filter { !$0.isFew })
-        // One column of many tables, such as that of a tenant, is one question.
-        let groups = Self.grouped(others) { holder in
-            let isNumber = holder.reason.hasPrefix(Self.maybeIDs + " in ")
-            return isNumber ? holder.column : "\(holder.name) \(holder.reason)"
-        }
-        for same in groups + [few] where !same.isEmpty {
-            let (first, isFew) = (same[0], same[0].isFew)
-            note(
-                gap: same.count == 1 || isFew
-                    ? "\(Self.list(same.map(\.name))) \(first.reason). Mask the column, delete the"
-                        + " rows by another rule, or keep them with a reason."
-                    : "'\(first.column)' of \(same.count) tables \(Self.maybeIDs), if it is not"
-                        + " that of a tenant or the like: \(Self.list(same.map(\.table)))."
-            )
+        for same in left.questions(by: \.question) {
+            let (tables, names) = (same.map(\.table), Self.list(same.map(\.name)))
+            if same.count > 1, case .sameColumn(let column)? = same[0].question {
+                let reason = CoverageQuestion.sameColumn(column).reason
+                note(
+                    gap: "'\(column)' of \(same.count) tables \(reason): \(Self.list(tables)).",
+                    about: tables
+                )
+            } else {
+                note(
+                    gap: "\(names) \(same[0].reason). Mask the column, delete the rows by another"
+                        + " rule, or keep them with a reason.",
+                    about: tables
+                )
+            }
         }
     }
 
@@ -275,7 +277,8 @@ extension RuleSuggester {
             note(
                 gap: "'\(shape.name).\(column.name)' holds values of users at further places, too."
                     + " They are not printed, since their names may be personal. Look at the"
-                    + " values, and write a rule for each such place."
+                    + " values, and write a rule for each such place.",
+                about: [shape.name]
             )
         }
     }
@@ -353,16 +356,13 @@ extension RuleSuggester {
 
 /// A column in which values of users were found.
 struct ValueHolder: Sendable {
-    /// The ``reason`` of columns with few numbers, which are one question.
-    static let few = "may hold ids of users: every number is one, of fewer than ten"
-
     let table: String
     let column: String
     /// Such as `holds 'users.id' in 12 of 300 sampled rows`.
     let reason: String
     /// Values of users stay there when these go.
     let isLeft: Bool
+    let question: CoverageQuestion?
 
     var name: String { "\(table).\(column)" }
-    var isFew: Bool { reason == Self.few }
 }

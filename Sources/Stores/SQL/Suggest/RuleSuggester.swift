@@ -18,6 +18,8 @@ struct RuleSuggester {
     /// Tables whose rows go with those of another by the database.
     private(set) var cascaded: [String: String] = [:]
     private(set) var gaps: [String] = []
+    /// Tables that the gaps are about.
+    private var questioned: Set<String> = []
     /// Tables in which a value may be cleared in rows of others.
     private(set) var clearing: Set<String> = []
     /// Polymorphic references, by the table that holds them.
@@ -82,7 +84,7 @@ struct RuleSuggester {
         made.rules += own.filter { $0.rule.action == .delete }
         made.gaps = gaps
         let bare = schema.tables.filter { $0.isOwn && rules[$0.name] == nil }
-        made.uncovered = Self.grouped(bare) { reason(for: $0) }
+        made.uncovered = bare.grouped { reason(for: $0) }
             .map { (table: $0.map(\.name).joined(separator: ", "), reason: reason(for: $0[0])) }
         let rows = sample.tables.values.map(\.rows.count).reduce(0, +)
         let count = schema.tables.count { $0.isOwn }
@@ -117,7 +119,8 @@ struct RuleSuggester {
         if rule.action == .delete, !owned, !deleted.contains(table) { deleted.append(table) }
     }
 
-    mutating func note(gap: String) {
+    mutating func note(gap: String, about tables: [String]) {
+        questioned.formUnion(tables)
         if !gaps.contains(gap) { gaps.append(gap) }
     }
 
@@ -136,7 +139,7 @@ struct RuleSuggester {
             guard let parent = cascaded[table] else { break }
             table = parent
         }
-        note(gap: question)
+        note(gap: question, about: [table])
     }
 
     /// The polymorphic references of a table.
@@ -353,7 +356,8 @@ struct RuleSuggester {
         guard isNullable([column], in: shape) else {
             note(
                 gap: "'\(shape.name).\(column)' refers to another user and cannot be NULL: a user"
-                    + " to whom others refer cannot be deleted"
+                    + " to whom others refer cannot be deleted",
+                about: [shape.name]
             )
             return
         }
@@ -375,7 +379,7 @@ struct RuleSuggester {
         let personal = PersonalNames.personal(of: table.columns.map(\.name))
         let sound = personal.count == 1 ? "sounds" : "sound"
         let named = personal.isEmpty ? "" : "; DECIDE: \(Self.list(personal)) \(sound) personal"
-        guard !gaps.contains(where: { $0.contains("'\(table.name).") }) else {
+        guard !questioned.contains(table.name) else {
             return "see the questions above" + named
         }
         guard let sampled = sample.tables[table.name] else {
@@ -394,16 +398,6 @@ struct RuleSuggester {
         }
         return "no key leads to a user, and its \(rows) \(count == 1 ? "holds" : "hold") no value"
             + " that can only be a user's" + named
-    }
-
-    /// Those that have one text together, in the order of the first of each.
-    static func grouped<Item>(_ items: [Item], by text: (Item) -> String) -> [[Item]] {
-        var places: [String: Int] = [:]
-        return items.reduce(into: []) { groups, item in
-            let place = places[text(item), default: groups.count]
-            places[text(item)] = place
-            if place == groups.count { groups.append([item]) } else { groups[place].append(item) }
-        }
     }
 
     static func list(_ names: [String]) -> String {

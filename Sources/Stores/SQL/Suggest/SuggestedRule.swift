@@ -58,9 +58,9 @@ struct RuleSuggestion: Sendable {
         var lines: [String] = []
         lines += Self.comment("User table: '\(user.table)' by '\(user.column)'; \(user.reason).")
         if !extent.isEmpty { lines += Self.comment(extent) }
-        let asked = RuleSuggester.grouped(
-            rules.flatMap { rule in rule.decisions.map { (question: $0, rule: rule.rule) } }
-        ) { $0.question }
+        let asked = rules.flatMap { rule in
+            rule.decisions.map { (question: $0, rule: rule.rule) }
+        }.grouped { $0.question }
         let decisions =
             asked.count + gaps.count + uncovered.count { $0.reason.contains("DECIDE:") }
         let times = decisions == 1 ? "once" : "\(decisions) times"
