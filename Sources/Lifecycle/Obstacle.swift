@@ -8,7 +8,7 @@ package struct Obstacle: Hashable, Sendable {
         case constraint = "blocked_by_constraint"
         /// The service lacks a permission in one place, or a file is immutable.
         case permission = "blocked_by_permission"
-        /// A column stores the user id otherwise than the request writes it.
+        /// A column spells the user id, or another value that finds rows, otherwise.
         case spelling = "other_spelling"
         /// Rows or objects are dated later than now: the clock is behind, or the time is wrong.
         case future = "dated_in_future"
@@ -63,7 +63,7 @@ package struct Obstacle: Hashable, Sendable {
         return switch kind {
         case .remaining: "\(located) are there again after each purge"
         case .locked: "\(located) \(count == 1 ? "is" : "are") locked by another transaction"
-        case .spelling: "\(located) spells the id otherwise"
+        case .spelling: "\(located) spells the value otherwise"
         case .future: "\(located) has a time in the future: correct the clock or the time"
         case .foreignKey, .trigger, .constraint, .permission:
             cause.map { "\(located): \($0)" } ?? located

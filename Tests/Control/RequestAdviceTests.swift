@@ -92,7 +92,11 @@ extension ControlSuite {
             var request = Samples.request(.parked, detail: "on_hold")
             request.heldBy = [held]
             let line = "held by: \(held); release with: expungectl release \(end)"
-            #expect(RequestAdvice(request).lines.contains(line))
+            let lines = RequestAdvice(request).lines
+            #expect(lines.contains(line))
+            // A hold of the request's own is in no other list.
+            let command = "expungectl show \(Samples.requestID)"
+            #expect(lines.first == "waits for: the end of a hold; see: \(command)")
         }
 
         @Test(

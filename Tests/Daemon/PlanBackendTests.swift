@@ -34,7 +34,7 @@ private struct UnplannedStore: StubTarget {
             (.misconfigured, .planRefused, "target 'app-db': misconfigured"),
             (
                 .blocked(Obstacle(.spelling, at: "users", name: "id")), .planRefused,
-                "other_spelling: column 'id' of 'users' spells the id otherwise"
+                "other_spelling: column 'id' of 'users' spells the value otherwise"
             ),
         ]
     )

@@ -68,7 +68,11 @@ package struct WireStep: WireObject, Codable, Hashable {
         .optional("target", .text, "The target it works at."),
         .required("state", .choice(of: StepState.self), "How far it is."),
         .required("attempts", .integer, "Calls so far, the check of a token included."),
-        .optional("verdict", .text, "What it found or did."),
+        .optional(
+            "verdict",
+            .text,
+            "What it found or did; `\(halfApproved)`: the first of two operators approved the plan."
+        ),
         .optional("last_error", .text, "A code, and the answer: why the last attempt failed."),
         .optional(
             "answer",

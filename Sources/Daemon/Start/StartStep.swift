@@ -11,13 +11,12 @@ enum StartStep: CaseIterable, Sendable {
     case sockets
 
     func run<T>(_ body: () async throws -> T) async throws(StartProblem) -> T {
-        do { return try await body() } catch { throw StartProblem(step: self, error: error) }
+        do { return try await body() } catch { throw StartProblem(error: error) }
     }
 }
 
 /// Why a start ended.
 struct StartProblem: Error, CustomStringConvertible {
-    let step: StartStep
     let error: any Error
     var description: String { "\(error)" }
 }

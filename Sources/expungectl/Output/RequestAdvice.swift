@@ -94,7 +94,7 @@ struct RequestAdvice {
         case .providerPaused: "a provider that is paused; see: expungectl providers"
         case .targetPaused: "a store that is paused; see: expungectl targets"
         case .vaultSealed: "the vault key; see: expungectl vault"
-        case .onHold: "the end of a hold; see: expungectl holds"
+        case .onHold: "the end of a hold; see: expungectl show \(id)"
         case .awaitingApproval:
             (request.steps.contains { $0.verdict == WireStep.halfApproved }
                 ? "an approval, given by 1 of 2 operators" : "an approval")
@@ -196,7 +196,8 @@ struct RequestAdvice {
         case .trigger: "change the trigger, or remove what it protects"
         case .constraint: "choose another strategy for the column, which violates the constraint"
         case .permission: "grant the permission; if a file is immutable: chattr -i FILE"
-        case .spelling: "submit the id as the column has it, or correct those rows"
+        case .spelling:
+            "if the column has user ids, submit the id as it stands there; else correct those rows"
         case .future: "correct the clock of the machine, or the dates of those rows"
         case .remaining: "stop the trigger or program that writes the rows again"
         case .locked: "end the transaction that has locked them; the request continues within 30 s"

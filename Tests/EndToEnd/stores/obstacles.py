@@ -198,7 +198,7 @@ def named(checks, stage, town, users):
         "key": ("app-db", "blocked_by_foreign_key", "foreign key 'payer' of 'invoices'"),
         "trigger": ("app-db", "blocked_by_trigger", "trigger 'blocked_posts' of 'posts'"),
         "file": ("files", "blocked_by_permission", "permission of '{user_id}'"),
-        "spelling": ("app-db", "other_spelling", "column 'player' of 'scores' spells the id otherwise"),
+        "spelling": ("app-db", "other_spelling", "column 'player' of 'scores' spells the value otherwise"),
     }
     for word, what in expected.items():
         user = users[word]
