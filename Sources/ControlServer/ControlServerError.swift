@@ -1,4 +1,4 @@
-import Glibc
+import Encoding
 
 /// Why the control server cannot listen.
 package struct ControlServerError: Error, Sendable, CustomStringConvertible {
@@ -23,7 +23,7 @@ package struct ControlServerError: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        let cause = errorNumber.map { ": \(unsafe String(cString: strerror($0)))" } ?? ""
+        let cause = errorNumber.map { ": \(ErrorNumber($0))" } ?? ""
         let hint =
             kind == .group
             ? "\nhint: make the service's user a member of that group, in a container by"

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Encoding
 import Glibc
 import NIOCore
 import NIOPosix
@@ -83,8 +84,7 @@ extension RemoteClient {
             if let first = failure.connectionErrors.first { return reason(first.error, port) }
             return "the name cannot be resolved"
         case let failure as IOError:
-            let text = unsafe strerror(failure.errnoCode).map { unsafe String(cString: $0) }
-            return "\(text?.lowercased() ?? "error \(failure.errnoCode)") at port \(port)"
+            return "\(ErrorNumber(failure.errnoCode)) at port \(port)"
         case ChannelError.connectTimeout: return "no connection in time at port \(port)"
         default: return "no connection"
         }

@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 package import Lifecycle
 package import NIOCore
@@ -48,7 +49,7 @@ package struct MailTransport: Sendable {
         }
         var status = stat()
         guard unsafe stat(program, &status) == 0, unsafe access(program, X_OK) == 0 else {
-            return "'\(program)' cannot be run: \(Self.lastError)"
+            return "'\(program)' cannot be run: \(ErrorNumber.current)"
         }
         // NoNewPrivileges= of the unit makes the kernel ignore these bits (prctl(2)).
         let needed = [program] + (program == "/usr/sbin/sendmail" ? Self.helpers : [])
@@ -60,10 +61,6 @@ package struct MailTransport: Sendable {
 
     /// What the sendmails of Postfix and nullmailer run.
     private static let helpers = ["/usr/sbin/postdrop", "/usr/sbin/nullmailer-queue"]
-
-    private static var lastError: String {
-        unsafe strerror(errno).map { unsafe String(cString: $0).lowercased() } ?? "error \(errno)"
-    }
 
     /// By the codes of sysexits.h(3), which every sendmail uses.
     static func result(of outcome: SendmailRunner.Outcome) -> SendResult {

@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 package import Lifecycle
 

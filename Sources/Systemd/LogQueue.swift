@@ -1,4 +1,5 @@
 import CLinux
+import Encoding
 import Glibc
 import Lifecycle
 import Logging

@@ -1,4 +1,5 @@
 import CSystemd
+import Encoding
 import Glibc
 
 /// The listening sockets that systemd opened for us: none, or `control`, `submit` and, unless its

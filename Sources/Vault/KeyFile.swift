@@ -1,3 +1,4 @@
+import Encoding
 internal import Engine
 internal import Glibc
 
@@ -173,7 +174,6 @@ extension KeyFile {
 
     /// Reads `errno`, so it must come right after the call that failed.
     private static func systemError(_ action: String, _ place: String) -> VaultSetupError {
-        let cause = unsafe String(cString: strerror(errno)).lowercased()
-        return VaultSetupError(.system, action, at: place, cause)
+        VaultSetupError(.system, action, at: place, "\(ErrorNumber.current)")
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Encoding
 import Glibc
 import Lifecycle
 
@@ -20,9 +21,7 @@ struct InputFileError: Error, CustomStringConvertible {
 
     private var reason: String {
         switch kind {
-        case .unreadable:
-            unsafe strerror(errorNumber).map { unsafe String(cString: $0).lowercased() }
-                ?? "errno \(errorNumber)"
+        case .unreadable: "\(ErrorNumber(errorNumber))"
         case .empty: "there is nothing in it"
         case .tooLarge: "it is longer than what belongs there"
         }

@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 import Ledger
 
@@ -103,7 +104,7 @@ final class BackupFile {
     /// Reads `errno`, so it must come right after the call that failed.
     static func failure(_ verb: String, _ path: String) -> DaemonError {
         let isRefused = errno == EACCES || errno == EPERM
-        let cause = unsafe String(cString: strerror(errno)).lowercased()
+        let cause = ErrorNumber.current
         let hint = isRefused ? ["hint: run it as root, or as the user 'expunged'"] : []
         return DaemonError(.state, problems: ["cannot \(verb) '\(path)': \(cause)"] + hint)
     }

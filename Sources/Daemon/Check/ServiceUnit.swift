@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 
 /// The installed unit, as systemctl(1) shows it.
@@ -31,7 +32,7 @@ enum ServiceUnit {
             + ["--", programPath] + arguments
         let pointers = unsafe command.map { unsafe strdup($0) } + [nil]
         unsafe execvp("systemd-run", pointers)
-        throw DaemonError(.usage, "cannot run systemd-run: error \(errno)")
+        throw DaemonError(.usage, "cannot run systemd-run: \(ErrorNumber.current)")
     }
 
     /// The settings of `[Service]` that make user, directories and sandbox, in their order.

@@ -1,3 +1,4 @@
+import Encoding
 import Engine
 import Glibc
 import HTTP

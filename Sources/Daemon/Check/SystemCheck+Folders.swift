@@ -1,4 +1,5 @@
 import ControlServer
+import Encoding
 import Glibc
 import Lifecycle
 import Settings

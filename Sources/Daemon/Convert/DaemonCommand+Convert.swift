@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 import Settings
 import Systemd

@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 import Ledger
 
@@ -114,6 +115,6 @@ struct CheckpointFile: Sendable {
 
     /// Reads `errno`, so it must come right after the call that failed.
     private func failure(_ verb: String) -> DaemonError {
-        DaemonError(.state, "cannot \(verb) the checkpoint file '\(path)' (errno \(errno))")
+        DaemonError(.state, "cannot \(verb) the checkpoint file '\(path)' (\(ErrorNumber.current))")
     }
 }

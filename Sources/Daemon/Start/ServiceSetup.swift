@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 import Settings
 import Systemd
@@ -153,8 +154,7 @@ struct ServiceSetup {
     }
 
     private func failure(_ action: String, _ path: String) -> DaemonError {
-        let cause = unsafe String(cString: strerror(errno)).lowercased()
-        return refused("cannot \(action) '\(path)': \(cause)")
+        refused("cannot \(action) '\(path)': \(ErrorNumber.current)")
     }
 
     private func refused(_ problems: String...) -> DaemonError {

@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 import Storage
 
@@ -33,7 +34,7 @@ struct SpoolPlace: Sendable {
             .unopenable,
             "\(action) the spool directory",
             at: directory,
-            cause: "errno \(errno)"
+            cause: "\(ErrorNumber.current)"
         )
     }
 

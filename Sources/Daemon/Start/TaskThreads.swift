@@ -1,4 +1,5 @@
 import CExecutor
+import Encoding
 import Glibc
 
 /// The threads that run tasks: a small pool of our own, or the executor of the Swift runtime.
@@ -39,7 +40,8 @@ enum TaskThreads {
         )
         if answer == -ENOSYS { return .stock }
         guard answer == 0 else {
-            throw DaemonError(.state, "cannot start threads (no_resources): errno \(-answer)")
+            let cause = ErrorNumber(-answer)
+            throw DaemonError(.state, "cannot start threads (no_resources): \(cause)")
         }
         return .pool
     }

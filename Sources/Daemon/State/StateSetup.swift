@@ -1,4 +1,5 @@
 import CLinux
+import Encoding
 import Engine
 import Glibc
 import Lifecycle
@@ -168,7 +169,8 @@ struct CrashMarker: Sendable {
         let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
         let descriptor = unsafe open(path, flags, 0o600)
         guard descriptor >= 0 else {
-            throw DaemonError(.state, "cannot open the crash marker at '\(path)' (errno \(errno))")
+            let cause = ErrorNumber.current
+            throw DaemonError(.state, "cannot open the crash marker at '\(path)' (\(cause))")
         }
         lastEnd = Self.end(descriptor)
         // The descriptor stays open until the process ends: a handler may write to it at any time.
@@ -177,7 +179,7 @@ struct CrashMarker: Sendable {
         }
         // In front of that handler: a file that others cut short ends its own connection only.
         guard StateDatabase.surviveFaults() else {
-            throw DaemonError(.state, "cannot set up a handler for SIGBUS (errno \(errno))")
+            throw DaemonError(.state, "cannot set up a handler for SIGBUS (\(ErrorNumber.current))")
         }
     }
 

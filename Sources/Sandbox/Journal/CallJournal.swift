@@ -67,7 +67,7 @@ final class LogFile: Sendable {
         self.path = path
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw SandboxError(.file, cannot: "open log", at: path, cause: "errno \(errno)")
+            throw SandboxError(.file, cannot: "open log", at: path, cause: "\(ErrorNumber.current)")
         }
     }
 
@@ -78,7 +78,8 @@ final class LogFile: Sendable {
         line.append(UInt8(ascii: "\n"))
         let written = unsafe write(descriptor, line, line.count)
         guard written == line.count else {
-            throw SandboxError(.file, cannot: "write log", at: path, cause: "errno \(errno)")
+            let cause = "\(ErrorNumber.current)"
+            throw SandboxError(.file, cannot: "write log", at: path, cause: cause)
         }
     }
 }

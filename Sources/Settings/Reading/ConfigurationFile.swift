@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 
 /// Reads a configuration file that only root and the caller can have written.
@@ -75,8 +76,7 @@ package struct ConfigurationFile {
         if code == ENOENT, unsafe lstat(path, &status) == 0 {
             return refused(.unreadable, "the target of this symbolic link does not exist")
         }
-        let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-        return refused(.unreadable, "\(text.lowercased())")
+        return refused(.unreadable, "\(ErrorNumber(code))")
     }
 
     private func refused(

@@ -1,5 +1,5 @@
+import Encoding
 import Engine
-import Glibc
 package import Lifecycle
 
 /// Why the state database or the spool could not do what was asked.
@@ -63,10 +63,9 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
         self.cause = cause
     }
 
-    /// Of a system call (errno(3)); glibc's strerror(3) is safe in any thread since 2.32.
+    /// Of a system call (errno(3)).
     init(_ kind: Kind, _ action: String, at place: String, errno number: Int32) {
-        let text = unsafe strerror(number).map { unsafe String(cString: $0).lowercased() }
-        self.init(kind, action, at: place, cause: text ?? "errno \(number)")
+        self.init(kind, action, at: place, cause: "\(ErrorNumber(number))")
     }
 
     /// A row has a value that this program never writes.

@@ -21,7 +21,7 @@ package enum SpoolFile {
         group: gid_t? = nil
     ) throws(StorageError) {
         guard let path = SpoolConnection.realPath(path) else {
-            throw failure("find the directory", path, "errno \(errno)")
+            throw failure("find the directory", path)
         }
         removeDrafts(of: path)
         var status = stat()
@@ -34,7 +34,7 @@ package enum SpoolFile {
         } else if errno == ENOENT {
             try make(path, group)
         } else {
-            throw failure("examine the spool", path, "errno \(errno)")
+            throw failure("examine the spool", path)
         }
     }
 
@@ -70,7 +70,7 @@ package enum SpoolFile {
             O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
             0o600
         )
-        guard descriptor >= 0 else { throw failure("make the spool", path, "errno \(errno)") }
+        guard descriptor >= 0 else { throw failure("make the spool", path) }
         defer {
             close(descriptor)
             unsafe unlink(draft)
@@ -81,11 +81,11 @@ package enum SpoolFile {
             throw StorageError(error, "make the spool", at: WALFile.name(ofPath: path))
         }
         try settleMode(descriptor, path, group)
-        guard fsync(descriptor) == 0 else { throw failure("sync", path, "errno \(errno)") }
+        guard fsync(descriptor) == 0 else { throw failure("sync", path) }
         guard unsafe link(draft, path) == 0 else {
             // Another process was faster.
             if errno == EEXIST { return }
-            throw failure("name the spool", path, "errno \(errno)")
+            throw failure("name the spool", path)
         }
         try syncDirectory(of: path)
     }
@@ -136,7 +136,7 @@ package enum SpoolFile {
 
     private static func settleMode(_ path: String, _ group: gid_t?) throws(StorageError) {
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("open the spool", path, "errno \(errno)") }
+        guard descriptor >= 0 else { throw failure("open the spool", path) }
         defer { close(descriptor) }
         try settleMode(descriptor, path, group)
     }
@@ -152,23 +152,23 @@ package enum SpoolFile {
             status.st_nlink == 1
         else { throw failure("protect the spool", path, "it has a second name") }
         if let group, status.st_gid != group, fchown(descriptor, uid_t.max, group) != 0 {
-            throw failure("give the spool to its group", path, "errno \(errno)")
+            throw failure("give the spool to its group", path)
         }
         guard status.st_mode & 0o7777 != 0o660 || group.map({ $0 != status.st_gid }) ?? false else {
             return
         }
         guard fchmod(descriptor, 0o660) == 0 else {
-            throw failure("protect the spool", path, "errno \(errno)")
+            throw failure("protect the spool", path)
         }
     }
 
     private static func syncDirectory(of path: String) throws(StorageError) {
         let directory = String(path.dropLast(WALFile.name(ofPath: path).utf8.count))
         let descriptor = unsafe Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("open the directory", path, "errno \(errno)") }
+        guard descriptor >= 0 else { throw failure("open the directory", path) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else {
-            throw failure("sync the directory", path, "errno \(errno)")
+            throw failure("sync the directory", path)
         }
     }
 
@@ -176,7 +176,12 @@ package enum SpoolFile {
         Hexadecimal.text((0..<byteCount).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    private static func failure(_ action: String, _ path: String, _ cause: String) -> StorageError {
+    /// By default the last system call failed.
+    private static func failure(
+        _ action: String,
+        _ path: String,
+        _ cause: String = "\(ErrorNumber.current)"
+    ) -> StorageError {
         StorageError(.unopenable, action, at: WALFile.name(ofPath: path), cause: cause)
     }
 }

@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 package import Lifecycle
 
@@ -75,7 +76,7 @@ package struct FilesError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        let cause = errorNumber == 0 ? "" : ": errno \(errorNumber)"
+        let cause = errorNumber == 0 ? "" : ": \(ErrorNumber(errorNumber))"
         return "cannot purge target at '\(target)' (\(kind.rawValue))\(cause)"
     }
 }

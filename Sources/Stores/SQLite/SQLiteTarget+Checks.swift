@@ -1,4 +1,5 @@
 import CSQLiteGuard
+import Encoding
 package import Engine
 internal import Glibc
 package import Lifecycle
@@ -111,7 +112,7 @@ enum SQLiteDirectory {
         case ENOENT: "does not exist"
         case EROFS: "is read-only here (is it in ReadWritePaths= of the unit?)"
         case EACCES, EPERM: "may not be read and written by this user"
-        default: "cannot be used (errno \(errno))"
+        default: "cannot be used (\(ErrorNumber.current))"
         }
     }
 }

@@ -1,3 +1,4 @@
+import Encoding
 import Glibc
 import Lifecycle
 
@@ -23,7 +24,7 @@ final class CommitRecord {
         guard descriptor >= 0 else {
             throw PostgreSQLStateError(
                 .unopenable,
-                "the record of commits '\(path)' cannot be opened (errno \(errno))"
+                "the record of commits '\(path)' cannot be opened (\(ErrorNumber.current))"
             )
         }
     }

@@ -4,7 +4,7 @@ import Glibc
 package struct ErrorNumber: Equatable, CustomStringConvertible {
     let value: Int32
 
-    init(_ value: Int32) { self.value = value }
+    package init(_ value: Int32) { self.value = value }
 
     package static var current: ErrorNumber { ErrorNumber(errno) }
 
