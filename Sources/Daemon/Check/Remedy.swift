@@ -1,3 +1,4 @@
+import Engine
 import HTTP
 import Lifecycle
 import Settings
@@ -104,6 +105,12 @@ enum Remedy {
         }
     }
 
+    static func of(_ problem: TargetProblem, _ guide: String) -> String {
+        if let remedy = problem.remedy { return remedy }
+        guard problem.section != nil else { return of(text: problem.text, guide) }
+        return "correct the names in the rules, the schema or the grants; see \(guide)"
+    }
+
     /// By words of the reason, which a store or the system wrote.
     static func of(text: String, _ guide: String) -> String {
         let text = text.lowercased()
@@ -133,7 +140,6 @@ enum Remedy {
             ["not a database", "or an encrypted one", "malformed", "corrupt"],
             "name the right file, or restore it"
         ),
-        (["table '", "column '"], "correct the names in the rules, or change the schema"),
         (
             ["no such file", "does not exist", "is missing", "not found", "not a regular file"],
             "correct the path, or create what it names where the unit lets the service see it"

@@ -237,7 +237,7 @@ extension SystemCheck {
                 return Finding(
                     at: self.place(of: key, in: configuration) + ": \(key)",
                     problem.text,
-                    remedy: problem.remedy ?? Remedy.of(text: problem.text, guide)
+                    remedy: Remedy.of(problem, guide)
                 )
             }
         )

@@ -120,20 +120,30 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
         _ environment: StoreEnvironment
     ) throws -> Bool {
         guard let other = other as? Self else { return false }
-        return try place(environment).isDatabase(of: try other.place(environment))
+        return try databaseName(environment) == other.databaseName(environment)
     }
 
-    /// Where the connection string leads.
-    private func place(_ environment: StoreEnvironment) throws -> PostgreSQLPlace {
+    private func databaseName(_ environment: StoreEnvironment) throws -> String {
         let owner = environment.owner
         let conninfo = try environment.adapters.credential(conninfoCredential, of: owner)
-        guard let place = PostgreSQLPlace(conninfo, database: database) else {
+        guard let name = Self.databaseName(conninfo, database) else {
             throw StoreSetupError(
                 "credential '\(conninfoCredential)' must hold a connection string with"
                     + " dbname: without it a copy cannot be distinguished from the store"
             )
         }
-        return place
+        return name
+    }
+
+    /// The database that a connection string leads to, or `database` in its place; `nil` for a text
+    /// that names none: libpq would look for it in places that we do not know (PostgreSQL 15,
+    /// 34.1.2).
+    ///
+    /// Not the server: it has more names than anybody can compare (a socket, an address, an alias,
+    /// a port or host that is left out).
+    static func databaseName(_ conninfo: Secret, _ database: String?) -> String? {
+        let named = PostgreSQLConninfo.parse(conninfo)?.first { $0.key == "dbname" }?.value ?? ""
+        return named.isEmpty ? nil : database ?? named
     }
 }
 
@@ -143,28 +153,4 @@ extension ResidualPhrase {
         "dead rows, until VACUUM has passed and their space is written over, and the write-ahead"
             + " log, until it is recycled"
     )
-}
-
-/// The database that a connection string leads to, to tell a copy from the store.
-///
-/// Not the server: it has more names than anybody can compare (a socket, an address, an alias, a
-/// port or host that is left out).
-package struct PostgreSQLPlace: Hashable, Sendable {
-    private let database: String
-
-    /// Reads a connection string; `nil` for a text that is none, or names no database: libpq would
-    /// look for it in places that we do not know (PostgreSQL 15, 34.1.2).
-    ///
-    /// - Parameters:
-    ///   - conninfo: Secret.
-    ///   - database: In the place of the one that it names.
-    package init?(_ conninfo: Secret, database: String?) {
-        guard let given = PostgreSQLConninfo.parse(conninfo),
-            let named = given.first(where: { $0.key == "dbname" })?.value, !named.isEmpty
-        else { return nil }
-        self.database = database ?? named
-    }
-
-    /// Whether both may be one database.
-    package func isDatabase(of other: Self) -> Bool { self == other }
 }

@@ -71,7 +71,7 @@ extension SQLPlanMaker {
             return
         }
         if !parent.isUnique(names) {
-            if let key = composite(column.name, in: parent, given: names) {
+            if let key = schema.composite(column.name, in: parent, given: names) {
                 found.refuse(
                     "\(place): '\(column.name)' is one of the columns (\(key)) of a key of"
                         + " '\(parent.name)' and identifies no row; a foreign key of all of them is"
@@ -115,18 +115,24 @@ extension SQLPlanMaker {
         guard !rule.identifiesUser, rule.via == nil, !shape.isUnique([column.name]) else { return }
         let given =
             [column.name] + rule.conditions.map(\.column) + rule.otherParts.map(\.column)
-        guard let fact = ambiguity(column.name, in: shape, given: given) else { return }
+        guard let fact = schema.ambiguity(column.name, in: shape, given: given) else { return }
         found.refuse(
             "column '\(column.name)' of table '\(shape.name)' \(fact): other users can have the"
                 + " same value; complete the rule by id_template or where, or set"
                 + " identifies_user = true"
         )
     }
+}
 
-    private func ambiguity(_ name: String, in shape: TableShape, given: [String]) -> String? {
-        let isGiven = { (other: String) in given.contains { Dialect.isSame($0, other) } }
+extension SQLSchema {
+    /// Why rows of other users can have the same value in a column; `nil` where it is one user's.
+    ///
+    /// - Parameter given: What a rule names besides, the column included.
+    func ambiguity(_ name: String, in shape: TableShape, given: [String]) -> String? {
+        let given = Set(given.map { $0.lowercased() })
+        let isGiven = { (other: String) in given.contains(other.lowercased()) }
         let keys = shape.foreignKeys.filter { key in
-            key.childColumns.contains { Dialect.isSame($0, name) }
+            key.childColumns.contains { $0.lowercased() == name.lowercased() }
         }
         if let key = keys.first(where: { $0.childColumns.count > 1 }),
             !keys.contains(where: { $0.childColumns.count == 1 }),
@@ -145,10 +151,11 @@ extension SQLPlanMaker {
     }
 
     /// The columns of a key of which this is one, when it says nothing by itself.
-    private func composite(_ name: String, in shape: TableShape, given: [String]) -> String? {
-        let isGiven = { (other: String) in given.contains { Dialect.isSame($0, other) } }
+    func composite(_ name: String, in shape: TableShape, given: [String]) -> String? {
+        let given = Set(given.map { $0.lowercased() })
+        let isGiven = { (other: String) in given.contains(other.lowercased()) }
         let key = shape.uniqueKeys.first { key in
-            guard key.count > 1, key.contains(where: { Dialect.isSame($0, name) }),
+            guard key.count > 1, key.contains(where: { $0.lowercased() == name.lowercased() }),
                 !key.allSatisfy(isGiven)
             else { return false }
             return PersonalNames.plain.contains(PersonalNames.canonical(name))
@@ -159,7 +166,7 @@ extension SQLPlanMaker {
 
     /// Another table refers to all of its columns.
     private func isReferred(_ key: [String], in shape: TableShape) -> Bool {
-        schema.tables.contains { table in
+        tables.contains { table in
             table.foreignKeys.contains { foreign in
                 foreign.parent == shape.name && foreign.parentColumns.count == key.count
                     && key.allSatisfy { column in

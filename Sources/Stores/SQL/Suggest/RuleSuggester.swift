@@ -250,7 +250,10 @@ struct RuleSuggester {
         )
         (rule.via, rule.conditions, rule.idTemplate) = (via, conditions, template)
         let isWhole = !conditions.isEmpty || template != nil || via != nil
-        rule.identifiesUser = !isWhole && looksPartial(column, in: shape)
+        // The check refuses such a column unless it is assured.
+        rule.identifiesUser =
+            !isWhole && !shape.isUnique([column])
+            && schema.ambiguity(column, in: shape, given: [column]) != nil
         return rule
     }
 
@@ -271,32 +274,6 @@ struct RuleSuggester {
         let order: [IDType] = [.uuid, .integer, .text, .blob]
         let both = order.filter { types.contains($0) && own.contains($0) }
         return both.first ?? order.first { types.contains($0) } ?? .text
-    }
-
-    /// The column's name is that of a part of a key, which the check refuses unless it is assured.
-    private func looksPartial(_ name: String, in shape: TableShape) -> Bool {
-        guard !shape.isUnique([name]) else { return false }
-        let keys = shape.foreignKeys.filter { key in
-            key.childColumns.contains { $0.lowercased() == name.lowercased() }
-        }
-        if keys.isEmpty, shape.typeColumn(of: name) != nil { return true }
-        if keys.contains(where: { $0.childColumns.count > 1 }),
-            !keys.contains(where: { $0.childColumns.count == 1 })
-        {
-            return true
-        }
-        let isPlain = PersonalNames.plain.contains(PersonalNames.canonical(name))
-        return shape.uniqueKeys.contains { key in
-            key.count > 1 && key.contains { $0.lowercased() == name.lowercased() }
-                && (isPlain || isReferred(shape.name, key.count))
-        }
-    }
-
-    /// Another table refers to so many columns of a table.
-    private func isReferred(_ table: String, _ count: Int) -> Bool {
-        schema.tables.contains { other in
-            other.foreignKeys.contains { $0.parent == table && $0.parentColumns.count == count }
-        }
     }
 
     private static let creations = [
