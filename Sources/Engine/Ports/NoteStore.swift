@@ -8,5 +8,5 @@ package protocol NoteStore: Sendable {
 
 package enum NoteName {
     /// What counts of loose rows begin with.
-    package static let looseRows = "loose:"
+    package static let orphans = "orphans:"
 }

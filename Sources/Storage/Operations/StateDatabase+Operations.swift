@@ -263,7 +263,7 @@ extension StateDatabase: NoteStore {
     }
 
     private static func forgetLooseRows(_ database: any StateConnection) throws {
-        let prefix = "note:" + NoteName.looseRows
+        let prefix = "note:" + NoteName.orphans
         try database.run(
             "DELETE FROM meta WHERE key > ? AND key < ?",
             [.text(prefix), .text(prefix + "~")]

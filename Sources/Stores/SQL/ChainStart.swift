@@ -10,20 +10,20 @@ struct ChainStart: Sendable {
     let rowSQL: [String]
     /// Count the rows of the user's account; empty without any.
     let accountSQL: [String]
-    /// While the account stands, there should be no more loose rows than before: each is a fault of
+    /// While the account stands, there should be no more orphans than before: each is a fault of
     /// the data, and not what applications write every day.
     let isFault: Bool
     /// True for a row of the rule's table that may be of a user without such rows.
-    let isLoose: String
+    let isOrphan: String
     /// Counts them, up to a limit.
-    let looseSQL: String
+    let orphanSQL: String
     /// What the receipt says then.
     let entry: PurgeCounts.Entry
 
     /// What leads to the rows of a rule: one at which the chain starts, or the account alone.
     enum Lead { case row, account }
 
-    /// `nil` for a rule that needs no other row, and where foreign keys let no row be loose.
+    /// `nil` for a rule that needs no other row, and where foreign keys let no row be an orphan.
     init?<Dialect: SQLDialect>(
         _ rule: TableRule,
         in table: TableShape,
@@ -31,11 +31,11 @@ struct ChainStart: Sendable {
         _ planner: ForeignKeyPlanner<Dialect>
     ) {
         guard rule.action.changesRows, let via = rule.via,
-            let condition = planner.isLoose(rule, in: table)
+            let condition = planner.isOrphan(rule, in: table)
         else { return nil }
         // What was masked for others is not the user's.
-        isLoose = condition + planner.uncounted(by: rule, in: table) + unmasked
-        looseSQL = Dialect.count(in: table, where: isLoose, limit: Dialect.limit)
+        isOrphan = condition + planner.uncounted(by: rule, in: table) + unmasked
+        orphanSQL = Dialect.count(in: table, where: isOrphan, limit: Dialect.limit)
         let roots = planner.roots(of: rule)
         rowSQL = planner.countSQL(of: roots)
         let accounts = planner.accounts(like: planner.root(of: rule))
@@ -49,7 +49,7 @@ struct ChainStart: Sendable {
     }
 
     /// To be tried at the check.
-    var statements: [String] { rowSQL + accountSQL + [looseSQL] }
+    var statements: [String] { rowSQL + accountSQL + [orphanSQL] }
 }
 
 extension ForeignKeyPlanner {
@@ -77,10 +77,10 @@ extension ForeignKeyPlanner {
         return named.isEmpty ? found : named
     }
 
-    /// True for a row whose parent is missing or loose itself; `nil` where none can be.
+    /// True for a row whose parent is missing or an orphan itself; `nil` where none can be.
     ///
-    /// What stands inside a value may be anybody's: such a row is loose whatever it refers to.
-    fileprivate func isLoose(
+    /// What stands inside a value may be anybody's: such a row is an orphan whatever it refers to.
+    fileprivate func isOrphan(
         _ rule: TableRule,
         in table: TableShape,
         _ depth: Int = 1
@@ -91,7 +91,7 @@ extension ForeignKeyPlanner {
             return (conditions + [isSet([rule.column], table)]).joined(separator: " AND ")
         }
         let parent = shape(via.table).named("led\(depth)")
-        let above = followed(via.table).compactMap { isLoose($0, in: parent, depth + 1) }
+        let above = followed(via.table).compactMap { isOrphan($0, in: parent, depth + 1) }
         var kinds = [cleared(key, rule, table)].compactMap(\.self)
         if !above.isEmpty || key?.isEnforced != true {
             let isLed = join(rule, table, parent).isEqual
@@ -152,7 +152,7 @@ extension ForeignKeyPlanner {
 extension SQLConnection {
     /// What the counts say of a rule if no row of the user stands at which its chain starts.
     ///
-    /// Until the loose rows are counted, an entry of one row says that the account stood.
+    /// Until the orphans are counted, an entry of one row says that the account stood.
     func unreached(
         _ table: TablePlan<Dialect>,
         _ order: PurgeOrder,
@@ -189,7 +189,7 @@ extension SQLConnection {
                 }
                 known[start.accountSQL] = stands
             }
-            // Where loose rows come and go every day, their count says nothing.
+            // Where orphans come and go every day, their count says nothing.
             if stands { found[table.rule] = start.isFault ? .account : .row }
         }
         return found

@@ -1,7 +1,7 @@
 import Engine
 import Lifecycle
 
-extension SQLServerTarget: LooseRowCounting {
+extension SQLServerTarget: OrphanCounting {
     var sqlConfiguration: any SQLConfiguration { configuration }
 
     func chainStarts() async -> [ChainStart] {
@@ -11,13 +11,13 @@ extension SQLServerTarget: LooseRowCounting {
         }
     }
 
-    func looseCount(of starts: [ChainStart], upTo limit: Int) async -> Int? {
+    func orphanCount(of starts: [ChainStart], upTo limit: Int) async -> Int? {
         let unknown = { (_: EffectFailure) in nil as Int? }
         return await answering(unknown) { signal throws(SQLError) -> Int? in
             let session = try connected(signal)
             var count = 0
             for start in starts where count < limit {
-                count += try session.count(start.looseSQL, SQLParameters(limit: limit - count))
+                count += try session.count(start.orphanSQL, SQLParameters(limit: limit - count))
             }
             return count
         }

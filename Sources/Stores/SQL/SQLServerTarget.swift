@@ -52,7 +52,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
         let fit = nonCanonical.fit(orders)
         let purged = await purgeSpelled(fit)
         reached.forget(fit, purged)
-        return nonCanonical.merged(await judged(purged), orders) { .failure($0) }
+        return nonCanonical.merged(await takingBackUnreached(purged), orders) { .failure($0) }
     }
 
     private func purgeSpelled(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
@@ -340,7 +340,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 let begun = clock.uptime()
                 let (found, plan) = try diagnose(signal)
                 try adopt(plan, since: begun, [])
-                if withOutages, plan != nil { await noteLooseRows() }
+                if withOutages, plan != nil { await noteOrphans() }
                 return found.findings
             } catch {
                 let isOutage = forget(after: error).failure != .misconfigured

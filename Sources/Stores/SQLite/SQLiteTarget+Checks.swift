@@ -42,7 +42,7 @@ extension SQLiteTarget {
             let (found, plan) = try await examine()
             // Values stored since the plan was made may forbid it now.
             (self.plan, heldPlan) = (plan, nil)
-            if withOutages, plan != nil { await noteLooseRows() }
+            if withOutages, plan != nil { await noteOrphans() }
             problems += found.problems
             advice += found.advice
             uncovered = found.uncovered

@@ -1,7 +1,7 @@
 import Engine
 import Lifecycle
 
-extension SQLiteTarget: LooseRowCounting {
+extension SQLiteTarget: OrphanCounting {
     var sqlConfiguration: any SQLConfiguration { configuration }
 
     func chainStarts() async -> [ChainStart] {
@@ -9,18 +9,18 @@ extension SQLiteTarget: LooseRowCounting {
         return await answering(none) { try await ready().tables.compactMap(\.start) }
     }
 
-    func looseCount(of starts: [ChainStart], upTo limit: Int) async -> Int? {
+    func orphanCount(of starts: [ChainStart], upTo limit: Int) async -> Int? {
         let unknown = { (_: EffectFailure) in nil as Int? }
         return await answering(unknown) {
             let plan = try await ready()
             let tables = plan.tables.filter { $0.start?.entry == starts.first?.entry }
             // The schema may have changed since.
-            guard tables.compactMap(\.start?.looseSQL) == starts.map(\.looseSQL) else {
+            guard tables.compactMap(\.start?.orphanSQL) == starts.map(\.orphanSQL) else {
                 return nil
             }
             var found = 0
             for table in tables where found < limit {
-                guard let counting = table.work.loose else { return nil }
+                guard let counting = table.work.orphans else { return nil }
                 let (start, left) = (SQLiteRowCount(.byTable), limit - found)
                 let counted = try await count(nil, from: start, of: table, counting, plan) {
                     $0.found >= left

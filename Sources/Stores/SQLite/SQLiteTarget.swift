@@ -88,7 +88,7 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
         let answers = progress.answers(elseBegun: begun, elseUntouched: untouched)
             .map { $0.noting(residualCopies) }
         reached.forget(orders, answers)
-        return await judged(answers)
+        return await takingBackUnreached(answers)
     }
 
     /// What the write-ahead log holds for a while: frames of before, and pages that no checkpoint

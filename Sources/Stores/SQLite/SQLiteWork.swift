@@ -18,7 +18,7 @@ struct SQLiteWork: Sendable {
     /// Counts what is left, for a verification in pieces; `nil` for kept rows.
     let checking: SQLiteCounting?
     /// Counts rows that may be of a user to whom nothing leads (``ChainStart``).
-    let loose: SQLiteCounting?
+    let orphans: SQLiteCounting?
     /// Counts rows that spell a value of the user otherwise, before the work.
     let spelled: SQLiteCounting?
     /// Foreign keys that can keep its rows from going.
@@ -70,7 +70,7 @@ extension SQLiteDialect {
                     wanted: check + rows.todo + rows.open,
                     candidates: check
                 ),
-            loose: rows.start.map { SQLiteCounting(table, wanted: $0.isLoose) },
+            orphans: rows.start.map { SQLiteCounting(table, wanted: $0.isOrphan) },
             spelled: rows.spelled.map { SQLiteCounting(table, wanted: $0) },
             blockers: rows.referring.map { key in
                 SQLiteObstacles.Blocker(
@@ -102,7 +102,7 @@ extension SQLiteDialect {
         work.releasing.flatMap { [$0.work, $0.chunk] }
             + [work.workSQL, work.chunkSQL, work.sizesSQL, work.newerSQL].compactMap(\.self)
             + work.counting.statements + (work.checking?.statements ?? [])
-            + (work.loose?.statements ?? []) + (work.spelled?.statements ?? [])
+            + (work.orphans?.statements ?? []) + (work.spelled?.statements ?? [])
             + work.blockers.map(\.sql)
     }
 }

@@ -455,7 +455,7 @@ struct ChainStartTests {
         }
     }
 
-    @Test("loose rows are counted in another session where the first is lost after the purge")
+    @Test("orphans are counted in another session where the first is lost after the purge")
     func lost() async throws {
         let app = try PostgreSQLFixture(
             GoneStart.bareChain + "DELETE FROM orders; DELETE FROM items;"

@@ -5,8 +5,8 @@ import Testing
 @testable import Storage
 
 @Suite(.onEachDatabase)
-struct LooseRowNoteTests {
-    private static let name = NoteName.looseRows + "app-db:digest"
+struct OrphanNoteTests {
+    private static let name = NoteName.orphans + "app-db:digest"
 
     @Test func `the lowest count stays`() async throws {
         let fixture = try StateFixture()
