@@ -67,9 +67,13 @@ extension SystemCheck {
 
     /// Asks all at once: a slow one keeps no other waiting.
     func componentFindings(_ configuration: DaemonConfiguration) async -> [Finding] {
-        let factory: AdapterFactory
+        let check: SectionCheck
         do {
-            factory = try makeFactory()
+            check = SectionCheck(
+                configuration: configuration,
+                path: options.configurationPath,
+                factory: try makeFactory()
+            )
         } catch {
             return [Finding(at: folders.state, "\(error)", remedy: Remedy.report)]
         }
@@ -82,24 +86,16 @@ extension SystemCheck {
             func add(_ check: @escaping @Sendable () async -> [Finding]) {
                 ask { Checked(findings: await check()) }
             }
-            for provider in configuration.providers {
-                add { await findings(provider, factory, configuration) }
-            }
+            for provider in configuration.providers { add { await check.findings(provider) } }
             if let directory = configuration.directory {
-                add { await findings(directory, factory, configuration) }
+                add { await check.findings(directory) }
             }
-            for target in configuration.targets {
-                ask { await checked(target, factory, configuration) }
-            }
+            for target in configuration.targets { ask { await check.checked(target) } }
             for subscriber in configuration.subscribers {
-                add { await findings(subscriber, factory, configuration) }
+                add { await check.findings(subscriber) }
             }
-            for queue in configuration.queues {
-                add { await findings(queue, factory, configuration) }
-            }
-            if let mail = configuration.mail {
-                add { await findings(mail, factory, configuration) }
-            }
+            for queue in configuration.queues { add { await check.findings(queue) } }
+            if let mail = configuration.mail { add { await check.findings(mail) } }
             var found: [(Int, Checked)] = []
             for await finding in group { found.append(finding) }
             return found
@@ -133,14 +129,21 @@ extension SystemCheck {
             logger: Self.silent
         )
     }
+}
+
+/// Checks what the sections of a configuration name.
+struct SectionCheck: Sendable {
+    let configuration: DaemonConfiguration
+    /// Of the configuration.
+    let path: String
+    let factory: AdapterFactory
+
+    /// The key, behind its file and line.
+    func place(_ key: String) -> String { "\(configuration.places[key] ?? path): \(key)" }
 
     // MARK: Providers
 
-    private func findings(
-        _ provider: ProviderConfiguration,
-        _ factory: AdapterFactory,
-        _ configuration: DaemonConfiguration
-    ) async -> [Finding] {
+    func findings(_ provider: ProviderConfiguration) async -> [Finding] {
         let key = "provider.\(provider.name)"
         let guide = Remedy.guide(ofProvider: provider.kindName)
         let setup = ProviderSetup(provider, in: factory.environment)
@@ -148,26 +151,22 @@ extension SystemCheck {
         do {
             let made = try provider.kind.make(setup)
             if let problem = await made.problem() {
-                found.append(finding(problem, key, guide, configuration))
+                found.append(finding(problem, key, guide))
             }
             await made.shutdown()
         } catch {
-            found += findings(error, key, guide, configuration)
+            found += findings(error, key, guide)
         }
         do {
             try await provider.notifications.makeReceiver(setup)?.shutdown()
             try await provider.notifications.poll?.makePoller(setup).shutdown()
         } catch {
-            found += findings(error, key, guide, configuration)
+            found += findings(error, key, guide)
         }
         return found
     }
 
-    private func findings(
-        _ directory: DirectoryConfiguration,
-        _ factory: AdapterFactory,
-        _ configuration: DaemonConfiguration
-    ) async -> [Finding] {
+    func findings(_ directory: DirectoryConfiguration) async -> [Finding] {
         let key = "directory.\(directory.name)"
         let guide = type(of: directory.kind).guide
         do {
@@ -175,29 +174,18 @@ extension SystemCheck {
             let failure = await made.diagnose()
             await made.shutdown()
             let problem = failure.map { ProviderProblem($0, $0.advice(on: directory.name)) }
-            return problem.map { [finding($0, key, guide, configuration)] } ?? []
+            return problem.map { [finding($0, key, guide)] } ?? []
         } catch {
-            return findings(error, key, guide, configuration)
+            return findings(error, key, guide)
         }
     }
 
-    private func finding(
-        _ problem: ProviderProblem,
-        _ key: String,
-        _ guide: String,
-        _ configuration: DaemonConfiguration
-    ) -> Finding {
-        let place = place(of: key, in: configuration) + ": \(key)"
-        return Finding(at: place, problem.finding, remedy: Remedy.of(problem.failure, guide))
+    private func finding(_ problem: ProviderProblem, _ key: String, _ guide: String) -> Finding {
+        Finding(at: place(key), problem.finding, remedy: Remedy.of(problem.failure, guide))
     }
 
     /// None for a credential that cannot be read, which is found by its key.
-    func findings(
-        _ error: any Error,
-        _ key: String,
-        _ guide: String,
-        _ configuration: DaemonConfiguration
-    ) -> [Finding] {
+    func findings(_ error: any Error, _ key: String, _ guide: String) -> [Finding] {
         guard !(error is SystemdError) else { return [] }
         var reason = "\(error)"
         var key = key
@@ -206,8 +194,7 @@ extension SystemCheck {
             let path = configuration.value(of: key) ?? ""
             reason += ": '\(path)' \(Self.problem(ofFile: path) ?? "holds no certificate")"
         }
-        let place = place(of: key, in: configuration) + ": \(key)"
-        return [Finding(at: place, reason, remedy: Remedy.of(error, guide))]
+        return [Finding(at: place(key), reason, remedy: Remedy.of(error, guide))]
     }
 
     private static func problem(ofFile path: String) -> String? {
@@ -216,26 +203,21 @@ extension SystemCheck {
 
     // MARK: Targets
 
-    private func checked(
-        _ target: TargetConfiguration,
-        _ factory: AdapterFactory,
-        _ configuration: DaemonConfiguration
-    ) async -> Checked {
+    fileprivate func checked(_ target: TargetConfiguration) async -> Checked {
         let key = "target.\(target.name)"
         let guide = Remedy.guide(ofStore: type(of: target.store).name)
         let made: any PurgeTarget
         do {
             made = try await factory.make(target, in: configuration)
         } catch {
-            return Checked(findings: findings(error, key, guide, configuration))
+            return Checked(findings: findings(error, key, guide))
         }
-        let place = place(of: key, in: configuration) + ": \(key)"
+        let place = place(key)
         let inspected = await made.inspect(withOutages: true)
         var checked = Checked(
             findings: inspected.problems.map { problem in
-                let key = problem.section.map { "\(key).\($0)" } ?? key
-                return Finding(
-                    at: self.place(of: key, in: configuration) + ": \(key)",
+                Finding(
+                    at: problem.section.map { self.place("\(key).\($0)") } ?? place,
                     problem.text,
                     remedy: Remedy.of(problem, guide)
                 )

@@ -19,7 +19,14 @@ extension SystemCheck {
                 found += findings(at: path, "put it back, or an empty file if no store is left") {
                     try DaemonBuilder.requireFile(configuration, at: path, scope: facts?.scope)
                 }
-            case .hashKey, .ledger: found += keyFindings(step, facts)
+            case .hashKey:
+                found += keyFindings(FileHashKey.fileName, facts?.hashKey) {
+                    _ = try DaemonBuilder.hashKey(in: folders.state, known: $0, mayMake: false)
+                }
+            case .ledger:
+                found += keyFindings(LedgerKey.fileName, facts?.ledgerKey) {
+                    _ = try LedgerSetup.signer(folders, known: $0, mayMake: false)
+                }
             case .vault: found += vaultFindings(configuration, facts)
             case .adapters: found += await componentFindings(configuration)
             case .sockets:
@@ -47,18 +54,16 @@ extension SystemCheck {
         }
     }
 
-    private func keyFindings(_ step: StartStep, _ facts: StartFacts?) -> [Finding] {
+    private func keyFindings(
+        _ name: String,
+        _ known: String?,
+        _ check: (String?) throws -> Void
+    ) -> [Finding] {
         guard folder(folders.state, "", .error).isEmpty else { return [] }
-        let known = step == .ledger ? facts?.ledgerKey : facts?.hashKey
-        let name = step == .ledger ? LedgerKey.fileName : FileHashKey.fileName
         let remedy = "put back the \(name) of the same backup: mode 0600, owned by expunged"
         return findings(at: "\(folders.state)/\(name)", remedy) {
             do {
-                if step == .ledger {
-                    _ = try LedgerSetup.signer(folders, known: known, mayMake: false)
-                } else {
-                    _ = try DaemonBuilder.hashKey(in: folders.state, known: known, mayMake: false)
-                }
+                try check(known)
             } catch let error as VaultSetupError where error.kind == .missing && known == nil {
                 // The first start makes it.
             }

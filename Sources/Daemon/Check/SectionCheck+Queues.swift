@@ -3,16 +3,11 @@ import Settings
 import Stores
 
 /// Queues; nothing is read from them.
-extension SystemCheck {
+extension SectionCheck {
     private static let guide = "docs/guides/submit-in-the-same-transaction.md"
 
-    func findings(
-        _ queue: QueueConfiguration,
-        _ factory: AdapterFactory,
-        _ configuration: DaemonConfiguration
-    ) async -> [Finding] {
-        let key = "queue.\(queue.name)"
-        let place = place(of: key, in: configuration) + ": \(key)"
+    func findings(_ queue: QueueConfiguration) async -> [Finding] {
+        let place = place("queue.\(queue.name)")
         let server = queue.open(factory.environment)
         do throws(QueueFailure) {
             let facts = try await server.open()
