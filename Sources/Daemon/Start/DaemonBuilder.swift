@@ -56,7 +56,7 @@ struct DaemonBuilder: Sendable {
     ) async throws(StartProblem) -> Daemon {
         let state = opened.state
         if opened.lastEnd == .restored {
-            try await StartStep.state.run { try await state.forgetLooseRows() }
+            try await StartStep.state.run { try await state.forgetOrphans() }
         } else if state.wasUncleanStop {
             logger.note(.uncleanStop, ["detail": "\(opened.lastEnd.rawValue)"])
         }

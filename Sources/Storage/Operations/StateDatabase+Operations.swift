@@ -258,11 +258,11 @@ extension StateDatabase: NoteStore {
     }
 
     /// Forgets how many rows were loose when an older state was the newest: there may be fewer now.
-    package func forgetLooseRows() async throws {
-        try await writer.perform { try Self.forgetLooseRows($0) }
+    package func forgetOrphans() async throws {
+        try await writer.perform { try Self.forgetOrphans($0) }
     }
 
-    private static func forgetLooseRows(_ database: any StateConnection) throws {
+    private static func forgetOrphans(_ database: any StateConnection) throws {
         let prefix = "note:" + NoteName.orphans
         try database.run(
             "DELETE FROM meta WHERE key > ? AND key < ?",
@@ -281,7 +281,7 @@ extension StateDatabase: NoteStore {
     /// Goes on with what is here now; an operator said so.
     package func acceptLostCommits() async throws {
         try await writer.perform { database in
-            try Self.forgetLooseRows(database)
+            try Self.forgetOrphans(database)
             try database.setFact(Self.lostCommits, to: nil)
         }
     }

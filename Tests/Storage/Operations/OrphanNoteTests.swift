@@ -27,7 +27,7 @@ struct OrphanNoteTests {
         let accepted = try await fixture.database.note(Self.name)
         #expect(accepted == nil)
         try await fixture.database.lowerNote(Self.name, to: 2)
-        try await fixture.database.forgetLooseRows()
+        try await fixture.database.forgetOrphans()
         let restored = try await fixture.database.note(Self.name)
         #expect(restored == nil)
         let key = try await fixture.database.note("hash_key")

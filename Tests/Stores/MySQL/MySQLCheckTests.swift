@@ -94,7 +94,7 @@ import Testing
         let found = await target.inspect(withOutages: true)
         #expect(found.problems == [])
         #expect(found.uncovered.map(\.name) == ["\(app.database).*"])
-        #expect(found.uncovered.allSatisfy(\.isUnread))
+        #expect(found.uncovered.allSatisfy { $0.isUnread })
         let item = PlanItem(name: "t", action: .delete, count: 1, hasNoTimestamps: true)
         #expect(await target.plan(order("x")) == .items([item]))
         #expect(await target.purge([order("x")]).map(\.text) == ["t delete, cutoff: none 1"])
@@ -111,7 +111,7 @@ import Testing
         #expect(await masking.verify([order("y")]) == [.clean])
         try grant("SELECT ON \(app.database).*")
         let all = await masking.inspect(withOutages: true).uncovered
-        #expect(!all.contains(where: \.isUnread))
+        #expect(!all.contains { $0.isUnread })
     }
 
     @Test("a GRANT names a user with @ in its name")
