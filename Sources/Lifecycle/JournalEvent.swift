@@ -130,7 +130,7 @@ extension JournalEvent {
             "request {request.id} completed, but erased nothing: all data is newer or undated"
         case .requestCancelled: "request {request.id} cancelled"
         case .requestParked:
-            "request {request.id} waits: {detail as words}[; {provider} answered {error}]"
+            "request {request.id} waits: {detail as words}[: {provider}][ answered {error}]"
         case .requestReleased: "request {request.id} continues"
         case .requestQuarantined: "request {request.id} quarantined: at work during three crashes"
         case .requestAbandoned: "request {request.id} abandoned by an operator"

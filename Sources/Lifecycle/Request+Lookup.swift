@@ -87,9 +87,9 @@ extension Request {
         var outlook = Outlook()
         if work.isBusy {
             outlook.isBusy = true
-        } else if environment.directory != work.directory
-            || environment.pausedProviders.contains(work.directory)
-        {
+        } else if environment.directory != work.directory {
+            outlook.notePark(.unknownProvider)
+        } else if environment.pausedProviders.contains(work.directory) {
             outlook.notePark(.providerPaused)
         } else if let retryAt = work.retry.wait(at: now) {
             outlook.noteWait(until: retryAt)

@@ -3,7 +3,7 @@ extension Request {
         let before = phase
         var decision = Decision(now: now, environment: environment)
         while let more = settleOnce(&decision), more {}
-        return decision.effects + changeOfParking(from: before)
+        return decision.effects + changeOfParking(from: before, in: environment)
     }
 
     /// `true` when a stage ended, `nil` after the end.
@@ -250,15 +250,25 @@ extension Request {
         dueAt = isBusy ? now : until
     }
 
-    private func changeOfParking(from before: Phase) -> [RequestEffect] {
+    private func changeOfParking(
+        from before: Phase,
+        in environment: Environment
+    ) -> [RequestEffect] {
         guard before.parkReason != phase.parkReason else { return [] }
-        if let reason = phase.parkReason {
-            let refused = revocations.first {
-                reason == .needsReauthentication && $0.waitingSince != nil && $0.answer != nil
-            }
-            return [.announce(.parked(reason, at: refused?.provider, refused?.answer?.refusal))]
+        guard let reason = phase.parkReason else {
+            return phase.isEnded ? [] : [.announce(.resumed)]
         }
-        return phase.isEnded ? [] : [.announce(.resumed)]
+        if reason == .unknownProvider {
+            let unknown = revocations.first {
+                $0.verdict == nil && environment.providers[$0.provider] == nil
+            }
+            let name = isLookupOpen ? lookup?.directory : unknown?.provider
+            return [.announce(.parked(reason, at: name))]
+        }
+        let refused = revocations.first {
+            reason == .needsReauthentication && $0.waitingSince != nil && $0.answer != nil
+        }
+        return [.announce(.parked(reason, at: refused?.provider, refused?.answer?.refusal))]
     }
 }
 

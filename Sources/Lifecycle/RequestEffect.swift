@@ -15,7 +15,7 @@ package enum RequestEffect: Hashable, Sendable {
 
 /// A fact that an operator cares about; the engine turns it into a journal event.
 package enum Announcement: Hashable, Sendable {
-    /// With a vendor's answer, where that is what it waits for.
+    /// With the provider, and with its answer, where it waits for those.
     case parked(ParkReason, at: ProviderName? = nil, Refusal? = nil)
     case resumed
     /// `calls` were made to the provider.

@@ -94,7 +94,7 @@ extension Revocation {
         guard let policy = known else {
             // Nothing is stored that such a provider could ever be asked about.
             if credentials.isEmpty, refusedCount > 0 { return finish(.unrevoked, at: now) }
-            return .parked(.providerPaused, until: nil)
+            return .parked(.unknownProvider, until: nil)
         }
         if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
         if !hadCredentials { return finish(.nothingToRevoke, at: now) }

@@ -80,6 +80,8 @@ package enum Proof: String, Sendable, CaseIterable {
 package enum ParkReason: String, Sendable, CaseIterable {
     case needsReauthentication = "needs_reauthentication"
     case providerPaused = "provider_paused"
+    /// The configuration lacks the provider or directory.
+    case unknownProvider = "unknown_provider"
     case targetPaused = "target_paused"
     case vaultSealed = "vault_sealed"
     case onHold = "on_hold"
@@ -100,7 +102,7 @@ package enum ParkReason: String, Sendable, CaseIterable {
     package var isOfHost: Bool {
         switch self {
         case .vaultSealed, .awaitingApproval, .sharedIdentity, .needsReauthentication,
-            .awaitingSpool, .awaitingCredentials, .clockBehind, .withoutKeys:
+            .awaitingSpool, .awaitingCredentials, .clockBehind, .withoutKeys, .unknownProvider:
             true
         case .providerPaused, .targetPaused, .onHold, .massDeletionGuard, .quarantined: false
         }

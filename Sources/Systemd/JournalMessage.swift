@@ -75,6 +75,7 @@ enum JournalMessage {
         // ParkReason
         "needs_reauthentication": "the user must sign in again",
         "provider_paused": "a provider is paused",
+        "request_parked.unknown_provider": "the configuration lacks a provider",
         "target_paused": "a target is paused",
         "vault_sealed": "the vault is sealed",
         "on_hold": "it is on hold",

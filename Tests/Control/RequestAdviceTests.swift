@@ -114,6 +114,18 @@ extension ControlSuite {
             #expect(first?.hasPrefix("waits for: \(text)") == true)
         }
 
+        @Test func `a provider that the configuration lacks is named, with both ways out`() {
+            var step = WireStep(name: "revoke github", kind: .revoke, state: .parked)
+            step.provider = "github"
+            step.lastError = "unknown_provider"
+            var request = Samples.request(.parked, detail: "unknown_provider")
+            request.steps = [step]
+            let lines = RequestAdvice(request).lines
+            let end = "expungectl reload; or: expungectl abandon \(Samples.requestID) --reason TEXT"
+            #expect(lines.first?.contains("lacks (github): put its section back") == true)
+            #expect(lines.first?.hasSuffix(end) == true && lines.count == 2, "\(lines)")
+        }
+
         @Test func `data that is back is to be erased and then rechecked`() {
             let lines = RequestAdvice(Samples.request(.completed, detail: "data_returned")).lines
             let end = "then recheck: expungectl retry \(Samples.requestID)"

@@ -190,6 +190,41 @@ import Vault
         )
     }
 
+    @Test("a request at a provider that a reload removed has an entry, and an alarm until it is back")
+    func unknownProvider() async throws {
+        let (bench, name) = (try Bench(), ProviderName("apple"))
+        let operators = Caller(role: .operator, uid: 0)
+        let well = WellProvider(name: name, clients: ["com.example.app"])
+        let backend = try bench.backend(providers: [name: well], clock: StillClock())
+        let engine = backend.parts.engine
+        _ = try await backend.parts.credentials.store([try bench.offer("alice", "t0ken")])
+        let request = try await bench.submit("alice", targets: [], at: Bench.start).request.id
+        engine.reconfigure(
+            EngineConfiguration(
+                providers: [:],
+                lanes: [:],
+                targets: [],
+                withoutIdentities: .proceed,
+                purgesPerHourMax: 10
+            ),
+            adapters: EngineAdapters(providers: [:], targets: [:])
+        )
+        try await Self.running(backend) {
+            await Self.wait(for: "requestParked", in: bench.log)
+            let entry = "requestParked detail=unknown_provider provider=apple request.id=\(request)"
+            #expect(bench.log.all.contains(entry))
+            let alarms = try await backend.status(caller: operators).alarms
+            #expect(alarms == ["provider_broken"])
+            engine.reconfigure(
+                backend.parts.registry.current.engineConfiguration,
+                adapters: EngineAdapters(providers: [name: well], targets: [:])
+            )
+            await Self.wait(for: "requestReleased", in: bench.log)
+            let later = try await backend.status(caller: operators).alarms
+            #expect(later.isEmpty)
+        }
+    }
+
     private static func wait(for event: String, in log: LogBook) async {
         func isThere() -> Bool { log.all.contains { $0.hasPrefix(event) } }
         guard !isThere() else { return }

@@ -332,7 +332,7 @@ struct LaneCoreTests {
         #expect(actions.calls.count == 2)
         #expect(
             actions.commits.first?.wakes
-                == [.providerPaused, .needsReauthentication, .withoutKeys]
+                == [.providerPaused, .unknownProvider, .needsReauthentication, .withoutKeys]
         )
     }
 }

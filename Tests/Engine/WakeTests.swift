@@ -34,7 +34,8 @@ struct WakeTests {
             pauses: StoredPauses(unfinishedWakes: [.providerPaused: last, .vaultSealed: last])
         )
         driver.send()
-        #expect(Set(driver.openCommit?.wakes ?? []) == [.providerPaused, .vaultSealed])
+        let wakes = Set(driver.openCommit?.wakes ?? [])
+        #expect(wakes == [.providerPaused, .vaultSealed, .unknownProvider])
         // The vault is open now, so its wake begins anew.
         #expect(Set(driver.openCommit?.wakePages ?? []) == [last, nil])
     }

@@ -76,8 +76,8 @@ struct LookupTests {
         #expect(effects.contains(.pauseProvider(Self.directory)))
         #expect(machine.request.phase.parkReason == .providerPaused)
         machine.environment.directory = nil
-        #expect(try machine.send(.due).isEmpty)
-        #expect(machine.request.phase.parkReason == .providerPaused)
+        let unknown = try machine.send(.due)
+        #expect(unknown == [.announce(.parked(.unknownProvider, at: Self.directory))])
     }
 
     @Test("a link that the vault has is that identity; a link to another subject is not")

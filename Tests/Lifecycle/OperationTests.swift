@@ -152,7 +152,7 @@ struct OperationTests {
         )
         var machine = Machine(identities: [Sample.snapshot(), stuck])
         try machine.revokeEverything()
-        #expect(machine.request.phase.parkReason == .providerPaused)
+        #expect(machine.request.phase.parkReason == .unknownProvider)
         try machine.send(.abandon)
         #expect(machine.request.revocations.map(\.verdict) == [.accepted, .abandoned])
     }

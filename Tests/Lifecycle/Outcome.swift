@@ -120,6 +120,7 @@ extension Outcome {
         switch reason {
         case .needsReauthentication: "N"
         case .providerPaused: "P"
+        case .unknownProvider: "M"
         case .targetPaused: "T"
         case .vaultSealed: "V"
         case .onHold: "H"

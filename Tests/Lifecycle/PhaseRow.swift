@@ -42,7 +42,8 @@ enum PhaseRow: Hashable, CaseIterable {
         switch reason {
         case .onHold, .vaultSealed, .quarantined, .clockBehind: true
         case .awaitingSpool, .awaitingCredentials: stage <= .revoking
-        case .needsReauthentication, .providerPaused, .sharedIdentity: stage == .revoking
+        case .needsReauthentication, .providerPaused, .unknownProvider, .sharedIdentity:
+            stage == .revoking
         case .massDeletionGuard: stage == .purging
         case .targetPaused: stage >= .purging
         case .withoutKeys: stage == .verifying
@@ -161,6 +162,9 @@ extension PhaseRow {
             try machine.send(.due)
         case .providerPaused:
             machine.environment.pausedProviders = [Sample.apple]
+            try machine.send(.due)
+        case .unknownProvider:
+            machine.environment.providers = [:]
             try machine.send(.due)
         case .sharedIdentity:
             machine = Machine(kind, identities: [Sample.snapshot(isShared: true)])

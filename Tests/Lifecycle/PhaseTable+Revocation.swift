@@ -55,6 +55,9 @@ extension PhaseTable {
         revoking/provider_paused
           cancelled +cancelled: absorbed
           completed +abandoned +done: abandon
+        revoking/unknown_provider
+          cancelled +cancelled: absorbed
+          completed +abandoned +done: abandon
         revoking/vault_sealed
           cancelled +cancelled: absorbed
         revoking/on_hold

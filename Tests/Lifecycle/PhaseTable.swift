@@ -244,6 +244,16 @@ enum PhaseTable {
           cancelled +cancelled: cancel
           purging +abandoned +purgeStarted +purge +resumed: abandon
           revoking/quarantined +parked: quarantine
+        revoking/unknown_provider
+          stays: due lookup planned checked revoked confirmed purged verified postponed update retry
+          stays: restored
+          refused deletion_in_progress: absorbed
+          refused no_plan: approve
+          revoking/on_hold +parked: hold
+          refused not_on_hold: release
+          cancelled +cancelled: cancel
+          purging +abandoned +purgeStarted +purge +resumed: abandon
+          revoking/quarantined +parked: quarantine
         revoking/vault_sealed
           stays: due lookup planned checked revoked confirmed purged verified postponed update retry
           stays: restored

@@ -72,6 +72,7 @@ struct PhaseTableTests {
         (.parked(.revoking, .clockBehind), "revoking +revoke +resumed"),
         (.parked(.purging, .clockBehind), "verifying +verify +resumed"),
         (.parked(.revoking, .providerPaused), "revoking +check +resumed"),
+        (.parked(.revoking, .unknownProvider), "revoking +check +resumed"),
         (.parked(.purging, .targetPaused), "purging +purge +resumed"),
         (.parked(.verifying, .targetPaused), "verifying +verify +resumed"),
         (.parked(.verifying, .withoutKeys), "verifying +verify +resumed"),

@@ -3,7 +3,7 @@ import Testing
 
 /// Words that are contracts with the outside.
 struct VocabularyTests {
-    @Test func `a request has ten states, thirteen park reasons and nine verdicts`() {
+    @Test func `a request has ten states, fourteen park reasons and nine verdicts`() {
         #expect(
             RequestState.allCases.map(\.rawValue) == [
                 "submitted", "accepted", "scheduled", "revoking", "purging", "verifying",
@@ -12,10 +12,10 @@ struct VocabularyTests {
         )
         #expect(
             ParkReason.allCases.map(\.rawValue) == [
-                "needs_reauthentication", "provider_paused", "target_paused", "vault_sealed",
-                "on_hold", "awaiting_approval", "mass_deletion_guard", "shared_identity",
-                "quarantined", "awaiting_spool", "awaiting_credentials", "clock_behind",
-                "without_keys",
+                "needs_reauthentication", "provider_paused", "unknown_provider", "target_paused",
+                "vault_sealed", "on_hold", "awaiting_approval", "mass_deletion_guard",
+                "shared_identity", "quarantined", "awaiting_spool", "awaiting_credentials",
+                "clock_behind", "without_keys",
             ]
         )
         #expect(

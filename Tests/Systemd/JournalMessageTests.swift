@@ -90,6 +90,20 @@ struct JournalMessageTests {
                 .componentUnfit, ["target": "files", "error": "no 'a_b' [{x}]"],
                 "target files cannot be used: no 'a_b' [{x}]"
             ),
+            (
+                .requestParked,
+                ["request.id": "\(id)", "detail": "unknown_provider", "provider": "github"],
+                "request 01a1fc8e-9f65-7bd1 waits: the configuration lacks a provider: github"
+            ),
+            (
+                .requestParked,
+                [
+                    "request.id": "\(id)", "detail": "needs_reauthentication",
+                    "provider": "google", "error": "400 invalid_grant",
+                ],
+                "request 01a1fc8e-9f65-7bd1 waits: the user must sign in again: google answered"
+                    + " 400 invalid_grant"
+            ),
             (.requestCompleted, [:], "request ? completed"),
         ] as [(JournalEvent, Logger.Metadata, String)]
     )

@@ -27,6 +27,11 @@ package enum PageText {
             )
         case .providerPaused:
             ("A provider is paused.", "An operator mends and resumes the provider.")
+        case .unknownProvider:
+            (
+                "The configuration lacks a provider.",
+                "An operator puts its section back, or abandons it."
+            )
         case .targetPaused:
             ("A store is paused.", "An operator mends and resumes the store.")
         case .vaultSealed:
@@ -92,7 +97,7 @@ extension PageText {
         "deadline_passed": "The statutory deadline of an open request has passed.",
         "mass_deletion_guard": "More deletions than allowed per hour: the rest waits.",
         "provider_paused": "A provider is paused.",
-        "provider_broken": "A provider fails, or a client id is not configured.",
+        "provider_broken": "A provider fails, or it or a client id is not configured.",
         "target_paused": "A store is paused.",
         "target_stuck": "A deletion in a store makes no progress.",
         "request_quarantined": "A request crashed the service and was stopped.",

@@ -187,6 +187,7 @@ extension DaemonBackend {
         }
         let providers = parts.registry.current.providers.values
         let isRefusing = providers.contains { !$0.refusedClients.isEmpty }
+        let isLacking = status.parked[ParkReason.unknownProvider.rawValue] ?? 0 > 0
         let targets = configuration.targets.compactMap { target in
             parts.engine.inspect { $0.targetHealth(target.name) }
         }
@@ -200,7 +201,7 @@ extension DaemonBackend {
             (.intakePaused, status.isIntakePaused),
             (.massDeletionGuard, isGuarded),
             (.providerPaused, lanes.contains(where: \.isPaused)),
-            (.providerBroken, isBroken || isRefusing),
+            (.providerBroken, isBroken || isRefusing || isLacking),
             (.targetPaused, targets.contains(where: \.isPaused)),
             (.targetStuck, targets.contains { $0.stuckSince != nil }),
             (.requestQuarantined, quarantined > 0),

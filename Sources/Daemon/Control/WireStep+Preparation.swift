@@ -18,7 +18,8 @@ extension WireStep {
             attempts: lookup.attempts
         )
         provider = lookup.directory.rawValue
-        lastError = lookup.lastFailure
+        let isUnknown = request.phase.parkReason == .unknownProvider && !lookup.isDone
+        lastError = isUnknown ? ParkReason.unknownProvider.rawValue : lookup.lastFailure
         retryAt = lookup.retryAt
     }
 

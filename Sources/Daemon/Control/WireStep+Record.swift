@@ -15,7 +15,9 @@ extension WireStep {
         )
         provider = revocation.provider.rawValue
         verdict = revocation.verdict?.rawValue
-        lastError = revocation.lastFailure
+        let isUnknown =
+            view.request.phase.parkReason == .unknownProvider && verdict == nil && traits == nil
+        lastError = isUnknown ? ParkReason.unknownProvider.rawValue : revocation.lastFailure
         answer = revocation.answer.map(WireAnswer.init)
         startedAt = revocation.startedAt
         endedAt = revocation.endedAt

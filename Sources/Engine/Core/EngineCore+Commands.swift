@@ -126,6 +126,7 @@ extension EngineCore {
         for id in window.keys { withRun(id) { $0.loaded.request.approval?.expire() } }
         adoptApproval(configuration.approval, at: now)
         wake(.providerPaused, at: now)
+        wake(.unknownProvider, at: now)
         wake(.needsReauthentication, at: now)
         wake(.withoutKeys, at: now)
     }

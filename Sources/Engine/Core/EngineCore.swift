@@ -168,7 +168,10 @@ package struct EngineCore: Sendable {
         for (reason, id) in unfinishedWakes.sorted(by: { $0.value < $1.value }) {
             continueWake(reason, after: id, at: now)
         }
-        if environment.isVaultOpen { wake(.vaultSealed, at: now) }
+        if environment.isVaultOpen {
+            wake(.vaultSealed, at: now)
+            wake(.unknownProvider, at: now)
+        }
         for loaded in exchanges {
             adopt(loaded, event: loaded.exchange.phase == .exchanging ? .restarted : nil, at: now)
         }

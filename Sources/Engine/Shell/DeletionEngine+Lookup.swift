@@ -14,7 +14,7 @@ extension DeletionEngine {
         }
         let (directory, providers) = adapters.withLock { ($0.directory, $0.providers) }
         guard let directory, directory.name == name else {
-            answer(id, .failure(.misconfigured), from: name, license)
+            answer(id, .failure(.notConfigured(client: name.rawValue)), from: name, license)
             return
         }
         let began = ContinuousClock.now

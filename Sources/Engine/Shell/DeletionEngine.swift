@@ -325,12 +325,10 @@ extension DeletionEngine {
         _ recorder: AnswerRecorder? = nil,
         _ body: (any IdentityProvider, OpenCredential) async -> Answer
     ) async -> Answer {
-        guard let provider = adapters.withLock({ $0.providers[name] }) else {
-            return .failure(.misconfigured)
-        }
         do {
             var credential = try opener.open(sealed)
-            guard provider.serves(credential.clientID) else {
+            let known = adapters.withLock { $0.providers[name] }
+            guard let provider = known, provider.serves(credential.clientID) else {
                 return .failure(.notConfigured(client: credential.clientID))
             }
             credential.keeper = keeper

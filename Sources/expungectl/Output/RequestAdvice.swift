@@ -48,6 +48,11 @@ struct RequestAdvice {
         ]
     }
 
+    private var unknownProviders: String {
+        let steps = request.steps.filter { $0.lastError == ParkReason.unknownProvider.rawValue }
+        return Set(steps.compactMap(\.provider)).sorted().joined(separator: ", ")
+    }
+
     /// Where the user has several accounts of a client, each waits for its own.
     private var accounts: [String] {
         request.identities.filter { own in
@@ -92,6 +97,9 @@ struct RequestAdvice {
                 + " next, if shown, it tries again what was given up, or goes on by itself, and the"
                 + " receipt says NOT revoked"
         case .providerPaused: "a provider that is paused; see: expungectl providers"
+        case .unknownProvider:
+            "a provider that the configuration lacks (\(unknownProviders)): put its section back, then:"
+                + " expungectl reload; or: expungectl abandon \(id) --reason TEXT"
         case .targetPaused: "a store that is paused; see: expungectl targets"
         case .vaultSealed: "the vault key; see: expungectl vault"
         case .onHold: "the end of a hold; see: expungectl show \(id)"
