@@ -190,7 +190,7 @@ import Vault
         )
     }
 
-    @Test("a request at a provider that a reload removed has an entry, and an alarm until it is back")
+    @Test("a provider that a reload removed has an entry, and an alarm until it is back")
     func unknownProvider() async throws {
         let (bench, name) = (try Bench(), ProviderName("apple"))
         let operators = Caller(role: .operator, uid: 0)

@@ -291,6 +291,23 @@ struct LaneCoreTests {
         }
     }
 
+    @Test func `once the reported request has left, the next at the guard is reported`() throws {
+        let driver = CoreDriver.idle(Sample.configuration(purgesPerHourMax: 0))
+        driver.send(.admitted([Sample.loaded(1, provider: nil), Sample.loaded(2, provider: nil)]))
+        #expect(driver.settle().reports.count { $0 == .guardTripped } == 1)
+        for (left, count) in [(2, 0), (1, 1)] {
+            let id = Sample.request(left)
+            let asked = driver.send(.operate(id, .cancel, Ticket(number: 1)))
+            let read = try #require(asked.loads.first?.read)
+            var waiting = Sample.loaded(left, provider: nil)
+            waiting.request.phase = .parked(.purging, .massDeletionGuard, until: nil)
+            driver.send(.loaded(read, [waiting], asked: [id]))
+            driver.settle()
+            driver.send(.admitted([Sample.loaded(left + 2, provider: nil)]))
+            #expect(driver.settle().reports.count { $0 == .guardTripped } == count)
+        }
+    }
+
     @Test func `what the guard counted before a restart still counts`() {
         let driver = CoreDriver(
             configuration: Sample.configuration(purgesPerHourMax: 2),

@@ -117,7 +117,10 @@ extension EngineCore {
             pauseTarget(name, reason: EffectFailure.misconfigured.code, at: now)
         case .announce(let announcement):
             actions.append(.announce(id, announcement))
-            if announcement == .parked(.massDeletionGuard), massDeletionGuard.isReport(at: now) {
+            if announcement == .parked(.massDeletionGuard),
+                window[id]?.loaded.request.phase.parkReason == .massDeletionGuard,
+                massDeletionGuard.isReport(of: id, at: now)
+            {
                 actions.append(.report(.guardTripped))
             }
         }

@@ -101,6 +101,8 @@ extension EngineCore {
         var context = StepContext(now: now, random: random, lastAnswer: lastAnswer)
         let step = window.values[index].step(event, ticket, &context, environment)
         random = context.random
+        let reason = window.values[index].loaded.request.phase.parkReason
+        if reason != .massDeletionGuard { massDeletionGuard.left(id) }
         if let ticket, let refusal = step.refusal { reply(ticket, .refused(refusal)) }
         if step.beginsPurge, massDeletionGuard.purgeBegan(at: now) { overridesUsed += 1 }
         if let target = step.verification { enqueue(id, .verify, to: target) }

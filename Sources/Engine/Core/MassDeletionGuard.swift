@@ -11,7 +11,8 @@ struct MassDeletionGuard: Sendable {
     private(set) var begun = Deque<WallTime>()
     private(set) var allowance = 0
     private(set) var allowanceUntil = WallTime.distantPast
-    private var reportedAt = WallTime.distantPast
+    /// The request that was reported last, until it waits no more.
+    private var reported: (id: RequestID, at: WallTime)?
 
     init(purgesMax: Int) { self.purgesMax = purgesMax }
 
@@ -26,11 +27,16 @@ struct MassDeletionGuard: Sendable {
         return begun.count >= purgesMax && !isAllowed
     }
 
-    /// Whether a request that it stops is reported: one each hour, and one after an override.
-    mutating func isReport(at now: WallTime) -> Bool {
-        guard now.since(reportedAt) >= Self.span else { return false }
-        reportedAt = now
+    /// Whether a request that it stops is reported: one each hour, and one whenever the last has
+    /// left or an override was used.
+    mutating func isReport(of id: RequestID, at now: WallTime) -> Bool {
+        if let reported, now.since(reported.at) < Self.span { return false }
+        reported = (id, now)
         return true
+    }
+
+    mutating func left(_ id: RequestID) {
+        if reported?.id == id { reported = nil }
     }
 
     /// - Returns: Whether it was the override that let the purge pass.
@@ -40,13 +46,13 @@ struct MassDeletionGuard: Sendable {
             return false
         }
         allowance -= 1
-        reportedAt = .distantPast
+        reported = nil
         return true
     }
 
     mutating func reclock(by step: Duration) {
         begun = Deque(begun.map { $0 + step })
-        reportedAt = reportedAt + step
+        reported = reported.map { ($0.id, $0.at + step) }
         allowanceUntil = allowanceUntil == .distantPast ? allowanceUntil : allowanceUntil + step
     }
 
