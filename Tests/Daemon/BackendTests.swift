@@ -140,6 +140,7 @@ import Vault
             #expect(try await bench.state.pauses().targets[name] == "operator")
             let refused = try await ill.control(.resume, target: name, caller: operators)
             #expect(refused.findings == ["cannot open '/nowhere/app.db'"])
+            #expect(bench.log.all.contains("targetPaused error=misconfigured target=app-db"))
         }
         // A pause of the service's own, which ends it once nothing is wrong.
         #expect(try await bench.state.pauses().targets[name] == "misconfigured")

@@ -98,7 +98,10 @@ struct LaneCoreTests {
         #expect(driver.send(.resume(Sample.apple, isOwn: true)).commits.isEmpty)
         #expect(driver.send(.resumeTarget(Sample.database, isOwn: true)).commits.isEmpty)
         // The operator gives the target back, and resumes the provider.
-        driver.send(.pauseTarget(Sample.database, reason: "misconfigured", by: 7))
+        let given = driver.send(.pauseTarget(Sample.database, reason: "misconfigured", by: 7))
+        #expect(given.reports == [.targetPaused(Sample.database, reason: "misconfigured")])
+        let failed = driver.send(.pause(Sample.apple, reason: "not_set_up", by: 7))
+        #expect(failed.reports == [.providerPaused(Sample.apple, reason: "not_set_up")])
         let resumed = driver.send(.resumeTarget(Sample.database, isOwn: true))
         #expect(resumed.commits.first?.wakes == [.targetPaused])
         driver.settle()

@@ -54,8 +54,14 @@ extension EngineCore {
         by uid: UInt32? = nil,
         at now: WallTime
     ) {
-        if uid != nil || providerPauses[name] == nil { providerPauses[name] = reason }
-        guard environment.pausedProviders.insert(name).inserted else { return }
+        if let before = providerPauses[name] {
+            // Whoever replaces a reason has recorded it.
+            guard uid != nil, reason != before else { return }
+            providerPauses[name] = reason
+            return actions.append(.report(.providerPaused(name, reason: reason)))
+        }
+        providerPauses[name] = reason
+        environment.pausedProviders.insert(name)
         record(.pauseProvider(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.providerPaused(name, reason: reason))
         sendHome(name, at: now)
@@ -98,8 +104,13 @@ extension EngineCore {
         by uid: UInt32? = nil,
         at now: WallTime
     ) {
-        if uid != nil || targetPauses[name] == nil { targetPauses[name] = reason }
-        guard environment.pausedTargets.insert(name).inserted else { return }
+        if let before = targetPauses[name] {
+            guard uid != nil, reason != before else { return }
+            targetPauses[name] = reason
+            return actions.append(.report(.targetPaused(name, reason: reason)))
+        }
+        targetPauses[name] = reason
+        environment.pausedTargets.insert(name)
         record(.pauseTarget(name, reason: reason, by: uid, at: now))
         nextBatch.reports.append(.targetPaused(name, reason: reason))
         targets[name]?.stuck.forgetAll()
