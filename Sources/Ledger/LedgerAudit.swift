@@ -45,17 +45,23 @@ package struct LedgerAudit: Sendable {
     package private(set) var frontier = MerkleFrontier()
     package private(set) var findings: [Finding] = []
     package private(set) var findingCount = 0
+    /// Findings that an old copy of the state does not explain; all of them where it is none.
+    package private(set) var unexplainedCount = 0
     package private(set) var checkpointCount = 0
     /// The last checkpoint that the leaves agree with.
     package private(set) var covered: Checkpoint?
 
+    private let keptSize: Int?
     private var noteCount = 0
     private var lastCheckpoint: Checkpoint?
     private var open: Checkpoint?
     private var tombstones: [TombstoneNote.Line] = []
     private var lastTombstone = -1
 
-    package init(key: NoteKey) { self.key = key }
+    /// - Parameter keptSize: The size at the last checkpoint that an old copy of the state knows.
+    package init(key: NoteKey, rolledBackTo keptSize: Int? = nil) {
+        (self.key, self.keptSize) = (key, keptSize)
+    }
 
     /// Takes the next note of the file, and returns how many leaves must have been added before
     /// ``settle()``; `nil` when nothing is to be settled.
@@ -132,8 +138,20 @@ package struct LedgerAudit: Sendable {
 
     package mutating func add(_ kind: Kind, _ position: Int) {
         findingCount += 1
+        if !isExplained(kind, position) { unexplainedCount += 1 }
         if findings.count < Self.findingsMax {
             findings.append(Finding(kind: kind, position: position))
+        }
+    }
+
+    /// What follows the last checkpoint of an old copy is missing, or was written since.
+    private func isExplained(_ kind: Kind, _ position: Int) -> Bool {
+        guard let keptSize else { return false }
+        switch kind {
+        case .missingLeaves, .rootMismatch, .badCheckpointRow: return position > keptSize
+        case .tombstoneMismatch: return position >= keptSize
+        case .badNote, .noteOrder, .tornFile, .missingNote, .unsignedEntries, .brokenRows, .badNode:
+            return false
         }
     }
 }

@@ -68,6 +68,28 @@ struct LedgerAuditTests {
         #expect(audit.findingCount == 0)
     }
 
+    @Test(
+        "an old copy of the state explains what follows its last checkpoint, and no other damage",
+        arguments: [nil, 3]
+    )
+    func rollback(changed: Int?) {
+        let kept = SignedLedger.step * 4
+        var audit = LedgerAudit(key: ledger.key, rolledBackTo: kept)
+        var notes = ledger.notes.map { Array($0.dropLast()) }[...]
+        for start in stride(from: 0, to: SignedLedger.count, by: SignedLedger.step) {
+            for note in notes.prefix(2) { _ = audit.take(note) }
+            notes = notes.dropFirst(2)
+            // The others are in no leaf of the copy.
+            for index in (start..<start + SignedLedger.step) where index < kept {
+                audit.add(leaf: index == changed ? [0] : ledger.leaves[index])
+            }
+            audit.settle()
+        }
+        audit.finish(rest: [])
+        #expect(audit.findings.contains { $0.kind == .missingLeaves })
+        #expect((audit.unexplainedCount > 0) == (changed != nil))
+    }
+
     @Test("a flipped bit in any note is found", arguments: 0..<40)
     func noteBits(number: Int) {
         guard share != nil || [0, 1, 20, 39].contains(number) else { return }

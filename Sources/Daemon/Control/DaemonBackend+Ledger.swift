@@ -47,10 +47,10 @@ extension DaemonBackend {
             state: audit.findingCount == 0 ? .sound : .damaged,
             entries: audit.frontier.size
         )
-        if case .rolledBack = await parts.ledger.health {
+        if audit.unexplainedCount > 0 {
+            parts.logger.note(.ledgerDamaged, ["count": "\(audit.unexplainedCount)"])
+        } else if case .rolledBack = await parts.ledger.health {
             answer.state = .known(.rolledBack)
-        } else if audit.findingCount > 0 {
-            parts.logger.note(.ledgerDamaged, ["count": "\(audit.findingCount)"])
         }
         answer.covered = audit.covered?.size ?? 0
         answer.checkpointAt = audit.covered?.time

@@ -13,7 +13,9 @@ extension LedgerKeeper {
         await turns.enter()
         defer { turns.leave() }
         let reader = LeafReader(state: state)
-        var audit = LedgerAudit(key: key)
+        var keptSize: Int?
+        if case .rolledBack = health { keptSize = try await state.lastCheckpoint()?.size ?? 0 }
+        var audit = LedgerAudit(key: key, rolledBackTo: keptSize)
         let known = NoteReader(state: state, position: try await acceptedID())
         let rest = try await file.read(from: 0) { note, end in
             if let checkpoint = Self.checkpoint(note) {
