@@ -70,7 +70,7 @@ extension DaemonBuilder.Base {
     ) async throws -> (Recovery, Ownership, rulesVersion: Int64) {
         guard let shared = opened.shared else {
             let recovery = try await state.recover(
-                isOwnCrash: opened.lastEnd == .crash,
+                isOwnCrash: opened.marker.lastEnd == .crash,
                 at: now
             )
             return (recovery, .all, 0)

@@ -55,10 +55,10 @@ struct DaemonBuilder: Sendable {
         _ clock: AnchoredClock
     ) async throws(StartProblem) -> Daemon {
         let state = opened.state
-        if opened.lastEnd == .restored {
+        if opened.marker.lastEnd == .restored {
             try await StartStep.state.run { try await state.forgetOrphans() }
         } else if state.wasUncleanStop {
-            logger.note(.uncleanStop, ["detail": "\(opened.lastEnd.rawValue)"])
+            logger.note(.uncleanStop, ["detail": "\(opened.marker.lastEnd.rawValue)"])
         }
         let hasher = try await StartStep.hashKey.run {
             try await loadHashKey(directories.state, state)
@@ -111,7 +111,9 @@ struct DaemonBuilder: Sendable {
         )
         do throws(StartProblem) {
             try await StartStep.state.run { try await adapters.record(in: state, alarms) }
-            return try await wire(base)
+            let daemon = try await wire(base)
+            try await StartStep.state.run { try opened.marker.clear() }
+            return daemon
         } catch {
             await adapters.shutDown()
             throw error

@@ -16,7 +16,7 @@ struct OpenState: Sendable {
     /// The name of this host; `nil` for a state in a file.
     let host: String?
     /// How the process before this one ended in this directory.
-    let lastEnd: CrashMarker.End
+    let marker: CrashMarker
     /// Of the directory; a state in a file has one by itself.
     let lock: StateLock?
 
@@ -46,12 +46,11 @@ struct StateSetup: Sendable {
     func open(now: @escaping @Sendable () -> WallTime) async throws -> OpenState {
         guard configuration.state.kind == .postgresql else {
             let state = try StateDatabase.open(path: path, now: now)
-            let marker = try CrashMarker(directory: directories.state)
             return OpenState(
                 state: state,
                 shared: nil,
                 host: nil,
-                lastEnd: marker.lastEnd,
+                marker: try CrashMarker(directory: directories.state),
                 lock: nil
             )
         }
@@ -59,11 +58,11 @@ struct StateSetup: Sendable {
         var plan = try plan(now: now)
         plan.commitRecordPath = (directories.logs ?? directories.state) + "/" + Self.commitsName
         let lock = try StateLock(ofStateAt: path)
-        let lastEnd = try CrashMarker(directory: directories.state).lastEnd
+        let marker = try CrashMarker(directory: directories.state)
         let shared = try SharedDatabase.open(
             plan,
             purgesPerHourMax: configuration.requests.maxDeletionsPerHour,
-            isOwnCrash: lastEnd == .crash,
+            isOwnCrash: marker.lastEnd == .crash,
             isAlone: true,
             now: now
         )
@@ -77,7 +76,7 @@ struct StateSetup: Sendable {
             state: shared.state,
             shared: shared,
             host: plan.host,
-            lastEnd: lastEnd,
+            marker: marker,
             lock: lock
         )
     }
@@ -160,21 +159,24 @@ struct CrashMarker: Sendable {
     static let restored: UInt8 = 0
 
     let lastEnd: End
+    private let directory: String
+    /// Open until the process ends: a handler may write to it at any time.
+    private let descriptor: Int32
 
     static func path(in directory: String) -> String { directory + "/" + fileName }
 
-    /// Reads and clears the marker, and installs the handlers that set it.
+    /// Reads the marker, and installs the handlers that set it.
     init(directory: String) throws(DaemonError) {
+        self.directory = directory
         let path = Self.path(in: directory)
         let flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW
-        let descriptor = unsafe open(path, flags, 0o600)
+        descriptor = unsafe open(path, flags, 0o600)
         guard descriptor >= 0 else {
             let cause = ErrorNumber.current
             throw DaemonError(.state, "cannot open the crash marker at '\(path)' (\(cause))")
         }
         lastEnd = Self.end(descriptor)
-        // The descriptor stays open until the process ends: a handler may write to it at any time.
-        guard ftruncate(descriptor, 0) == 0, clinux_install_crash_marker(descriptor) >= 0 else {
+        guard clinux_install_crash_marker(descriptor) >= 0 else {
             throw DaemonError(.state, "cannot set up the crash marker at '\(path)'")
         }
         // In front of that handler: a file that others cut short ends its own connection only.
@@ -183,9 +185,19 @@ struct CrashMarker: Sendable {
         }
     }
 
+    /// Clears the marker once the start has succeeded; until then it counts for the next start.
+    func clear() throws(DaemonError) {
+        guard ftruncate(descriptor, 0) == 0, fsync(descriptor) == 0 else {
+            throw BackupFile.failure("clear", Self.path(in: directory))
+        }
+        try BackupFolder.sync(directory)
+    }
+
+    /// The last byte counts: a crash during a start follows what was there.
     private static func end(_ descriptor: Int32) -> End {
         var mark = UInt8(0)
-        guard unsafe pread(descriptor, &mark, 1, 0) == 1 else { return .killed }
+        let size = lseek(descriptor, 0, SEEK_END)
+        guard size > 0, unsafe pread(descriptor, &mark, 1, size - 1) == 1 else { return .killed }
         return mark == restored ? .restored : Int32(mark) == SIGBUS ? .busError : .crash
     }
 }

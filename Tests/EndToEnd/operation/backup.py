@@ -17,7 +17,7 @@ import time
 from checks import HOLDS_BARS, comes_true
 from sandbox import Sandbox
 from scenario import scenario
-from stage import BINARIES, GONE, ROOT, Stage
+from stage import BINARIES, GONE, HANG_S, ROOT, Stage
 
 VERIFIER = os.path.join(ROOT, "docs/verify-ledger.py")
 MEMBERS = ["manifest.json", "state.db", "hash.key", "ledger.key"]
@@ -262,6 +262,10 @@ def restored(checks, stage, path, before):
     checks.equal("     mode and owner", {(os.stat(file).st_mode & 0o777, os.stat(file).st_uid) for file in files},
                  {(0o600, os.stat(stage.path("state")).st_uid)})
     logged = len(stage.log())
+    os.rename(files[1], files[1] + ".away")
+    stage.start()
+    checks.check("     a start without hash.key fails", stage.daemon.wait(HANG_S) != 0)
+    os.rename(files[1] + ".away", files[1])
     stage.starts()
     checks.equal("     the older state is noticed", stage.http("GET", "/v1/ledger")[1]["state"], "rolled_back")
     verified = stage.run("expungectl", "ledger", "verify")
