@@ -118,7 +118,8 @@ import Vault
     private static func look(
         _ setup: NotificationSetup,
         at server: LocalServer,
-        after failures: Int = 0
+        after failures: Int = 0,
+        isConfigured: Bool = true
     ) async throws -> [String] {
         let left = Mutex(failures)
         let reported = Mutex<[String]>([])
@@ -166,7 +167,8 @@ import Vault
             service: setup.service,
             clock: StoppedClock(after: failures),
             logger: logger,
-            report: { name, problem in reported.withLock { $0.append("\(name): \(problem)") } }
+            report: { name, problem in reported.withLock { $0.append("\(name): \(problem)") } },
+            isConfigured: { _ in isConfigured }
         )
         await #expect(throws: CancellationError.self) { try await poller.run() }
         #expect(poller.problem(of: ProviderName("apple")) == nil)
@@ -184,6 +186,17 @@ import Vault
             #expect(transmitter.acknowledged == ["late"])
             #expect(reported.count == 1)
             #expect(reported[0].hasPrefix("apple: cannot "))
+        }
+    }
+
+    @Test("a provider that a reload removed is not polled")
+    func removed() async throws {
+        let setup = try await NotificationSetup()
+        let issuer = try TestIssuer()
+        let transmitter = try Transmitter(issuer, [try Self.event(issuer, "e1")], page: 3)
+        try await LocalServer.with(setup.bench.directory, react: transmitter.react) { server in
+            try await Self.look(setup, at: server, isConfigured: false)
+            #expect(!server.calls.contains { $0.path == "/poll" })
         }
     }
 

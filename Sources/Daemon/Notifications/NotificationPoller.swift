@@ -23,6 +23,8 @@ struct NotificationPoller: Sendable {
     var steward = Steward.single
     let logger: Logger
     var report: @Sendable (ProviderName, String) -> Void = { _, _ in }
+    /// A provider that a reload removed is not polled.
+    var isConfigured: @Sendable (ProviderName) -> Bool = { _ in true }
 
     func problem(of provider: ProviderName) -> String? {
         sources.first { $0.provider == provider }?.poller.problem
@@ -48,7 +50,7 @@ struct NotificationPoller: Sendable {
         while true {
             try await steward.wait()
             do {
-                try await drain(source, poller)
+                if isConfigured(source.provider) { try await drain(source, poller) }
                 failures = 0
             } catch let error as PollFailure {
                 failures += 1

@@ -160,7 +160,10 @@ extension DaemonBuilder.Base {
             clock: clock,
             steward: steward,
             logger: logger,
-            report: { pauses.note(UnfitComponents(providers: [$0: $1])) }
+            report: { pauses.note(UnfitComponents(providers: [$0: $1])) },
+            isConfigured: { [registry] name in
+                registry.current.configuration.providers.contains { $0.name == name }
+            }
         )
     }
 
