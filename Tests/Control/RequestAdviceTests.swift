@@ -20,6 +20,15 @@ extension ControlSuite {
                         + " 429 slow_down"
                 ),
                 (
+                    .refused, Refusal(status: 400, error: "redirect_uri_mismatch"),
+                    "was refused by the provider; apple answered 400 redirect_uri_mismatch"
+                ),
+                (
+                    .refused, Refusal(status: 400, error: "invalid_grant"),
+                    "was used before, or was issued to another redirect_uri; apple answered"
+                        + " 400 invalid_grant"
+                ),
+                (
                     .unknown, Refusal(status: nil, error: "busy"),
                     "was sent, brought no tokens, and works only once; apple answered busy"
                 ),

@@ -252,6 +252,8 @@ struct RecheckServiceTests {
         #expect(try await world.record(id).openRecheck == nil)
         let receipt = try await backend.receipt(id, caller: caller)
         #expect(receipt["rechecks_abandoned"]?["reason"] == .string("registered anew"))
+        let log = world.bench.log.all
+        #expect(log.contains { $0.hasPrefix("operatorAction") && !$0.contains("anew") })
         await #expect(throws: ControlProblem.self) {
             try await backend.act(abandon, on: id, caller: caller)
         }

@@ -172,20 +172,19 @@ extension DaemonBackend {
         }
     }
 
+    /// A reason is the operator's own words, and so for the state and the receipt alone.
     private func report(_ action: RequestAction, on id: RequestID, _ caller: Caller) {
         var facts: Logger.Metadata = ["request.id": "\(id)"]
         switch action {
         case .cancel, .retry:
             break
         case .hold:
-            // The reason is the operator's own words, and so for the state alone.
             parts.logger.note(.holdPlaced, facts)
         case .release:
             parts.logger.note(.holdReleased, facts)
         case .approve(let plan):
             facts["detail"] = "\(plan)"
-        case .abandon(let reason, let provider):
-            facts["detail"] = "\(reason)"
+        case .abandon(_, let provider):
             if let provider { facts["provider"] = "\(provider)" }
         }
         audit(action.verb, caller, facts)

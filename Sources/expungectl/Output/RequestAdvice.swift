@@ -81,6 +81,7 @@ struct RequestAdvice {
         case .expired:
             "expired before its exchange: it came late, or the service, the provider or the vault"
                 + " was stopped"
+        case .refused where isNamed(code.error): "was refused by the provider"
         case .refused:
             "was refused by the provider: it had expired there, was used before, or was issued to"
                 + " another redirect_uri"
@@ -88,6 +89,12 @@ struct RequestAdvice {
         case .unknown: "was sent, got no answer, and works only once"
         case nil: "\(code.outcome)"
         }
+    }
+
+    /// Whether a vendor's code says what is wrong: `invalid_grant` (RFC 6749 §5.2) does not, nor
+    /// does a number.
+    private static func isNamed(_ error: String?) -> Bool {
+        error.map { $0 != "invalid_grant" && $0.contains(where: \.isLetter) } ?? false
     }
 
     private func text(_ reason: ParkReason, _ id: RequestID) -> String {
