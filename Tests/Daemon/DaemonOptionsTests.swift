@@ -18,6 +18,16 @@ struct DaemonOptionsTests {
         #expect(none.configurationPath == "/etc/expunged/expunged.toml" && none.logOutput == nil)
     }
 
+    @Test func `a check as the service has all that it was given`() throws {
+        let given = [
+            "--check", "--json", "--config", "/c", "--state-directory", "/s",
+            "--runtime-directory", "/r", "--credentials-directory", "/k", "--logs-directory", "/l",
+        ]
+        #expect(try DaemonOptions(given + ["--as-service"]).checkArguments == given)
+        let least = try DaemonOptions(["--check", "--as-service", "--config", "/c"])
+        #expect(least.checkArguments == ["--check", "--config", "/c"])
+    }
+
     @Test(arguments: [["--log-format", "xml"], ["--log-format"], ["convert", "x"], ["convert"]])
     func `a wrong argument is refused`(arguments: [String]) {
         #expect(throws: DaemonError.self) { try DaemonOptions(arguments) }

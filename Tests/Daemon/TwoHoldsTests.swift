@@ -123,7 +123,13 @@ import Testing
             #expect(released == listed[0])
             #expect(try await backend.show(id, caller: Self.caller).state == .known(.scheduled))
             #expect(try await backend.holds(caller: Self.caller).items.isEmpty)
-            for name in [held.name, "user.", "user.a b"] {
+            await #expect {
+                let input = HoldInput(target: TargetName("app-db"), rows: nil, reason: nil)
+                _ = try await backend.placeHold(held.name, input, caller: Self.caller)
+            } throws: { error in
+                (error as? ControlProblem)?.code == .malformedField
+            }
+            for name in [held.name, "user.", "user.a b", "user.posts"] {
                 await #expect(throws: ControlProblem.self) {
                     _ = try await backend.liftHold(name, caller: Self.caller)
                 }

@@ -28,6 +28,12 @@ extension DaemonBackend {
         _ input: HoldInput,
         caller: Caller
     ) async throws(ControlProblem) -> WireHold {
+        guard WireHold.userHash(ofHold: name) == nil else {
+            throw ControlProblem(
+                .malformedField,
+                "'\(name)' is how a hold on a user is named; choose another name"
+            )
+        }
         guard let target = parts.registry.current.targets[input.target] else {
             throw ControlProblem(.unknownTarget)
         }

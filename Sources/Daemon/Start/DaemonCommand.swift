@@ -84,10 +84,7 @@ package enum DaemonCommand {
         _ environment: [String: String]
     ) async throws -> ExitStatus {
         let path = options.configurationPath
-        if options.isAsService {
-            let json = options.isJSON ? ["--json"] : []
-            try ServiceUnit.runAgain(["--check", "--config", path] + json)
-        }
+        if options.isAsService { try ServiceUnit.runAgain(options.checkArguments) }
         try setUpProcess(environment)
         _ = clinux_forbid_core_dumps()
         let folders = try options.directories(environment, mayBeUnit: true)

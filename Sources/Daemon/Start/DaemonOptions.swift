@@ -82,6 +82,18 @@ package struct DaemonOptions: Sendable, Hashable {
         }
     }
 
+    /// The same check, as whoever runs it.
+    var checkArguments: [String] {
+        let values: [(String, String?)] = [
+            ("--config", configurationPath), ("--state-directory", stateDirectory),
+            ("--runtime-directory", runtimeDirectory),
+            ("--credentials-directory", credentialsDirectory),
+            ("--logs-directory", logsDirectory),
+        ]
+        let named: [String] = values.flatMap { name, value in value.map { [name, $0] } ?? [] }
+        return ["--check"] + (isJSON ? ["--json"] : []) + named
+    }
+
     private static func output(_ name: String, _ place: String) throws(DaemonError) -> LogOutput {
         guard let output = LogOutput.names[name] else {
             let names = LogOutput.names.keys.sorted().joined(separator: ", ")
