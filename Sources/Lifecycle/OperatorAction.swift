@@ -22,7 +22,8 @@ extension Request {
         case .cancel, .retry, .hold, .approve: return
         case .release(let isUserHeld, let hasOwnHold):
             guard !isUserHeld || hasOwnHold else { throw .userOnHold }
-        case .abandon(nil, _) where revocations.isEmpty || phase.parkReason == .withoutKeys:
+        case .abandon(nil, _)
+        where revocations.isEmpty || phase.parkReason == .withoutKeys || isSpelledOtherwise:
             // Whether it waits for an identity, or for keys, depends on the settings.
             return
         case .abandon(let provider, let configured):

@@ -200,6 +200,11 @@ extension Request {
             for index in unknown { purges[index].counts.goWithoutKeys() }
             return [.announce(.abandoned)]
         }
+        if isSpelledOtherwise {
+            endDetail = Self.abandoned
+            end(as: .cancelled, at: now)
+            return [.announce(.abandoned)]
+        }
         let lacksIdentity = waitsForIdentity(environment)
         guard let stage = phase.stage, stage <= .revoking, openRevocationCount > 0 || lacksIdentity
         else { throw .nothingToAbandon }
@@ -207,6 +212,13 @@ extension Request {
         abandonLookup(at: now)
         for index in revocations.indices { revocations[index].abandon(at: now) }
         return [.announce(.abandoned)]
+    }
+
+    /// Whether a store waits for another spelling of the user's id, which is another request's.
+    var isSpelledOtherwise: Bool {
+        purges.contains {
+            $0.step != .verified && $0.lastFailure == Obstacle.Kind.spelling.rawValue
+        }
     }
 
     /// Whether only a first credential, or an operator, lets the purge begin.

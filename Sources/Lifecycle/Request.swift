@@ -38,10 +38,12 @@ package struct Request: Hashable, Sendable {
     package var crashCount = 0
     /// When it is to be looked at next; `nil` while only an event can move it, and after its end.
     package var dueAt: WallTime?
-    /// Why a cancelled request ended without an operator, such as ``merged``.
+    /// Why a cancelled request ended, where no operator cancelled it.
     package var endDetail: String?
     /// The end of a `revoke_tokens` whose work a `delete_account` of the same user does.
     package static let merged = "merged"
+    /// An operator gave up a deletion because a store spells the user's id otherwise.
+    package static let abandoned = "abandoned"
 
     package init(
         id: RequestID,

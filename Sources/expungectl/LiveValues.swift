@@ -14,7 +14,8 @@ enum LiveValues {
     static let reauthorize = matching(.parked) { $0.waits(for: .needsReauthentication) }
     static let receipt = matching(.completed)
     static let abandon = matching {
-        $0.isBeforePurge || $0.waits(for: .withoutKeys) || !$0.isOpen && $0.nextAt != nil
+        $0.isBeforePurge || $0.waits(for: .withoutKeys) || $0.isSpelledOtherwise
+            || !$0.isOpen && $0.nextAt != nil
     }
     static let providers = values { client, _ in
         try await client.call(.providers).items.map(\.name)
@@ -68,6 +69,10 @@ extension WireRequest {
     fileprivate var isBeforePurge: Bool {
         isOpen && ![.purging, .verifying].contains(state.known) && !waits(for: .targetPaused)
             && !waits(for: .withoutKeys)
+    }
+
+    fileprivate var isSpelledOtherwise: Bool {
+        isOpen && (blockedBy ?? []).contains { $0.hasSuffix(Obstacle.Kind.spelling.rawValue) }
     }
 
     fileprivate func waits(for reason: ParkReason) -> Bool { detail == reason.rawValue }

@@ -157,6 +157,25 @@ struct OperationTests {
         #expect(machine.request.revocations.map(\.verdict) == [.accepted, .abandoned])
     }
 
+    @Test func `abandon cancels what a store spells otherwise, and nothing else`() throws {
+        for kind in [Obstacle.Kind.spelling, .foreignKey] {
+            var machine = Machine()
+            try machine.revokeEverything()
+            try machine.answer(purge: .failure(.blocked(Obstacle(kind, at: "posts"))))
+            let request = machine.request
+            guard kind == .spelling else {
+                #expect(throws: OperationRefusal.nothingToAbandon) {
+                    try request.check(.abandon(nil, configured: []))
+                }
+                continue
+            }
+            try request.check(.abandon(nil, configured: []))
+            #expect(try machine.send(.abandon) == [.announce(.abandoned)])
+            #expect(machine.request.phase == .cancelled)
+            #expect(machine.request.endDetail == "abandoned")
+        }
+    }
+
     @Test func `a retry comes at once and forgets the failures`() throws {
         var machine = try PhaseRow.open(.waiting).machine(.deleteAccount)
         #expect(machine.request.revocations[0].failures == 1)

@@ -145,7 +145,7 @@ struct Abandon: AsyncParsableCommand {
         abstract: "Give up a revocation, a store whose key was not found, or the rechecks.",
         discussion: """
             What waited for it, such as the purge, begins at once and cannot be undone. The \
-            receipt says abandoned.
+            receipt says abandoned. A request that is blocked by other_spelling is cancelled.
             """
     )
 

@@ -105,8 +105,8 @@ struct RequestAdvice {
                 + " receipt says NOT revoked"
         case .providerPaused: "a provider that is paused; see: expungectl providers"
         case .unknownProvider:
-            "a provider that the configuration lacks (\(unknownProviders)): put its section back, then:"
-                + " expungectl reload; or: expungectl abandon \(id) --reason TEXT"
+            "a provider that the configuration lacks (\(unknownProviders)): put its section back,"
+                + " then: expungectl reload; or: expungectl abandon \(id) --reason TEXT"
         case .targetPaused: "a store that is paused; see: expungectl targets"
         case .vaultSealed: "the vault key; see: expungectl vault"
         case .onHold: "the end of a hold; see: expungectl show \(id)"
@@ -161,7 +161,12 @@ struct RequestAdvice {
                 let obstacle = step.obstacle.map { ": \($0)" } ?? ""
                 let kind = Obstacle.Kind(rawValue: error)
                 let remedy = kind.map(Self.remedy) ?? "see expungectl targets check \(name)"
-                let end = kind == .locked ? "" : "; then: expungectl retry \(request.id)"
+                var end = kind == .locked ? "" : "; then: expungectl retry \(request.id)"
+                if kind == .spelling {
+                    end +=
+                        "; or submit the id as the column has it, then: expungectl abandon"
+                        + " \(request.id) --reason TEXT"
+                }
                 found = [
                     "blocked by: \(name)\(obstacle) (\(error))\(next)",
                     "to mend it: \(remedy)\(end)",
@@ -211,8 +216,7 @@ struct RequestAdvice {
         case .trigger: "change the trigger, or remove what it protects"
         case .constraint: "choose another strategy for the column, which violates the constraint"
         case .permission: "grant the permission; if a file is immutable: chattr -i FILE"
-        case .spelling:
-            "if the column has user ids, submit the id as it stands there; else correct those rows"
+        case .spelling: "correct those rows"
         case .future: "correct the clock of the machine, or the dates of those rows"
         case .remaining: "stop the trigger or program that writes the rows again"
         case .locked: "end the transaction that has locked them; the request continues within 30 s"
