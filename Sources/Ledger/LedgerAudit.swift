@@ -38,6 +38,10 @@ package struct LedgerAudit: Sendable {
         package let position: Int
     }
 
+    /// What follows the last checkpoint of an old copy is missing, or was written since.
+    private static let laterKinds: Set<Kind> = [
+        .missingLeaves, .rootMismatch, .badCheckpointRow, .tombstoneMismatch,
+    ]
     /// More are counted and not kept.
     package static let findingsMax = 100
 
@@ -138,20 +142,12 @@ package struct LedgerAudit: Sendable {
 
     package mutating func add(_ kind: Kind, _ position: Int) {
         findingCount += 1
-        if !isExplained(kind, position) { unexplainedCount += 1 }
+        // A tombstone names the index of its leaf, all others a size.
+        let size = kind == .tombstoneMismatch ? position + 1 : position
+        let isLater = keptSize.map { $0 < size } ?? false
+        if !isLater || !Self.laterKinds.contains(kind) { unexplainedCount += 1 }
         if findings.count < Self.findingsMax {
             findings.append(Finding(kind: kind, position: position))
-        }
-    }
-
-    /// What follows the last checkpoint of an old copy is missing, or was written since.
-    private func isExplained(_ kind: Kind, _ position: Int) -> Bool {
-        guard let keptSize else { return false }
-        switch kind {
-        case .missingLeaves, .rootMismatch, .badCheckpointRow: return position > keptSize
-        case .tombstoneMismatch: return position >= keptSize
-        case .badNote, .noteOrder, .tornFile, .missingNote, .unsignedEntries, .brokenRows, .badNode:
-            return false
         }
     }
 }

@@ -63,14 +63,7 @@ extension JournalEvent {
     package var severity: Severity { row.severity }
 
     /// In the field EXPUNGED_EVENT and on lines outside the journal: `request_parked`.
-    package var name: String {
-        var name = ""
-        for character in rawValue {
-            if character.isUppercase, name.last?.isLowercase ?? false { name += "_" }
-            name.append(character)
-        }
-        return name.lowercased()
-    }
+    package var name: String { rawValue.snakeCased }
 
     /// The sentence of the entry, to be filled with its fields.
     ///

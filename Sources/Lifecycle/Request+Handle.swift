@@ -201,7 +201,7 @@ extension Request {
             return [.announce(.abandoned)]
         }
         if isSpelledOtherwise {
-            endDetail = Self.abandoned
+            endDetail = Verdict.abandoned.rawValue
             end(as: .cancelled, at: now)
             return [.announce(.abandoned)]
         }

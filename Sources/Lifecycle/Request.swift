@@ -42,8 +42,6 @@ package struct Request: Hashable, Sendable {
     package var endDetail: String?
     /// The end of a `revoke_tokens` whose work a `delete_account` of the same user does.
     package static let merged = "merged"
-    /// An operator gave up a deletion because a store spells the user's id otherwise.
-    package static let abandoned = "abandoned"
 
     package init(
         id: RequestID,

@@ -74,17 +74,13 @@ enum JournalMessage {
     private static let words = [
         // ParkReason
         "needs_reauthentication": "the user must sign in again",
-        "provider_paused": "a provider is paused",
         "request_parked.unknown_provider": "the configuration lacks a provider",
-        "target_paused": "a target is paused",
         "vault_sealed": "the vault is sealed",
         "on_hold": "it is on hold",
         "awaiting_approval": "an operator must approve its plan",
-        "mass_deletion_guard": "the mass deletion guard tripped",
         "shared_identity": "several users share the identity",
         "awaiting_spool": "the spool has not been read",
         "awaiting_credentials": "a credential in the spool cannot be sealed",
-        "clock_behind": "the clock is behind the ledger",
         "without_keys": "no key leads into a store",
         // Verdict
         "proven": "revoked and proven",

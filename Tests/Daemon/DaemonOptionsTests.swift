@@ -23,9 +23,13 @@ struct DaemonOptionsTests {
             "--check", "--json", "--config", "/c", "--state-directory", "/s",
             "--runtime-directory", "/r", "--credentials-directory", "/k", "--logs-directory", "/l",
         ]
-        #expect(try DaemonOptions(given + ["--as-service"]).checkArguments == given)
-        let least = try DaemonOptions(["--check", "--as-service", "--config", "/c"])
-        #expect(least.checkArguments == ["--check", "--config", "/c"])
+        let options = try DaemonOptions(
+            ["--as-service"] + given,
+            environment: ["EXPUNGED_CONFIG": "/e"]
+        )
+        let handedOn = try DaemonOptions(try #require(options.argumentsAsService))
+        #expect(options.argumentsAsService == ["--config", "/e"] + given)
+        #expect(try handedOn == DaemonOptions(given))
     }
 
     @Test(arguments: [["--log-format", "xml"], ["--log-format"], ["convert", "x"], ["convert"]])

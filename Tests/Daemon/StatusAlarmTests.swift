@@ -14,12 +14,12 @@ import Testing
             .drop { $0 != "| alarm | what it means, and what to do |" }.dropFirst(2)
             .prefix { $0.hasPrefix("| `") }
         let names = rows.compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
-        #expect(Set(names) == Set(StatusAlarm.allCases.map(\.rawValue)))
+        #expect(Set(names) == Set(StatusAlarm.allCases.map(\.code)))
         #expect(names.count == StatusAlarm.allCases.count)
     }
 
     @Test("the status page has a sentence for each alarm")
     func page() {
-        #expect(Set(PageText.alarms.keys) == Set(StatusAlarm.allCases.map(\.rawValue)))
+        #expect(Set(PageText.alarms.keys) == Set(StatusAlarm.allCases.map(\.code)))
     }
 }

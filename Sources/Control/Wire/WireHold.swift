@@ -29,8 +29,6 @@ package struct WireHold: WireObject, Codable, Hashable {
     }
 
     private static let userPrefix = "user."
-    /// HMAC-SHA256.
-    private static let userHashByteCount = 32
 
     /// The hash is written as in the ledger.
     package static func name(ofUser userHash: [UInt8]) -> String {
@@ -39,11 +37,10 @@ package struct WireHold: WireObject, Codable, Hashable {
 
     /// The keyed hash of the user whose hold has this name; `nil` for the name of another hold.
     package static func userHash(ofHold name: String) -> [UInt8]? {
-        guard name.hasPrefix(userPrefix),
-            let hash = Base64URL.decode(name.utf8.dropFirst(userPrefix.utf8.count)),
-            hash.count == userHashByteCount
-        else { return nil }
-        return hash
+        guard name.hasPrefix(userPrefix) else { return nil }
+        let hash = Base64URL.decode(name.utf8.dropFirst(userPrefix.utf8.count))
+        // HMAC-SHA256.
+        return hash?.count == 32 ? hash : nil
     }
 
     enum CodingKeys: String, CodingKey {

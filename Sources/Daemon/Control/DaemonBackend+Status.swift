@@ -95,7 +95,7 @@ extension DaemonBackend {
         if !parts.rechecks.overdue.isEmpty { alarms.append(.recheckOverdue) }
         if !parts.messages.failing.isEmpty { alarms.append(.messagesFailing) }
         if let alarm = try await deadlineAlarm { alarms.append(alarm) }
-        status.alarms = alarms.map(\.rawValue)
+        status.alarms = alarms.map(\.code)
         return status
     }
 

@@ -1,33 +1,14 @@
-/// What an operator should look at: the code of a row in `docs/guides/monitoring.md`.
+import Lifecycle
+
+/// What an operator should look at: a row in `docs/guides/monitoring.md`.
 enum StatusAlarm: String, Sendable, CaseIterable {
-    case vaultSealed = "vault_sealed"
-    case configurationRefused = "configuration_refused"
-    case intakePaused = "intake_paused"
-    case deadlineNear = "deadline_near"
-    case deadlinePassed = "deadline_passed"
-    case massDeletionGuard = "mass_deletion_guard"
-    case providerPaused = "provider_paused"
-    case providerBroken = "provider_broken"
-    case targetPaused = "target_paused"
-    case targetStuck = "target_stuck"
-    case requestQuarantined = "request_quarantined"
-    case operatorsHidden = "operators_hidden"
-    case clockStepped = "clock_stepped"
-    case clockBehind = "clock_behind"
-    case credentialNotSealed = "credential_not_sealed"
-    case spoolQuarantined = "spool_quarantined"
-    case spoolUnwritable = "spool_unwritable"
-    case spoolInWAL = "spool_in_wal"
-    case spoolForeignObjects = "spool_foreign_objects"
-    case spoolUnreadableRows = "spool_unreadable_rows"
-    case queueQuarantined = "queue_quarantined"
-    case queueUnwritable = "queue_unwritable"
-    case stateRolledBack = "state_rolled_back"
-    case ledgerDamaged = "ledger_damaged"
-    case ledgerUnwritable = "ledger_unwritable"
-    case tokensExpiring = "tokens_expiring"
-    case dataReturned = "data_returned"
-    case purgeBlocked = "purge_blocked"
-    case recheckOverdue = "recheck_overdue"
-    case messagesFailing = "messages_failing"
+    case vaultSealed, configurationRefused, intakePaused, deadlineNear, deadlinePassed
+    case massDeletionGuard, providerPaused, providerBroken, targetPaused, targetStuck
+    case requestQuarantined, operatorsHidden, clockStepped, clockBehind, credentialNotSealed
+    case spoolQuarantined, spoolUnwritable, spoolInWAL, spoolForeignObjects, spoolUnreadableRows
+    case queueQuarantined, queueUnwritable, stateRolledBack, ledgerDamaged, ledgerUnwritable
+    case tokensExpiring, dataReturned, purgeBlocked, recheckOverdue, messagesFailing
+
+    /// Such as `spool_in_wal`.
+    var code: String { rawValue.snakeCased }
 }

@@ -60,7 +60,14 @@ struct Reporter: EngineObserver {
         case .remainingRows(let target):
             note(.rowsRemaining, of: id, ["target": "\(target)"])
         case .blocked(let target, let obstacle):
-            note(.purgeBlocked, of: id, Self.facts(target, obstacle))
+            note(
+                .purgeBlocked,
+                of: id,
+                [
+                    "target": "\(target)", "error": "\(obstacle.kind.rawValue)",
+                    "detail": "\(obstacle.text)",
+                ]
+            )
         case .completed:
             note(.requestCompleted, of: id, ["state": "completed"])
         case .nothingErased:
@@ -70,13 +77,6 @@ struct Reporter: EngineObserver {
         case .abandoned:
             note(.requestAbandoned, of: id)
         }
-    }
-
-    private static func facts(_ target: TargetName, _ obstacle: Obstacle) -> Logger.Metadata {
-        [
-            "target": "\(target)", "error": "\(obstacle.kind.rawValue)",
-            "detail": "\(obstacle.text)",
-        ]
     }
 
     private func note(

@@ -84,7 +84,7 @@ package enum DaemonCommand {
         _ environment: [String: String]
     ) async throws -> ExitStatus {
         let path = options.configurationPath
-        if options.isAsService { try ServiceUnit.runAgain(options.checkArguments) }
+        if let arguments = options.argumentsAsService { try ServiceUnit.runAgain(arguments) }
         try setUpProcess(environment)
         _ = clinux_forbid_core_dumps()
         let folders = try options.directories(environment, mayBeUnit: true)

@@ -36,8 +36,8 @@ package struct DaemonOptions: Sendable, Hashable {
     /// Of Firebase, with `convert`.
     package var project: String?
     package var isJSON = false
-    /// To check as the service's user, in the sandbox of its unit.
-    package var isAsService = false
+    /// To check as the service's user, in the sandbox of its unit, with these arguments.
+    package var argumentsAsService: [String]?
 
     /// Reads the arguments after the program's name, which win over variables; errors are of kind
     /// `usage`.
@@ -55,7 +55,9 @@ package struct DaemonOptions: Sendable, Hashable {
             case "--check-config": verb = .checkConfiguration
             case "--check": verb = .check
             case "--json": isJSON = true
-            case "--as-service": isAsService = true
+            case "--as-service":
+                argumentsAsService = ["--config", configurationPath] + arguments
+                argumentsAsService?.removeAll { $0 == argument }
             case "--init-spool": verb = .initSpool
             case "setup": verb = .setup
             case "state":
@@ -80,18 +82,6 @@ package struct DaemonOptions: Sendable, Hashable {
                 throw DaemonError(.usage, "unknown argument '\(argument)'; see expunged --help")
             }
         }
-    }
-
-    /// The same check, as whoever runs it.
-    var checkArguments: [String] {
-        let values: [(String, String?)] = [
-            ("--config", configurationPath), ("--state-directory", stateDirectory),
-            ("--runtime-directory", runtimeDirectory),
-            ("--credentials-directory", credentialsDirectory),
-            ("--logs-directory", logsDirectory),
-        ]
-        let named: [String] = values.flatMap { name, value in value.map { [name, $0] } ?? [] }
-        return ["--check"] + (isJSON ? ["--json"] : []) + named
     }
 
     private static func output(_ name: String, _ place: String) throws(DaemonError) -> LogOutput {

@@ -203,13 +203,12 @@ final class PauseWatch: Sendable {
     private func note(_ problems: [String], of component: Component) {
         let isNew = checks.withLock { $0[component, default: ComponentCheck()].note(problems) }
         guard isNew else { return }
-        let cause = problems.joined(separator: "; ")
+        var facts: Logger.Metadata = ["error": "\(problems.joined(separator: "; "))"]
         switch component {
-        case .provider(let name):
-            logger.note(.componentUnfit, ["provider": "\(name)", "error": "\(cause)"])
-        case .target(let name):
-            logger.note(.componentUnfit, ["target": "\(name)", "error": "\(cause)"])
+        case .provider(let name): facts["provider"] = "\(name)"
+        case .target(let name): facts["target"] = "\(name)"
         }
+        logger.note(.componentUnfit, facts)
     }
 }
 

@@ -49,16 +49,7 @@ extension Columns {
 
     func index(in values: RowValues) -> Int32 { rawValue }
 
-    var name: String {
-        var result = ""
-        var wasUpper = false
-        for character in "\(self)" {
-            if character.isUppercase, !wasUpper { result += "_" }
-            wasUpper = character.isUppercase
-            result += character.lowercased()
-        }
-        return result
-    }
+    var name: String { "\(self)".snakeCased }
 
     /// The columns as a statement lists them, of a table that the query calls `alias`.
     static func names(of columns: [Self] = allCases, in alias: String? = nil) -> String {
