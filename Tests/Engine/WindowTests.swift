@@ -70,6 +70,17 @@ struct WindowTests {
         }
     }
 
+    @Test func `a page of due work that fills a lane delays the first requests of no other`() {
+        let driver = CoreDriver()
+        driver.send()
+        driver.commit()
+        driver.fetch((0..<Limits.fetchMax).map { Sample.loaded($0) })
+        var loaded = Sample.loaded(Limits.fetchMax)
+        loaded.submitter = 1
+        driver.send(.admitted([loaded]))
+        #expect(driver.core.window[loaded.request.id] != nil)
+    }
+
     @Test func `due work is read a page at a time, without what is here`() throws {
         let driver = CoreDriver()
         let fetch = try #require(driver.send().fetches.first)

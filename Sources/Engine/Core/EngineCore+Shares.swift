@@ -40,7 +40,8 @@ extension EngineCore {
             guard let lane = lanes[name], lane.isTrusted,
                 !environment.pausedProviders.contains(name)
             else { return false }
-            most = lane.requestCountMax * 3 / 2
+            // A page of due work may have come on top.
+            most = lane.requestCountMax * 3 / 2 + Limits.fetchMax
         }
         var counted = shares ?? WindowShares(window.values)
         defer { shares = counted }
