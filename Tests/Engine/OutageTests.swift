@@ -171,6 +171,37 @@ struct OutageTests {
         )
     }
 
+    @Test func `what users wait for is reported after two minutes, without another call`() throws {
+        let driver = CoreDriver.idle()
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.settle()
+        let failure = EffectFailure.throttled(retryAfter: .seconds(3600))
+        #expect(driver.answerRevoke(1, .failure(failure)).reports.isEmpty)
+        let knownAt = Sample.start + Limits.outageDoubt
+        driver.now = knownAt - .milliseconds(1)
+        #expect((driver.send(.timer) + driver.settle()).reports.isEmpty)
+        #expect(try #require(driver.core.wakeTime(after: driver.now)) <= knownAt)
+        driver.now = knownAt
+        let begun = driver.send(.timer).reports
+        #expect(begun == [.outageBegan(Sample.apple, reason: failure.reason)])
+        #expect((driver.send(.timer) + driver.settle()).reports.isEmpty)
+    }
+
+    @Test func `a renewal that fails is no outage until another call fails, too`() {
+        var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
+        let isBegun = lane.beginRenewal(at: Sample.start)
+        #expect(isBegun)
+        lane.renewalEnded()
+        let caller = ProviderLane.Caller.renewal(Sample.credential(1))
+        _ = lane.finished(caller, failure: .throttled(retryAfter: nil), at: Sample.start)
+        let later = Sample.start + Limits.outageDoubt
+        #expect(lane.outageKnownAt == nil)
+        #expect(lane.reportOutage(at: later) == nil)
+        _ = lane.finished(.begin(1, &lane, at: later), failure: .unreachable, at: later)
+        #expect(lane.outageKnownAt == later)
+        #expect(lane.reportOutage(at: later) != nil)
+    }
+
     @Test func `a renewal for a client that is not configured keeps nobody waiting`() {
         var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
         let isBegun = lane.beginRenewal(at: Sample.start)

@@ -195,7 +195,7 @@ extension DaemonBackend {
         _ = try await attempt("pause") { try await parts.state.commit(changes) }
     }
 
-    private static func lanes(
+    static func lanes(
         of configuration: DaemonConfiguration
     ) -> [(name: ProviderName, kind: String)] {
         configuration.providers.map { (name: $0.name, kind: $0.kindName) }

@@ -177,8 +177,8 @@ extension DaemonBackend {
 
     private func alarms(_ status: WireStatus) -> [StatusAlarm] {
         let configuration = parts.registry.current.configuration
-        let lanes = configuration.providers.compactMap { provider in
-            parts.engine.inspect { $0.laneHealth(provider.name) }
+        let lanes = Self.lanes(of: configuration).compactMap { lane in
+            parts.engine.inspect { $0.laneHealth(lane.name) }
         }
         let now = parts.now()
         let isBroken = lanes.contains {

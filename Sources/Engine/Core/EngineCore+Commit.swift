@@ -9,7 +9,7 @@ extension EngineCore {
         fillRenewals(at: now)
         fillPlans(at: now)
         reportStuckTargets(at: now)
-        endForgottenClients(at: now)
+        reportOutages(at: now)
         beginCommit(at: now)
         runNextSuspect()
         fetchIfUseful(at: now)

@@ -175,9 +175,6 @@ extension EngineCore {
         if wasReported, lanes[provider]?.outage == nil {
             actions.append(.report(.outageEnded(provider)))
         }
-        if let outage = lanes[provider]?.reportOutage(at: now) {
-            actions.append(.report(.outageBegan(provider, reason: outage.reason)))
-        }
     }
 
     /// Ends what is over of single clients.
@@ -190,8 +187,12 @@ extension EngineCore {
         }
     }
 
-    mutating func endForgottenClients(at now: WallTime) {
+    /// Outages that are known by now begin, and those of clients that nobody calls for end.
+    mutating func reportOutages(at now: WallTime) {
         for name in laneOrder {
+            while let outage = lanes[name]?.reportOutage(at: now) {
+                actions.append(.report(.outageBegan(name, reason: outage.reason)))
+            }
             guard let endsAt = lanes[name]?.clientsEndAt, endsAt <= now else { continue }
             endClients(of: name) { $1.endsAt <= now }
         }

@@ -199,7 +199,8 @@ package struct EngineCore: Sendable {
                 times.append(opensAt)
             }
         }
-        times += renewalTimes(after: now) + lanes.values.compactMap(\.clientsEndAt)
+        times += renewalTimes(after: now)
+        times += lanes.values.flatMap { [$0.clientsEndAt, $0.outageKnownAt].compactMap(\.self) }
         times += targets.values.compactMap(\.stuck.reportAt).filter { $0 > now }
         if let patience = spoolGate.wakeTime(after: now) { times.append(patience) }
         if environment.isClockBehind { times.append(clockFloor) }

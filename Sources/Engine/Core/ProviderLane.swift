@@ -17,8 +17,10 @@ package struct LaneOutage: Hashable, Sendable {
     package private(set) var since: WallTime
     /// Of the last call.
     private var failure: EffectFailure?
-    private var lastAt: WallTime
+    private(set) var lastAt: WallTime
     var isReported = false
+    /// Whether a user or a code waits; a renewal that fails keeps nobody waiting.
+    var isOfUsers = false
 
     init(since: WallTime) { (self.since, lastAt) = (since, since) }
 
@@ -77,13 +79,13 @@ struct ProviderLane: Sendable {
     }
 
     enum Breaker: Hashable, Sendable {
-        case closed(failures: Int)
+        case closed
         case open(until: WallTime, openings: Int)
         case probing(openings: Int)
     }
 
     private(set) var limits: LaneLimits
-    private(set) var breaker = Breaker.closed(failures: 0)
+    private(set) var breaker = Breaker.closed
     private(set) var failedCallers: Set<Caller> = []
     /// ``EffectFailure/reason`` of the last call; `nil` when it was answered as it should be.
     private(set) var lastFailure: String?
@@ -237,18 +239,16 @@ struct ProviderLane: Sendable {
         }
         outage = outage ?? LaneOutage(since: now)
         outage?.note(failure, at: now)
+        if !caller.isRenewal { outage?.isOfUsers = true }
         guard failure.speaksAgainstProvider else {
             close()
             return nil
         }
         note(caller)
         switch breaker {
-        case .closed
-        where failedCallers.count < Limits.breakerFailures && !failure.concernsEverybody:
-            breaker = .closed(failures: failedCallers.count)
-            return nil
         case .closed:
-            return open(1, at: now)
+            let isSeen = failedCallers.count >= Limits.breakerFailures || failure.concernsEverybody
+            return isSeen ? open(1, at: now) : nil
         case .probing(let openings) where now < pausedUntil:
             // A code that came before its turn makes nobody wait longer.
             breaker = .open(until: pausedUntil, openings: openings)
@@ -267,11 +267,16 @@ struct ProviderLane: Sendable {
             refusedClients[client]?.isReported = true
             return known
         }
-        guard let known = outage, !known.isReported, !isTrusted || known.isKnown(at: now) else {
-            return nil
-        }
+        guard let known = outage, !known.isReported,
+            !isTrusted || known.isKnown(at: known.isOfUsers ? now : known.lastAt)
+        else { return nil }
         outage?.isReported = true
         return outage
+    }
+
+    /// When an outage is to be reported, if no call is made before.
+    var outageKnownAt: WallTime? {
+        outage.flatMap { $0.isReported || !$0.isOfUsers ? nil : $0.since + Limits.outageDoubt }
     }
 
     /// A check found nothing; a probe under way decides for itself.
@@ -286,7 +291,7 @@ struct ProviderLane: Sendable {
     }
 
     private mutating func close() {
-        breaker = .closed(failures: 0)
+        breaker = .closed
         failedCallers = []
         mayRepeatProbe = false
     }
