@@ -13,7 +13,7 @@
 # make api-fuzz     has schemathesis try every operation of the API (EXAMPLES=200)
 # make kills        ends the daemon with kill -9 under load (KILLS=1000)
 # make power-cuts   restarts the daemon on what 10,000 power cuts leave of its disk (POINTS=10000)
-# make long-outages holds vendors and OAuth 2 in an outage of MINUTES, in six forms (MINUTES=30)
+# make long-outages holds all kinds of providers and a directory in an outage of MINUTES, in six forms (MINUTES=30)
 # make clock-steps  sets the clock 1,000 times while deletions go on (STEPS=1000)
 # make purge-speed  purges 10,000 users at each kind of database and says how many a second (USERS=10000)
 # make many-keys    purges and checks at a Redis with a million keys (KEYS=1000000)

@@ -1,21 +1,25 @@
-"""An outage of half an hour in each of six forms, at each vendor and at OAuth 2: nobody is given up, there is one entry
-for it, and it heals by itself.
+"""An outage of half an hour in each of six forms, at each kind of provider and at a directory: nobody is given up,
+there is one entry for it within five minutes, and it heals by itself.
 
-Judged by the provider's own table of live tokens.
+Judged by the provider's own table of live tokens, and by the service's own times of its entries.
 """
 
 import copy
+import json
 import os
 import ssl
+import sys
 import time
 
+from canaries import canary
 from checks import comes_true
-from families import BOTH, OTHERS, Family
+from families import BOTH, DIRECTORY, OTHERS, PROGRAM, PROVIDER, Family
 from proxies import Proxy
 from sandbox import CLIENT
 from scenario import scenario
 from stage import Stage
 from store_servers import keep_secret, make_certificate
+from store_stand_ins import set_fault_rate
 
 PAGE = ("text/html", b"<html><title>Sorry</title></html>")
 # Status, content type and body of each answer; none for a certificate that nobody trusts.
@@ -27,6 +31,19 @@ FORMS = {
     "error-500": (500, "text/plain", b""),
     "tls": None,
 }
+# The same as a program says it.
+SAYINGS = {
+    "json-403": "print(json.dumps({'outcome': 'unknown'})); sys.exit()",
+    "page-403": "sys.exit(1)",
+    "page-200": "print('<html><title>Sorry</title></html>'); sys.exit()",
+    "limit-429": "print(json.dumps({'outcome': 'throttled', 'retry_after_s': 60})); sys.exit()",
+    "error-500": "os.kill(os.getpid(), 9)",
+    "tls": "sys.exit(69)",
+}
+# From the first call that is refused, as all are, to the alarm.
+ALARM_S = 300
+# Five refusals (Limits.refusalsMax) that are 225 s apart (Limits.refusalSpacing) take 15 minutes.
+MINUTES_MIN = 16
 # Long enough for the longest pause of a breaker, and for all who wait behind its probe.
 HEALED_S = 1200
 APPLE = Family("apple", "apple", "apple.com", {
@@ -83,96 +100,218 @@ def trusting(stage):
     return ssl.create_default_context(cafile=stage.sandbox.path("ca.pem"))
 
 
-@scenario()
-def long_outages(checks, seed, minutes=30.0, users=3):
-    stage = Stage(checks, seed)
-    outages = {form: Outage(form, stage) for form in FORMS}
-    try:
-        for made in OTHERS:
-            keep_secret(stage, f"{made.name}-secret", made.secret)
-        sections = {}
-        for form, outage in outages.items():
-            for kind in KINDS:
-                made = copy.copy(kind)
-                made.name = f"{kind.name}-{form}"
-                sections[made.name] = (made, form)
-                with open(stage.path("expunged.toml"), "a") as file:
-                    file.write(made.section(f"https://localhost:{outage.port}", outage.trusted[0]))
-        assert stage.starts(), stage.log()
-        signed_up = {name: sign_up(stage, made, 1 + users) for name, (made, _) in sections.items()}
-        before = {name: found[:1] for name, found in signed_up.items()}
-        during = {name: found[1:] for name, found in signed_up.items()}
-        begin(stage, before)
-        served = comes_true(lambda: stage.open_count() == 0)
-        checks.check("every provider serves a user before", served, unserved(stage, before))
-        if not served:
-            return
-        for outage in outages.values():
-            outage.turn(True)
-        begin(stage, during)
-        time.sleep(minutes * 60)
-        states = {name: [stage.http("GET", f"/v1/requests/{user['request']}")[1] for user in found]
-                  for name, found in during.items()}
-        log, alarms = stage.log(), stage.http("GET", "/v1/status")[1]["alarms"]
-        for outage in outages.values():
-            outage.turn(False)
-        healed = time.monotonic()
-        comes_true(lambda: stage.open_count() == 0, HEALED_S)
-        healed = time.monotonic() - healed
-        later = stage.log()
-        print(f"{'provider':14} {'form':10} {'given up':>8} {'entries':>7} {'ended':>5} {'open':>4} {'live':>4}")
-        for name, (made, form) in sections.items():
-            given_up = sum(any(step.get("verdict") for step in one["steps"] if step["kind"] == "revoke")
-                           or one["state"] not in ("accepted", "revoking") for one in states[name])
-            began = log.count(f"users of provider {name} are not served")
-            ended = later.count(f"provider {name} answers again")
-            left = sum(stage.http("GET", f"/v1/requests/{user['request']}")[1]["state"] != "completed"
-                       for user in before[name] + during[name])
-            live = live_tokens(stage, made, before[name] + during[name])
-            print(f"{name.removesuffix('-' + form):14} {form:10} {given_up:8} {began:7} {ended:5} {left:4} {live:4}")
-            checks.equal(f"{name}: nobody is given up, one entry begins and one ends, nobody and nothing is left",
-                         (given_up, began, ended, left, live), (0, 1, 1, 0, 0))
-        checks.check("the alarm was there", "provider_broken" in alarms, alarms)
-        checks.check("     and is gone", comes_true(
-            lambda: "provider_broken" not in stage.http("GET", "/v1/status")[1]["alarms"]))
-        print(f"healed after {healed:.0f} s; calls during the outage: "
-              f"{ {form: outage.calls for form, outage in outages.items()} }")
-        stage.scan()
-    finally:
-        for outage in outages.values():
-            outage.close()
-        stage.close(keep=bool(checks.failed))
+class Program(Family):
+    """A program of the operator's own, whose tokens are files."""
+
+    def __init__(self, stage, form):
+        super().__init__(f"command-{form}", None, None, {
+            "kind": '"command"', "client": "app", "client_ids": '["app"]', "can_check": "true",
+            "user_action_url": '"https://sso.example.com/apps"', "user_action_text": '"Remove the app."'},
+            ("refresh_token",))
+        self.random, self.vault, program = stage.random, stage.path(self.name), stage.path(f"{self.name}.py")
+        os.makedirs(self.vault)
+        set_fault_rate(self.vault, 0)
+        read = "ask = json.load(sys.stdin)\n"
+        text = PROGRAM.format(python=sys.executable, home=self.vault, seed=0)
+        assert read in text
+        with open(program, "w") as file:
+            file.write(text.replace(read, f"{read}if os.path.exists(HOME + '.outage'):\n    {SAYINGS[form]}\n"))
+        os.chmod(program, 0o755)
+        self.keys["program"] = f'"{program}"'
+
+    def turn(self, is_on):
+        if is_on:
+            open(f"{self.vault}.outage", "w").close()
+        else:
+            os.remove(f"{self.vault}.outage")
+
+    def tokens(self, sandbox, count):
+        made = [canary(self.random) for _ in range(count)]
+        for token in made:
+            open(os.path.join(self.vault, token), "w").close()
+        return [dict(subject=token, log_subject=token, credentials=[("refresh_token", token)]) for token in made]
+
+    def section(self, endpoint, ca):
+        return PROVIDER.format(name=self.name, keys="\n".join(
+            f"{key} = {value}" for key, value in self.keys.items() if key != "client"))
 
 
-def sign_up(stage, made, count):
-    """Users who hold tokens of one provider."""
+class Trial:
+    """The users of one provider or directory during one form of an outage; `provider` has their tokens."""
+
+    def __init__(self, stage, name, made, form, provider=None):
+        self.stage, self.name, self.made, self.form, self.provider = stage, name, made, form, provider or name
+        self.users = []
+
+    def sign_up(self, count):
+        stage, made = self.stage, self.made
+        for user, token in zip(stage.new_users(count), made.tokens(stage.sandbox, count)):
+            for kind, secret in token["credentials"]:
+                stage.canaries.add(secret)
+                status, answer = stage.http("PUT", f"/v1/users/{user}/identities/{self.provider}", {
+                    "kind": kind, "secret": secret, "subject": token["subject"], "client_id": made.keys["client"]})
+                assert status in (200, 201, 202, 204), answer
+            self.users.append({"user": user, "subject": token["log_subject"]})
+
+    def delete(self, users):
+        for user in users:
+            status, answer = self.stage.delete(user["user"])
+            assert status == 202, answer
+            user["request"] = answer["id"]
+
+    def shown(self):
+        return [self.stage.http("GET", f"/v1/requests/{user['request']}")[1]
+                for user in self.users if "request" in user]
+
+    def left(self):
+        return sum(one["state"] != "completed" for one in self.shown())
+
+    def given_up(self):
+        """How many requests went on without an answer, or ended a revocation at the provider that gives none."""
+        return sum(one["state"] not in ("accepted", "revoking") or any(
+            step.get("verdict") and step["kind"] == "revoke" and step.get("provider") == self.name
+            for step in one["steps"]) for one in self.shown()[1:])
+
+    def entries(self):
+        """When users of it were accepted during the outage, and the entries that it begins and ends."""
+        entries = list(journal(self.stage))
+        requests = {f"request {user['request']} accepted" for user in self.users[1:]}
+        return [[at for at, message in entries if is_one(message)] for is_one in (
+            lambda message: message in requests,
+            lambda message: message.startswith(f"users of provider {self.name} are not served"),
+            lambda message: message.startswith(f"provider {self.name} answers again"))]
+
+    def live_tokens(self):
+        """By the provider's own table."""
+        subjects = {user["subject"] for user in self.users}
+        if isinstance(self.made, Program):
+            return sum(os.path.exists(os.path.join(self.made.vault, subject)) for subject in subjects)
+        return sum(grant.get("live_tokens", 0) for grant in self.stage.sandbox.ask(
+            "grants", "--provider", self.made.stand_in)["grants"] if grant["subject"] in subjects)
+
+
+def journal(stage):
+    """(seconds, message) of each entry, by the service's clock."""
+    for line in stage.log().splitlines():
+        if line.startswith("{") and line.endswith("}"):
+            entry = json.loads(line)
+            yield int(entry["__REALTIME_TIMESTAMP"]) / 1e6, entry["MESSAGE"]
+
+
+def of_providers(stage, outages):
+    """Every kind of provider in every form, at one daemon."""
     found = []
-    for user, token in zip(stage.new_users(count), made.tokens(stage.sandbox, count)):
-        for kind, secret in token["credentials"]:
-            stage.canaries.add(secret)
-            status, answer = stage.http("PUT", f"/v1/users/{user}/identities/{made.name}", {
-                "kind": kind, "secret": secret, "subject": token["subject"], "client_id": made.keys["client"]})
-            assert status in (200, 201, 202, 204), answer
-        found.append({"user": user, "subject": token["log_subject"]})
+    for made in OTHERS:
+        keep_secret(stage, f"{made.name}-secret", made.secret)
+    for form, outage in outages.items():
+        for kind in [*KINDS, Program(stage, form)]:
+            made = copy.copy(kind)
+            made.name = f"{kind.name.removesuffix('-' + form)}-{form}"
+            found.append(Trial(stage, made.name, made, form))
+            append(stage, made.section(f"https://localhost:{outage.port}", outage.trusted[0]))
     return found
 
 
-def begin(stage, users):
-    for user in (one for found in users.values() for one in found):
-        status, answer = stage.delete(user["user"])
-        assert status == 202, answer
-        user["request"] = answer["id"]
+def of_directory(stage, form, outage):
+    """A directory of a daemon of its own: every deletion asks it."""
+    sandbox, roots = stage.sandbox, stage.path("app/roots.pem")
+    keep_secret(stage, "service-account.json", json.dumps(sandbox.ask("service-account")))
+    # Its tokens come from the sandbox itself.
+    with open(roots, "w") as file:
+        for path in (sandbox.path("ca.pem"), outage.trusted[0]):
+            with open(path) as root:
+                file.write(root.read())
+    append(stage, DIRECTORY.format(endpoint=f"https://localhost:{outage.port}", ca=roots,
+                                   words='"apple.com" = "apple"'))
+    made = copy.copy(APPLE)
+    made.name = f"directory-{form}"
+    return Trial(stage, "firebase", made, form, "apple")
 
 
-def unserved(stage, users):
+def append(stage, text):
+    with open(stage.path("expunged.toml"), "a") as file:
+        file.write(text)
+
+
+def open_accounts(trials):
+    """Those of a directory's users, each with a link to what the user has at Apple."""
+    for trial in trials:
+        path = trial.stage.path("accounts.json")
+        with open(path, "w") as file:
+            json.dump({"accounts": [{"user": user["user"], "links": {"apple.com": user["subject"]}}
+                                    for user in trial.users]}, file)
+        trial.stage.sandbox.ask("cloud", "--add", path)
+
+
+@scenario(least={"minutes": (MINUTES_MIN, "five refusals take 15 minutes, fewer show nothing of a token that is given up")})
+def long_outages(checks, seed, minutes=30.0, users=3):
+    stage = Stage(checks, seed)
+    outages = {form: Outage(form, stage) for form in FORMS}
+    stages = {form: Stage(checks, f"{seed} {form}", stage.sandbox) for form in FORMS}
+    try:
+        directories = [of_directory(stages[form], form, outage) for form, outage in outages.items()]
+        trials = of_providers(stage, outages) + directories
+        for one in (stage, *stages.values()):
+            one.options = ["--log-format", "json"]
+            assert one.starts(), one.log()
+        for trial in trials:
+            trial.sign_up(1 + users)
+        open_accounts(directories)
+        for trial in trials:
+            trial.delete(trial.users[:1])
+        served = comes_true(lambda: not any(trial.left() for trial in trials), 600, 1)
+        if not checks.check("every provider serves a user before", served, unserved(trials)):
+            return
+        hold(checks, trials, outages, minutes)
+        for one in (stage, *stages.values()):
+            one.scan()
+    finally:
+        for outage in outages.values():
+            outage.close()
+        for one in (*stages.values(), stage):
+            one.close(keep=bool(checks.failed))
+
+
+def hold(checks, trials, outages, minutes):
+    """The outage, its end, and what each provider shows of it."""
+    switches = [*outages.values(), *(trial.made for trial in trials if isinstance(trial.made, Program))]
+    for switch in switches:
+        switch.turn(True)
+    for trial in trials:
+        trial.delete(trial.users[1:])
+    time.sleep(minutes * 60)
+    given_up = [trial.given_up() for trial in trials]
+    stages = list(dict.fromkeys(trial.stage for trial in trials))
+    checks.check("the alarm is there", all("provider_broken" in alarms(stage) for stage in stages),
+                 [alarms(stage) for stage in stages])
+    for switch in switches:
+        switch.turn(False)
+    healed = time.monotonic()
+    comes_true(lambda: all(stage.open_count() == 0 for stage in stages), HEALED_S, 1)
+    healed = time.monotonic() - healed
+    print(f"{'provider':14} {'form':10} {'given up':>8} {'entries':>7} {'after':>6} {'ended':>5} {'open':>4} {'live':>4}")
+    for trial, count in zip(trials, given_up):
+        accepted, began, ended = trial.entries()
+        after = min(began, default=float("inf")) - min(accepted, default=0)
+        left, live = trial.left(), trial.live_tokens()
+        name = f"{trial.name.removesuffix('-' + trial.form)}-{trial.form}"
+        print(f"{name.removesuffix('-' + trial.form):14} {trial.form:10} {count:8} {len(began):7} {after:6.0f} {len(ended):5}"
+              f" {left:4} {live:4}")
+        checks.equal(f"{name}: nobody is given up, one entry begins and one ends, nobody and nothing is left",
+                     (count, len(began), len(ended), left, live), (0, 1, 1, 0, 0))
+        # No call is before its request, so this is no shorter than from the first call.
+        checks.check(f"{name}: the entry comes within {ALARM_S} s", 0 <= after <= ALARM_S, after)
+    checks.check("the alarm is gone", comes_true(
+        lambda: not any("provider_broken" in alarms(stage) for stage in stages)))
+    print(f"healed after {healed:.0f} s; calls during the outage: "
+          f"{ {form: outage.calls for form, outage in outages.items()} }")
+
+
+def alarms(stage):
+    return stage.http("GET", "/v1/status")[1]["alarms"]
+
+
+def unserved(trials):
     """What each provider lacks."""
-    found = {name: stage.http("GET", f"/v1/requests/{one['request']}")[1] for name, (one, *_) in users.items()}
-    return "\n".join(f"{name}: {one['state']} {[step.get('last_error') for step in one['steps']]}"
-                     for name, one in found.items() if one["state"] != "completed")
-
-
-def live_tokens(stage, made, users):
-    """By the provider's own table."""
-    subjects = {user["subject"] for user in users}
-    return sum(grant.get("live_tokens", 0) for grant in stage.sandbox.ask("grants", "--provider", made.stand_in)["grants"]
-               if grant["subject"] in subjects)
+    return "\n".join(f"{trial.name}: {one['state']} {[step.get('last_error') for step in one['steps']]}"
+                     for trial in trials for one in trial.shown() if one["state"] != "completed")

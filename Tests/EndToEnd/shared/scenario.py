@@ -10,13 +10,15 @@ SCENARIOS = {}
 class Scenario:
     """`gate`: whether a change must pass it, with what it sets then. `alone`: nothing may run beside it. `long`: it
     begins before the others, so that it is not left over at the end. `bars`: as it is played without settings, it
-    holds bars of time, memory or rate; see checks.HOLDS_BARS."""
+    holds bars of time, memory or rate; see checks.HOLDS_BARS. `least`: below which values of settings it shows nothing,
+    each with the reason."""
 
     play: object
     gate: object
     alone: bool
     long: bool
     bars: bool
+    least: dict
 
     @property
     def defaults(self):
@@ -31,6 +33,9 @@ class Scenario:
             if name not in defaults:
                 raise ValueError(f"no setting '{name}'; there are: {', '.join(defaults) or 'none'}")
             found[name] = read(name, value, type(defaults[name]))
+            least, reason = self.least.get(name, (found[name], ""))
+            if found[name] < least:
+                raise ValueError(f"setting '{name}' takes {least} or more, not '{value}': {reason}")
         return found
 
 
@@ -51,9 +56,10 @@ def written(settings):
     return [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in settings.items()]
 
 
-def scenario(gate=None, alone=False, long=False, bars=False):
+def scenario(gate=None, alone=False, long=False, bars=False, least=None):
     """Marks a function. `gate` is a dictionary of settings; without it the scenario is played by a campaign only."""
     def mark(function):
-        SCENARIOS[function.__name__.replace("_", "-")] = Scenario(function, gate, alone, long, bars)
+        SCENARIOS[function.__name__.replace("_", "-")] = Scenario(
+            function, gate, alone, long, bars, least or {})
         return function
     return mark

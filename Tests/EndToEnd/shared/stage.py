@@ -80,6 +80,8 @@ class Stage:
         self.owns_sandbox = sandbox is None
         self.sandbox = sandbox or Sandbox(BINARIES)
         self.daemon = None
+        # Arguments of the daemon, behind those that it always has.
+        self.options = []
         self.canaries = Canaries()
         # What the daemon answers to others than the user's own application: status, metrics, errors.
         self.said = bytearray()
@@ -155,7 +157,7 @@ class Stage:
     def arguments(self):
         return [os.path.join(BINARIES, "expunged"), "--config", self.path("expunged.toml"),
                 "--state-directory", self.path("state"), "--runtime-directory",
-                self.path("runtime"), "--credentials-directory", self.path("credentials")]
+                self.path("runtime"), "--credentials-directory", self.path("credentials"), *self.options]
 
     def start(self, *wrapper, **environment):
         with open(self.path("daemon.log"), "ab") as output:
