@@ -141,6 +141,24 @@ OTHERS = [
            preset='"okta"', issuer='"{endpoint}/oauth2"'),
 ]
 
+# A client of each family that is no more, and what its calls are answered: id, status and body.
+GONE_CLIENTS = {
+    "apple": ("com.example.gone", 400, {"error": "invalid_client"}),
+    "google": ("1234567890-gone.apps.googleusercontent.com", 401, {"error": "deleted_client"}),
+    "facebook": ("1234567890129999", 400, {"error": {
+        "message": "Error validating application.", "type": "OAuthException", "code": 101}}),
+    "microsoft": ("11111111-2222-4333-8444-999999999999", 401, {
+        "error": "invalid_client", "error_codes": [7000222]}),
+    "github": ("Ov23liGoneOAuthApp00", 401, {"message": "Bad credentials"}),
+    "x": ("x-gone", 401, {"error": "unauthorized_client"}),
+    "x-legacy": ("x-gone-consumer", 403, {"errors": [{"code": 416, "message": "suspended application"}]}),
+    "plain": ("gone-app", 401, {"error": "invalid_client"}),
+    "introspected": ("gone-app", 401, {"error": "invalid_client"}),
+}
+# Further directories of the family that has some: one without consent, and one that answers nothing.
+WITHOUT_CONSENT, SILENT = "c0c0c0c0-0000-4000-8000-000000000403", "c0c0c0c0-0000-4000-8000-000000000504"
+NO_CONSENT = (403, {"error": {"code": "Authorization_RequestDenied", "message": "Insufficient privileges."}})
+
 
 class Families:
     """Every family of providers in the configuration of one stage."""
