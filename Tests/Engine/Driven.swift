@@ -12,7 +12,7 @@ final class DrivenLane {
 
     var callsUnderWay: Int { lane.callsUnderWay }
     var codesUnderWay: Int { lane.codesUnderWay }
-    var breaker: ProviderLane.Breaker { lane.breaker }
+    var breaker: LaneHealth.Breaker { lane.breaker }
     var failedCallers: Set<ProviderLane.Caller> { lane.failedCallers }
     var opensAt: WallTime? { lane.opensAt }
 

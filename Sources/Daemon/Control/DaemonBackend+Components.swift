@@ -264,7 +264,7 @@ extension DaemonBackend {
         switch lane.breaker {
         case .closed:
             break
-        case .open(let until):
+        case .open(let until, _):
             health.state = .known(.broken)
             health.detail = "breaker_open"
             if until > parts.now() { health.retryAt = until }

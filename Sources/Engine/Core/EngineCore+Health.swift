@@ -5,8 +5,8 @@ package struct LaneHealth: Hashable, Sendable {
     /// What recent calls say about the provider as a whole.
     package enum Breaker: Hashable, Sendable {
         case closed
-        case open(until: WallTime)
-        case probing
+        case open(until: WallTime, openings: Int)
+        case probing(openings: Int)
     }
 
     package let breaker: Breaker
@@ -82,14 +82,8 @@ extension EngineCore {
 
     package func laneHealth(_ name: ProviderName) -> LaneHealth? {
         guard let lane = lanes[name] else { return nil }
-        let breaker: LaneHealth.Breaker =
-            switch lane.breaker {
-            case .closed: .closed
-            case .open(let until, _): .open(until: until)
-            case .probing: .probing
-            }
         return LaneHealth(
-            breaker: breaker,
+            breaker: lane.breaker,
             outage: lane.outage,
             unconfiguredClients: lane.unconfiguredClients,
             lastFailure: lane.lastFailure,

@@ -78,14 +78,8 @@ struct ProviderLane: Sendable {
         let isConfigured: Bool
     }
 
-    enum Breaker: Hashable, Sendable {
-        case closed
-        case open(until: WallTime, openings: Int)
-        case probing(openings: Int)
-    }
-
     private(set) var limits: LaneLimits
-    private(set) var breaker = Breaker.closed
+    private(set) var breaker = LaneHealth.Breaker.closed
     private(set) var failedCallers: Set<Caller> = []
     /// ``EffectFailure/reason`` of the last call; `nil` when it was answered as it should be.
     private(set) var lastFailure: String?
