@@ -225,10 +225,16 @@ extension ControlSuite {
             ]
             let receipt: JSONValue = [
                 "identities": [identity],
-                "not_erased": [["target": "a", "table": "t", "rows": 1, "reason": "kept: § 147"]],
+                "not_erased": [
+                    [
+                        "target": "a", "table": "t", "columns": ["b", "c"], "rows": 1,
+                        "reason": "kept: § 147",
+                    ]
+                ],
             ]
             let page = ReceiptPage(receipt: receipt, language: .german).html
             #expect(page.contains("Ask us. <code>u</code>") && page.contains("§ 147</td>"))
+            #expect(page.contains(">t (b, c)</td>"))
         }
     }
 }

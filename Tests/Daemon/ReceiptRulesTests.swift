@@ -23,6 +23,16 @@ struct ReceiptRulesTests {
         return lines.compactMap(\.self).joined(separator: "\n")
     }
 
+    /// Masks another column than the one that leads to the user.
+    private static let masksOther = """
+        [[target.table]]
+        table = "documents"
+        column = "author"
+        action = "anonymize"
+        keep_reason = "team"
+        set = { title = { strategy = "null" } }
+        """
+
     private static func receipt(
         _ rules: [String],
         _ entries: [PurgeCounts.Entry]
@@ -67,6 +77,20 @@ struct ReceiptRulesTests {
             ]
         )
         #expect(left == ["anonymized: team 6", "anonymized: team, body 7", "kept: tax 5"])
+    }
+
+    @Test func `the columns that lead to the user still are named with their rows`() async throws {
+        let rules = [
+            Self.masksOther, Self.rule("editor", "anonymize", "team"),
+            Self.rule("owner", "keep", "tax"), Self.rule("buyer", "keep", "tax"),
+            Self.rule("reader", "anonymize", "list"), Self.rule("sender", "delete"),
+        ]
+        let entries = ["anonymize: team", "keep: tax", "anonymize: list", "delete"].map {
+            PurgeCounts.Entry(name: "documents", action: $0, rowCount: 1)
+        }
+        let items = try #require(try await Self.receipt(rules, entries)["not_erased"]?.array)
+        #expect(items.map { $0["reason"] } == ["anonymized: team", "kept: tax", "anonymized: list"])
+        #expect(items.map { $0["columns"] } == [["author"], ["buyer", "owner"], nil])
     }
 
     @Test func `rows under a reason that a reload changed are counted once`() async throws {

@@ -123,6 +123,7 @@ package struct ReceiptFields: WireObject {
             fields: [
                 .required("target", .text, "The store's configured name."),
                 .required("table", .text, "The table, folder, prefix or key."),
+                .optional("columns", .list(.text), "Those that lead to the user still."),
                 .required("rows", .integer, "How many stay."),
                 .required("reason", .text, "Why."),
             ]

@@ -99,6 +99,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
         let hasTimestamps: Bool
         /// `nil` where the rows are deleted.
         let kept: String?
+        /// The column that leads to the user in rows that stay; `nil` where it is masked.
+        let leading: String?
     }
 
     struct UserAction: Codable, Hashable, Sendable {
@@ -196,7 +198,8 @@ extension ErasureScope.Target {
             ErasureScope.Table(
                 name: rule.table,
                 hasTimestamps: !isShared && rule.hasTimestamps,
-                kept: rule.kept
+                kept: rule.kept,
+                leading: rule.leading
             )
         }
     }
@@ -229,6 +232,15 @@ extension TableRule {
         case .delete, .cascade: nil
         case .anonymize: "anonymized: " + (reason ?? "")
         case .keep: "kept: " + (reason ?? "")
+        }
+    }
+
+    fileprivate var leading: String? {
+        switch action {
+        case .delete, .cascade: nil
+        case .anonymize(let masks):
+            masks.contains { $0.column.lowercased() == column.lowercased() } ? nil : column
+        case .keep: column
         }
     }
 }

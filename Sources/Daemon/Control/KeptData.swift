@@ -5,12 +5,15 @@ import Lifecycle
 struct KeptData: Hashable {
     let target: TargetName
     let table: String
+    /// Those that lead to the user still.
+    var columns: [String] = []
     let rowCount: Int
     let reason: String
 
     var json: JSONValue {
         [
             "target": .string(target.rawValue), "table": .string(table),
+            "columns": columns.isEmpty ? nil : .array(columns.map { .string($0) }),
             "rows": .integer(Int64(rowCount)), "reason": .string(reason),
         ]
     }
@@ -49,9 +52,17 @@ struct KeptData: Hashable {
             let there = entries.filter {
                 $0.action != PurgeCounts.heldAction && !$0.action.hasPrefix("delete")
             }
-            let count = rowCount(there, for: reason, of: target.tables(of: name).compactMap(\.kept))
+            let rules = target.tables(of: name)
+            let count = rowCount(there, for: reason, of: rules.compactMap(\.kept))
+            let leading = Set(rules.filter { $0.kept == reason }.compactMap(\.leading))
             found.append(
-                KeptData(target: work.target, table: name, rowCount: count, reason: reason)
+                KeptData(
+                    target: work.target,
+                    table: name,
+                    columns: leading.sorted(),
+                    rowCount: count,
+                    reason: reason
+                )
             )
         }
         return found

@@ -257,10 +257,9 @@ struct ReceiptPage {
     private var kept: String {
         guard receipt["kind"] != "revoke_tokens" else { return "" }
         let rows = notErased.map { item in
-            [
-                field("target", of: item), field("table", of: item), field("rows", of: item),
-                reason(item),
-            ]
+            let columns = array(item["columns"]).map(text).joined(separator: ", ")
+            let content = field("table", of: item) + (columns.isEmpty ? "" : " (\(columns))")
+            return [field("target", of: item), content, field("rows", of: item), reason(item)]
         }
         let body =
             rows.isEmpty

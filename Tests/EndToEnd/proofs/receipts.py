@@ -376,7 +376,7 @@ def page_states(checks, text, receipt):
     checks.check("among them the user's rows and picture",
                  counts["posts"] == str(ROWS_EACH) and counts["{user_id}.png"] == "1", counts)
     checks.equal("what was kept and why, word for word, and what is newer", page.table("Kept, and why"), [
-        ["app-db", "bills", "2", HOSTILE], ["app-db", "profiles", "1", "anonymized: statistics"],
+        ["app-db", "bills (buyer)", "2", HOSTILE], ["app-db", "profiles (owner)", "1", "anonymized: statistics"],
         ["app-db", "notes", "1", receipt["not_erased"][-1]["reason"]]])
     checks.check("the controller and the contact", "Example &lt;Apps&gt;" in text and "privacy@example.com" in text, text[:1500])
     checks.check("the summary mentions that data is kept", "Some data is kept" in text, text[:2000])
