@@ -127,6 +127,25 @@ import Testing
         #expect(without.contains { $0.hasPrefix("! users.email") }, "\(without)")
     }
 
+    @Test("a name of a user id says nothing where no value in rows that go is one")
+    func otherIDs() async throws {
+        let found = try await findings(
+            """
+            CREATE TABLE users(id TEXT PRIMARY KEY, username TEXT);
+            CREATE TABLE logins(user_id TEXT, uid TEXT); CREATE TABLE teams(uid TEXT);
+            INSERT INTO users VALUES('user-1', 'anna_1'); INSERT INTO teams VALUES('g-4711');
+            INSERT INTO logins VALUES('user-1', 'g-4711');
+            """,
+            [Self.rule("users", "id"), Self.rule("logins", "user_id")]
+        )
+        let named = found.filter { $0.hasSuffix("named like a user id") }
+        #expect(
+            named == ["logins.uid", "! teams.uid", "users.username"].map {
+                $0 + ": named like a user id"
+            }
+        )
+    }
+
     private static let items = """
         CREATE TABLE users(id TEXT PRIMARY KEY);
         CREATE TABLE orders(id INTEGER PRIMARY KEY, user_id TEXT);
@@ -190,8 +209,8 @@ import Testing
             CREATE TABLE users(id TEXT PRIMARY KEY, email TEXT);
             CREATE TABLE posts(writer TEXT REFERENCES users, editor TEXT REFERENCES users);
             CREATE TABLE likes(u TEXT REFERENCES users ON DELETE CASCADE, ip_address TEXT);
-            CREATE TABLE audit(actor_user_id TEXT); CREATE TABLE parts(id INTEGER, name TEXT);
-            CREATE TABLE drafts(writer TEXT);
+            CREATE TABLE audit(actor_user_id TEXT); CREATE TABLE drafts(writer TEXT);
+            CREATE TABLE parts(id INTEGER, name TEXT, fullname TEXT, display_name TEXT);
             """,
             [
                 TableRule(table: "users", column: "id", action: .delete),

@@ -19,9 +19,12 @@ enum PersonalNames {
     private static let personal: Set<String> = [
         "email", "emailaddress", "mail", "phone", "phonenumber", "mobile", "mobilenumber",
         "ipaddress", "ipaddr", "remoteaddr", "useragent", "dateofbirth", "birthdate", "birthday",
-        "firstname", "lastname", "fullname", "displayname", "givenname", "familyname", "surname",
-        "streetaddress", "postaladdress", "iban", "ssn", "passportnumber", "pushtoken",
+        "firstname", "lastname", "givenname", "familyname", "surname", "streetaddress",
+        "postaladdress", "iban", "ssn", "passportnumber", "pushtoken",
     ]
+
+    /// Names of a person, or of anything.
+    static let fullNames: Set<String> = ["name", "fullname", "displayname"]
 
     /// Lower-case ASCII letters and digits only: `User_ID`, `userId` and `user-id` are one name.
     static func canonical(_ name: String) -> String {
@@ -48,7 +51,7 @@ enum PersonalNames {
     static func personal(of columns: [String]) -> [String] {
         let isOfPerson = columns.contains { names(email: canonical($0)) }
         return columns.filter {
-            isPersonal(canonical($0)) || isOfPerson && canonical($0) == "name"
+            isPersonal(canonical($0)) || isOfPerson && fullNames.contains(canonical($0))
         }
     }
 

@@ -61,7 +61,8 @@ struct SQLSchema: Sendable {
             tables: own,
             claims: resolved(claims),
             holders: user.map { RuleSuggester.holders(self, $0, sample) } ?? [],
-            samples: sample.tables
+            samples: sample.tables,
+            knowsUsers: sample.userCount > 0 && !sample.hasMoreUsers
         )
         .findings() + unread
     }

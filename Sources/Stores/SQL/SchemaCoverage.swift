@@ -18,6 +18,8 @@ struct SchemaCoverage {
     private let chains: ViaChains
     /// Sampled rows, by their table.
     private let samples: [String: TableSample]
+    /// All users were compared with them.
+    private let knowsUsers: Bool
     /// Columns that `via` names, as `table.column` in lower case.
     private let followedColumns: Set<String>
     /// Tables whose rows go with rows that are deleted.
@@ -28,10 +30,11 @@ struct SchemaCoverage {
         tables: [TableShape],
         claims: SchemaClaims,
         holders: [ValueHolder] = [],
-        samples: [String: TableSample] = [:]
+        samples: [String: TableSample] = [:],
+        knowsUsers: Bool = false
     ) {
         let rules = claims.rules
-        self.samples = samples
+        (self.samples, self.knowsUsers) = (samples, knowsUsers)
         self.holders = Dictionary(grouping: holders, by: \.table)
         keyColumns = Set(claims.keys.map { "\($0.table).\($0.value)".lowercased() })
         followedColumns = Set(
@@ -156,8 +159,18 @@ struct SchemaCoverage {
                 ? "named as the user id of a configured table" : "named like a user id",
             isCovered: isNamed || keys.contains { $0.cascades && isDeleted($0.parent) }
                 || keys.isEmpty && isOfOwnRow(column, in: table, rules)
+                || keys.isEmpty && isUserID && namesNoUser(column, in: table, rules)
                 || isRepeated
         )
+    }
+
+    /// No sampled value is a user's id, in rows that another rule deals with: the name alone, such
+    /// as `uid` of an account elsewhere, says nothing.
+    private func namesNoUser(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
+        guard knowsUsers, isDealtWith(rules), let count = samples[table.name]?.count(column),
+            !viaColumns.contains(PersonalNames.canonical(column))
+        else { return false }
+        return count.sampled > 0 && count.whole[0] == nil && count.inside[0] == nil
     }
 
     /// The column repeats what the table's rules find rows by, and its name is no user's id.
@@ -178,12 +191,14 @@ struct SchemaCoverage {
 
     /// The column tells of the user whose row it is in, and another rule deals with that row.
     private func isOfOwnRow(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
-        let isDealtWith = rules.contains { rule in
-            (rule.action == .delete || rule.action == .keep) && rule.conditions.isEmpty
-        }
         let isFollowed = followedColumns.contains("\(table.name).\(column)".lowercased())
-        return isDealtWith && PersonalNames.isPersonal(PersonalNames.canonical(column))
+        return isDealtWith(rules) && PersonalNames.isPersonal(PersonalNames.canonical(column))
             && (isFollowed || PersonalNames.isTableOfUsers(table.name))
+    }
+
+    /// The row goes, or is kept, whatever stands in it.
+    private func isDealtWith(_ rules: [TableRule]) -> Bool {
+        rules.contains { ($0.action == .delete || $0.action == .keep) && $0.conditions.isEmpty }
     }
 
     private func personalFinding(

@@ -70,6 +70,32 @@ import Testing
         #expect(!found.contains { $0.hasPrefix("deals.parent_company_id") }, "\(found)")
     }
 
+    @Test(
+        "a number beside a name, or as a text in JSON, is judged by the name",
+        arguments: ShapeKind.allCases
+    )
+    func named(kind: ShapeKind) async throws {
+        let names = ["assigned_to_id", "status_id", "done"]
+        let details = (0..<90).map { row in
+            let number = row / 3 + 1
+            return "(\(row), '\(names[row % 3])', '\(number)', '{\"inviter_id\": \"\(number)\"}')"
+        }
+        let app = try kind.open(
+            """
+            CREATE TABLE users(id INTEGER PRIMARY KEY);
+            CREATE TABLE details(n INTEGER PRIMARY KEY, prop_key TEXT, value TEXT, extra TEXT);
+            INSERT INTO users VALUES \((1...30).map { "(\($0))" }.joined(separator: ", "));
+            INSERT INTO details VALUES \(details.joined(separator: ", "));
+            """
+        )
+        #expect(
+            try await unsure(app, [Self.rule("users", "id")]) == [
+                "details.value  at prop_key.assigned_to_id in 30 of 30 sampled rows",
+                "details.extra  at $.inviter_id in 90 of 90 sampled rows",
+            ]
+        )
+    }
+
     @Test("one column of several tables is one question") func tenant() async throws {
         let bills = (1...30).map { "(\($0), \($0))" }.joined(separator: ", ")
         let sql =

@@ -160,7 +160,7 @@ struct RuleSuggester {
     }
 
     /// Whether small numbers may be users' ids, by the name of their column or member, or since
-    /// chance gives fewer.
+    /// chance gives fewer; few different ones, which categories have, only by a name of persons.
     func mayRefer(_ numbers: TableSample.Numbers, _ column: String, in shape: TableShape) -> Bool {
         let member = numbers.path.replacing("[*]", with: "").split(separator: ".").dropFirst().last
         let name = member.map(String.init) ?? (numbers.path.isEmpty ? column : "")
@@ -174,8 +174,10 @@ struct RuleSuggester {
         let stem = words.dropLast(isReference ? 1 : 0).joined()
         guard !isElsewhere, !PersonalNames.plain.contains(stem), !PersonalNames.isMeasure(stem)
         else { return false }
-        return isReference || keyed.contains(name.lowercased())
-            || !numbers.isFew && numbers.chance <= SuggestLimits.density
+        guard !keyed.contains(name.lowercased()) else { return true }
+        return numbers.isFew
+            ? isReference && PersonalNames.isPerson(words.dropLast().last ?? "")
+            : isReference || numbers.chance <= SuggestLimits.density
     }
 
     private static func named(

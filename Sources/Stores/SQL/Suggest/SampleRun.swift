@@ -174,9 +174,7 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
             for (number, value) in values.enumerated() where number < sample.rows.count {
                 note(value, of: column, at: (number, index), &sample)
             }
-            let type = table.typeColumn(of: column.name).flatMap(sample.columns.firstIndex(of:))
-            let types = type.map { index in rows.map { $0[index] } }
-            note(numbers: values, of: column, beside: types, &sample)
+            note(numbers: values, of: column, in: table, rows, &sample)
             guard table.columns.contains(where: { table.typeColumn(of: $0.name) == column.name })
             else { continue }
             sample.types[column.name] = values.map(typeName)
@@ -216,17 +214,25 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     private func note(
         numbers values: [BoundValue?],
         of column: ColumnShape,
-        beside types: [BoundValue?]?,
+        in table: TableShape,
+        _ rows: [[BoundValue?]],
         _ sample: inout TableSample
     ) {
         guard samples.idType == .integer, !samples.distinct.contains(0), user.parts.isEmpty,
             !column.isPrimaryKey
         else { return }
+        let index = { [columns = sample.columns] (name: String) in columns.firstIndex(of: name) }
+        let typeIndex = table.typeColumn(of: column.name).flatMap(index)
+        let nameIndex = table.nameColumn(of: column.name).flatMap(index)
         var places: [[String]: [(row: Int, number: Int64)]] = [:]
         for (row, value) in values.enumerated() {
-            let type = types.flatMap { $0[row] }
+            let type = typeIndex.flatMap { rows[row][$0] }
             guard (typeName(type)?.table ?? user.table) == user.table else { continue }
-            for (path, number) in matcher.numbers(in: value, of: column) {
+            let name = nameIndex.flatMap { place in
+                rows[row][place].flatMap(ValueMatcher.text)
+                    .map { (column: sample.columns[place], text: $0) }
+            }
+            for (path, number) in matcher.numbers(in: value, of: column, named: name) {
                 let place = [path, type.flatMap(ValueMatcher.text) ?? ""]
                 places[place, default: []].append((row: row, number: number))
             }

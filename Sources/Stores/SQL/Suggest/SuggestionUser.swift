@@ -52,13 +52,14 @@ struct SuggestionUser: Sendable {
             let reason = "a rule of the target is about it"
             return choice(make(shape, rule.column, reason, schema, rule.idTemplate))
         }
-        let found = schema.tables.filter { table in
-            table.isOwn && table.problem == nil && isNamedOfUsers(table, schema)
+        let ranking = Ranking(schema)
+        let ranked = schema.tables.filter { table in
+            table.isOwn && table.problem == nil && ranking.isNamedOfUsers(table)
                 && table.singleKey != nil
         }
-        let ranked = found.sorted { referrers(to: $0, schema) > referrers(to: $1, schema) }
-        guard let first = ranked.first, let column = first.singleKey,
-            ranked.count == 1 || referrers(to: first, schema) > referrers(to: ranked[1], schema)
+        .map { (shape: $0, rank: ranking.rank($0)) }.sorted { $0.rank > $1.rank }
+        guard let first = ranked.first?.shape, let column = first.singleKey,
+            ranked.count == 1 || ranked[0].rank > ranked[1].rank
         else {
             return .refused(
                 "the schema does not say which table has one row for each user; name it with"
@@ -98,21 +99,39 @@ struct SuggestionUser: Sendable {
             else { return false }
             return shape.isUnique([rule.column] + (rule.idTemplate?.parts.map(\.column) ?? []))
         }
-        let rank = { (rule: TableRule) in
-            guard let shape = schema.table(rule.table) else { return 0 }
-            return referrers(to: shape, schema) * 2 + (isNamedOfUsers(shape, schema) ? 1 : 0)
+        let ranking = Ranking(schema)
+        let ranked = roots.map { rule in
+            (rule: rule, rank: schema.table(rule.table).map(ranking.rank) ?? (0, 0))
         }
-        return roots.max { rank($0) < rank($1) }
+        return ranked.max { $0.rank < $1.rank }?.rule
     }
 
-    private static func isNamedOfUsers(_ table: TableShape, _ schema: SQLSchema) -> Bool {
-        PersonalNames.isTableOfUsers(table.name)
-            || PersonalNames.isTableOfUsers(TableNames(schema).bare(table.name))
-    }
+    /// How likely a table is the one of users: by other tables with a foreign key to it, by its
+    /// name, and then by others with a column such as `user_id`, which profiles have, too.
+    private struct Ranking {
+        private let schema: SQLSchema
+        private let names: TableNames
+        private var referring: [String: Int] = [:]
 
-    private static func referrers(to table: TableShape, _ schema: SQLSchema) -> Int {
-        schema.tables.count { child in
-            child.name != table.name && child.foreignKeys.contains { $0.parent == table.name }
+        init(_ schema: SQLSchema) {
+            (self.schema, names) = (schema, TableNames(schema))
+            for child in schema.tables {
+                let named = child.columns.compactMap { names.table(of: $0.name, in: child.name) }
+                for table in Set(named) where table != child.name {
+                    referring[table, default: 0] += 1
+                }
+            }
+        }
+
+        func isNamedOfUsers(_ table: TableShape) -> Bool {
+            [table.name, names.bare(table.name)].contains(where: PersonalNames.isTableOfUsers)
+        }
+
+        func rank(_ table: TableShape) -> (Int, Int) {
+            let keys = schema.tables.count { child in
+                child.name != table.name && child.foreignKeys.contains { $0.parent == table.name }
+            }
+            return (keys * 2 + (isNamedOfUsers(table) ? 1 : 0), referring[table.name] ?? 0)
         }
     }
 
@@ -162,9 +181,10 @@ struct SuggestionUser: Sendable {
         user.values = Array((keys + texts).map(\.name).prefix(SuggestLimits.values))
         guard user.parts.isEmpty else { return user }
         user.beside = schema.tables.compactMap { besides($0, user) }
-        let full = ["name", "fullname", "displayname"]
-        user.beside += others.filter { full.contains(PersonalNames.canonical($0.name)) }
-            .map { (table: shape.name, id: name, value: $0.name) }
+        user.beside += others.filter {
+            PersonalNames.fullNames.contains(PersonalNames.canonical($0.name))
+        }
+        .map { (table: shape.name, id: name, value: $0.name) }
         return user
     }
 

@@ -172,9 +172,22 @@ extension PersonalNames {
     /// table.
     static func isReference(_ column: String, to user: SuggestionUser, bare: String) -> Bool {
         let name = canonical(column)
-        let words = ["user", "owner", "author", "creator", "sender", "recipient", "member"]
         return isNamed(column, after: user, bare)
-            || !isMeasure(name) && words.contains { name.contains($0) }
+            || !isMeasure(name) && owners.contains { name.contains($0) }
+    }
+
+    private static let owners = [
+        "user", "owner", "author", "creator", "sender", "recipient", "member",
+    ]
+
+    /// Whether the last of ``words(_:)`` before the `id` is one for a person.
+    static func isPerson(_ word: String) -> Bool {
+        let others = [
+            "admin", "agent", "assignee", "approver", "by", "editor", "employee", "from", "invitee",
+            "inviter", "manager", "moderator", "modifier", "operator", "person", "referrer",
+            "reporter", "reviewer", "to",
+        ]
+        return (owners + others).contains(word)
     }
 
     /// Whether a column of that name holds a user id wherever it has values of that type.

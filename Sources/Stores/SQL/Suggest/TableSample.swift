@@ -32,7 +32,7 @@ struct TableSample: Sendable {
 
     /// Small numbers at one place, of which nearly all different ones are users' ids.
     struct Numbers: Sendable {
-        /// In JSON; empty for the column itself.
+        /// In JSON, or the name beside the column; empty for the column itself.
         let path: String
         /// How many rows have one.
         let rows: Int
@@ -156,6 +156,20 @@ struct TableSample: Sendable {
             }
             sampled += 1
         }
+    }
+}
+
+extension TableShape {
+    /// The column that names what a value is: `prop_key` beside `value`.
+    func nameColumn(of name: String) -> String? {
+        guard PersonalNames.canonical(name).hasSuffix("value") else { return nil }
+        for end in ["key", "name", "field", "attribute", "property"] {
+            let found = columns.first {
+                $0.holdsText && PersonalNames.canonical($0.name).hasSuffix(end)
+            }
+            if let found { return found.name }
+        }
+        return nil
     }
 }
 

@@ -78,15 +78,24 @@ extension ValueMatcher {
     }
 
     /// Each whole number of a value: its own, or one in JSON with the path of plain names.
+    ///
+    /// Where another column has a plain name for the value, such as `prop_key` of Redmine's
+    /// journals, both are the path.
     func numbers(
         in value: BoundValue?,
-        of column: ColumnShape
+        of column: ColumnShape,
+        named name: (column: String, text: String)?
     ) -> [(path: String, number: Int64)] {
         guard let text = value.flatMap(Self.text) else { return [] }
-        if column.idTypes.contains(.integer) {
-            return Int64(text).map { [(path: "", number: $0)] } ?? []
-        }
-        return Self.json(text).map { numbers(in: $0, "$", depth: 0) } ?? []
+        if let json = Self.json(text) { return numbers(in: json, "$", depth: 0) }
+        guard column.holdsText || column.idTypes.contains(.integer) else { return [] }
+        let path = name.flatMap { isName($0.text) ? "\($0.column).\($0.text)" : nil } ?? ""
+        return Self.number(text).map { [(path: path, number: $0)] } ?? []
+    }
+
+    /// A number as an application writes an id.
+    private static func number(_ text: String) -> Int64? {
+        Int64(text).flatMap { "\($0)" == text ? $0 : nil }
     }
 
     private func numbers(
@@ -97,13 +106,14 @@ extension ValueMatcher {
         guard depth < 8 else { return [] }
         switch value {
         case .integer(let number): return [(path: path, number: number)]
+        case .string(let text): return Self.number(text).map { [(path: path, number: $0)] } ?? []
         case .array(let items):
             return items.flatMap { numbers(in: $0, path + "[*]", depth: depth + 1) }
         case .object(let members):
             return members.filter { isName($0.name) }.flatMap { member in
                 numbers(in: member.value, "\(path).\(member.name)", depth: depth + 1)
             }
-        case .null, .bool, .number, .string: return []
+        case .null, .bool, .number: return []
         }
     }
 
