@@ -199,7 +199,7 @@ extension ErasureScope.Target {
                 name: rule.table,
                 hasTimestamps: !isShared && rule.hasTimestamps,
                 kept: rule.kept,
-                leading: rule.leading
+                leading: rule.kept == nil || rule.masks(rule.column) ? nil : rule.column
             )
         }
     }
@@ -232,15 +232,6 @@ extension TableRule {
         case .delete, .cascade: nil
         case .anonymize: "anonymized: " + (reason ?? "")
         case .keep: "kept: " + (reason ?? "")
-        }
-    }
-
-    fileprivate var leading: String? {
-        switch action {
-        case .delete, .cascade: nil
-        case .anonymize(let masks):
-            masks.contains { $0.column.lowercased() == column.lowercased() } ? nil : column
-        case .keep: column
         }
     }
 }

@@ -35,8 +35,8 @@ extension ForeignKeyPlanner {
 
     /// True for an array that no element can be taken out of; `nil` where there is none.
     private func isUnremovable(_ rule: TableRule, _ name: String) -> String? {
-        guard rule.inside == .array, case .anonymize(let masks) = rule.action,
-            masks.contains(where: { rule.changesPart($0) && $0.strategy == .remove })
+        guard rule.inside == .array,
+            rule.masks.contains(where: { rule.changesPart($0) && $0.strategy == .remove })
         else { return nil }
         return Dialect.isNested(name)
     }
@@ -121,8 +121,7 @@ extension ForeignKeyPlanner {
         of rule: TableRule,
         in table: TableShape
     ) -> [(column: String, condition: String)] {
-        guard case .anonymize(let masks) = rule.action else { return [] }
-        return masks.compactMap { mask in
+        rule.masks.compactMap { mask in
             guard let path = mask.path, !rule.changesPart(mask) else { return nil }
             let (name, found) = (
                 Dialect.column(mask.column, of: table.reference),
@@ -145,8 +144,7 @@ extension ForeignKeyPlanner {
     /// True where the constant that replaces a value is the value, or has it in it; `nil` without a
     /// constant.
     private func unlike(_ rule: TableRule, _ inside: InsideValue, _ value: String) -> String? {
-        guard case .anonymize(let masks) = rule.action else { return nil }
-        let texts = masks.filter(rule.changesPart).compactMap { mask -> String? in
+        let texts = rule.masks.filter(rule.changesPart).compactMap { mask -> String? in
             switch mask.strategy {
             case .text(let text): text
             case .integer(let number): "\(number)"
@@ -201,10 +199,7 @@ extension ForeignKeyPlanner {
 
 extension TableRule {
     /// The rule changes what it finds inside its column.
-    var changesPart: Bool {
-        guard case .anonymize(let masks) = action else { return false }
-        return masks.contains(where: changesPart)
-    }
+    var changesPart: Bool { masks.contains(where: changesPart) }
 
     func changesPart(_ mask: ColumnMask) -> Bool {
         inside != nil && mask.column.lowercased() == column.lowercased()
@@ -212,8 +207,7 @@ extension TableRule {
 
     /// One statement changes one place of each value.
     var isRepeated: Bool {
-        guard case .anonymize(let masks) = action else { return false }
-        return masks.contains { mask in
+        masks.contains { mask in
             let path = mask.path
             guard changesPart(mask) else { return path?.hasArrays ?? false }
             // A user's rows may have several values.

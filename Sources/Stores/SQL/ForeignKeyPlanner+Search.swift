@@ -302,10 +302,11 @@ extension ForeignKeyPlanner {
 
     /// The rule changes a column by which it, or what follows it, is found.
     func masksChain(_ rule: TableRule) -> Bool {
-        guard case .anonymize(let masks) = rule.action else { return false }
         var columns = [rule.column] + rule.conditions.map(\.column) + rule.otherParts.map(\.column)
         columns += rules.filter { $0.via?.table == rule.table }.flatMap(joined).map(\.parent)
-        return masks.contains { mask in columns.contains { Dialect.isSame($0, mask.column) } }
+        return rule.masks.contains { mask in
+            columns.contains { Dialect.isSame($0, mask.column) }
+        }
     }
 }
 

@@ -386,9 +386,8 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
 
     /// Whether the rule itself takes the reference away before the parent goes.
     func clears(_ key: ForeignKey, _ rule: TableRule) -> Bool {
-        guard case .anonymize(let masks) = rule.action else { return false }
-        return key.childColumns.contains { child in
-            masks.contains { Dialect.isSame($0.column, child) && Self.clears($0.strategy) }
+        key.childColumns.contains { child in
+            rule.masks.contains { Dialect.isSame($0.column, child) && Self.clears($0.strategy) }
         }
     }
 

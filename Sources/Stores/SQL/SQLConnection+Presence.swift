@@ -91,7 +91,6 @@ extension TableRule {
     fileprivate var paths: [(column: String, path: JSONPath)] {
         var paths: [(column: String, path: JSONPath)] = []
         if case .json(let path)? = inside { paths.append((column, path)) }
-        guard case .anonymize(let masks) = action else { return paths }
         for mask in masks where !changesPart(mask) {
             if let path = mask.path { paths.append((mask.column, path)) }
         }

@@ -93,11 +93,9 @@ struct RowConditions {
             rule.creation.map { Dialect.isUndated($0, in: table) } ?? "1 = 0"
         var masks: [ColumnMask] = []
         var parts: [(value: String, test: String)] = []
-        if case .anonymize(let columns) = rule.action {
-            for mask in columns {
-                let (value, test) = planner.mask(mask, of: rule, in: table, computed: &masks)
-                parts.append((value: "\(Dialect.quoted(mask.column)) = \(value)", test: test))
-            }
+        for mask in rule.masks {
+            let (value, test) = planner.mask(mask, of: rule, in: table, computed: &masks)
+            parts.append((value: "\(Dialect.quoted(mask.column)) = \(value)", test: test))
         }
         computed = masks
         assignments = parts.isEmpty ? nil : parts.map(\.value).joined(separator: ", ")

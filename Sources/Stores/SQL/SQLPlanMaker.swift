@@ -280,9 +280,7 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         if column.isUnique {
             found.refuse("\(place) is unique, so a part of it cannot be changed")
         }
-        if case .anonymize(let masks) = rule.action,
-            masks.contains(where: { $0.strategy == .hash || $0.strategy == .random })
-        {
+        if rule.masks.contains(where: { $0.strategy == .hash || $0.strategy == .random }) {
             found.refuse(
                 "\(place): hash and random cannot stand in one rule with a change of a part; write"
                     + " two rules"

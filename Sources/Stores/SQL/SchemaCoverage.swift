@@ -115,7 +115,7 @@ struct SchemaCoverage {
     }
 
     private func isNamed(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
-        rules.contains { $0.column.lowercased() == column.lowercased() || masks($0, column) }
+        rules.contains { $0.column.lowercased() == column.lowercased() || $0.masks(column) }
             || isKey(column, of: table)
     }
 
@@ -240,11 +240,6 @@ struct SchemaCoverage {
     private func follows(_ key: ForeignKey, _ rule: TableRule) -> Bool {
         rule.via?.table.lowercased() == key.parent.lowercased()
             && key.childColumns.contains { $0.lowercased() == rule.column.lowercased() }
-    }
-
-    private func masks(_ rule: TableRule, _ column: String) -> Bool {
-        guard case .anonymize(let masks) = rule.action else { return false }
-        return masks.contains { $0.column.lowercased() == column.lowercased() }
     }
 
     private func isDeleted(_ table: String) -> Bool {

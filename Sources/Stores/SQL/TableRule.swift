@@ -69,6 +69,16 @@ extension TableRule {
         return verb + reason + covered + cutoff
     }
 
+    /// Empty unless the rule anonymizes.
+    var masks: [ColumnMask] {
+        guard case .anonymize(let masks) = action else { return [] }
+        return masks
+    }
+
+    package func masks(_ column: String) -> Bool {
+        masks.contains { $0.column.lowercased() == column.lowercased() }
+    }
+
     var planAction: PlanItem.Action {
         switch action {
         case .delete: .delete

@@ -2,7 +2,6 @@ import Lifecycle
 
 /// What hangs on rows that go.
 extension RuleSuggester {
-    /// Adds the rules for the rows that refer to a table of which rows go.
     mutating func addChildren(of table: String) {
         for (child, key) in children(of: table) { addChild(child, key, of: table) }
         if table != user.table {
@@ -170,7 +169,7 @@ extension RuleSuggester {
     /// Columns such as `post_id` that can hold the key of a table.
     private func namedChildren(of table: String) -> [(child: TableShape, column: String)] {
         guard table != user.table, let parent = schema.table(table) else { return [] }
-        return named(after: table).filter { child, column in
+        return (named[table] ?? []).filter { child, column in
             let isOfUser = (rules[child.name] ?? []).contains { other in
                 other.rule.column == column
                     && (other.rule.via == nil || other.rule.via?.table == user.table)

@@ -3,7 +3,6 @@ import Lifecycle
 /// A column that holds a user's id, or another value of the user.
 struct UserReference: Sendable {
     let column: String
-    /// The declared key, if there is one.
     var key: ForeignKey?
     /// The column of the user table; `nil` for that of the user id.
     var parent: String?
@@ -16,7 +15,6 @@ struct UserReference: Sendable {
 
 /// What refers to users directly.
 extension RuleSuggester {
-    /// Adds the rules for a table that refers to users.
     mutating func addReferences(of shape: TableShape) {
         addTyped(shape)
         let references = references(of: shape)
@@ -46,7 +44,6 @@ extension RuleSuggester {
         }
     }
 
-    /// All columns of a table that refer to users.
     func references(of shape: TableShape) -> [UserReference] {
         let keys = shape.foreignKeys.filter { $0.parent == user.table }.compactMap(reference)
         let keyed = Set(shape.foreignKeys.flatMap(\.childColumns).map { $0.lowercased() })
@@ -213,8 +210,8 @@ extension RuleSuggester {
 
     /// Rows of a polymorphic reference of which the type is that of users.
     private mutating func addTyped(_ shape: TableShape) {
-        for typed in typed(shape) where typed.type.table == user.table {
-            add(rule(shape, typed.column, where: [typed.condition]), typed.fact)
+        for found in typed[shape.name] ?? [] where found.type.table == user.table {
+            add(rule(shape, found.column, where: [found.condition]), found.fact)
         }
     }
 }

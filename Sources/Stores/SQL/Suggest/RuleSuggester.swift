@@ -23,9 +23,9 @@ struct RuleSuggester {
     /// Tables in which a value may be cleared in rows of others.
     private(set) var clearing: Set<String> = []
     /// Polymorphic references, by the table that holds them.
-    private let typed: [String: [TypedReference]]
+    let typed: [String: [TypedReference]]
     /// Columns such as `post_id` that are no foreign keys, by the table that they name.
-    private let named: [String: [(child: TableShape, column: String)]]
+    let named: [String: [(child: TableShape, column: String)]]
     /// Columns of foreign keys to the id of users, in lower case.
     private let keyed: Set<String>
     /// How far ``follow()`` has come.
@@ -142,9 +142,6 @@ struct RuleSuggester {
         note(gap: question, about: [table])
     }
 
-    /// The polymorphic references of a table.
-    func typed(_ table: TableShape) -> [TypedReference] { typed[table.name] ?? [] }
-
     /// Polymorphic references to a table, with the tables that hold them.
     func typed(to table: String) -> [(child: TableShape, reference: TypedReference)] {
         typed.sorted { $0.key < $1.key }.flatMap { name, references in
@@ -152,11 +149,6 @@ struct RuleSuggester {
                 references.filter { $0.type.table == table }.map { (child, $0) }
             } ?? []
         }
-    }
-
-    /// Columns that are named like a reference to a table.
-    func named(after table: String) -> [(child: TableShape, column: String)] {
-        named[table] ?? []
     }
 
     /// Whether small numbers may be users' ids, by the name of their column or member, or since
@@ -218,16 +210,12 @@ struct RuleSuggester {
         if !deleted.contains(table) { deleted.append(table) }
     }
 
-    /// The next table of which rows go, each once.
-    private mutating func nextDeleted() -> String? {
-        guard followed < deleted.count else { return nil }
-        followed += 1
-        return deleted[followed - 1]
-    }
-
-    /// Goes down from all tables of which rows go.
+    /// Goes down from all tables of which rows go, also those that come in on the way.
     private mutating func follow() {
-        while let table = nextDeleted() { addChildren(of: table) }
+        while followed < deleted.count {
+            followed += 1
+            addChildren(of: deleted[followed - 1])
+        }
     }
 
     /// A rule about one column, with what the schema says about ids and times; with a reason the
@@ -252,7 +240,6 @@ struct RuleSuggester {
         )
         (rule.via, rule.conditions, rule.idTemplate) = (via, conditions, template)
         let isWhole = !conditions.isEmpty || template != nil || via != nil
-        // The check refuses such a column unless it is assured.
         rule.identifiesUser =
             !isWhole && !shape.isUnique([column])
             && schema.ambiguity(column, in: shape, given: [column]) != nil

@@ -22,7 +22,6 @@ struct RuleSuggestion: Sendable {
     var uncovered: [(table: String, reason: String)] = []
     /// Why the rules would be refused as they are.
     var problems: [String] = []
-    /// What was read.
     var extent = ""
 
     /// The sections for a schema, checked as the rules of a target are.
@@ -179,7 +178,7 @@ extension TableRule {
         var names = [table, column] + conditions.map(\.column)
         if let creation { names.append(creation.column) }
         names += idTemplate?.parts.map(\.column) ?? []
-        if case .anonymize(let masks) = action { names += masks.map(\.column) }
+        names += masks.map(\.column)
         guard names.allSatisfy(TextRule.identifier.accepts) else { return false }
         if let idTemplate, IDTemplate(idTemplate.text) != idTemplate { return false }
         guard let via else { return true }

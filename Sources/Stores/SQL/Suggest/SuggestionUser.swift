@@ -21,7 +21,6 @@ struct SuggestionUser: Sendable {
     /// E-mail addresses in other tables and full names in this one, each with the user's id there:
     /// they are looked for, and no rule is written by them.
     var beside: [(table: String, id: String, value: String)] = []
-    /// Why this table.
     let reason: String
 
     /// The id and the other values, in the order of ``TableSample/Match``.

@@ -115,19 +115,18 @@ struct TableNames: Sendable {
 }
 
 extension PersonalNames {
-    private static let audits: Set<String> = [
-        "editor", "editorid", "approver", "approverid", "reviewer", "reviewerid", "moderator",
-        "moderatorid", "assignee", "assigneeid", "lasteditorid", "actionuserid", "resolverid",
-        "creator", "creatorid", "whodunnit", "modifier", "modifierid", "usermodified",
-        "actinguserid", "modifieduserid", "lastpostuserid",
+    private static let workers: Set<String> = [
+        "editor", "approver", "reviewer", "moderator", "assignee", "lasteditor", "actionuser",
+        "resolver", "creator", "whodunnit", "modifier", "usermodified", "actinguser",
+        "modifieduser", "lastpostuser",
     ]
 
     /// Whether a column of that name says who did something to a row that others may own.
     static func isAudit(_ column: String) -> Bool {
         let name = canonical(column)
         // The same user by another value, such as `creator_login` beside `creator_id`.
-        let ends = ["", "login", "username", "name"].filter { name.hasSuffix($0) }
-        if ends.contains(where: { audits.contains(String(name.dropLast($0.count))) }) {
+        let ends = ["", "id", "login", "username", "name"].filter { name.hasSuffix($0) }
+        if ends.contains(where: { workers.contains(String(name.dropLast($0.count))) }) {
             return true
         }
         return !name.hasPrefix("ownedby")
@@ -183,11 +182,10 @@ extension PersonalNames {
     /// Whether the last of ``words(_:)`` before the `id` is one for a person.
     static func isPerson(_ word: String) -> Bool {
         let others = [
-            "admin", "agent", "assignee", "approver", "by", "editor", "employee", "from", "invitee",
-            "inviter", "manager", "moderator", "modifier", "operator", "person", "referrer",
-            "reporter", "reviewer", "to",
+            "admin", "agent", "by", "employee", "from", "invitee", "inviter", "manager", "operator",
+            "person", "referrer", "reporter", "to",
         ]
-        return (owners + others).contains(word)
+        return workers.contains(word) || (owners + others).contains(word)
     }
 
     /// Whether a column of that name holds a user id wherever it has values of that type.

@@ -5,17 +5,17 @@ import Settings
 /// Where a user's value stands inside a longer one: in JSON, in a list, in an array, or between
 /// texts that do not change.
 extension ValueMatcher {
-    /// A value of a user inside a longer one.
-    struct Found {
-        let value: TableSample.UserValue
-        /// `nil` for a place that cannot be printed.
-        let inside: InsideValue?
-    }
+    /// A value of a user inside a longer one, `nil` at a place that cannot be printed.
+    typealias Found = (value: TableSample.UserValue, inside: InsideValue?)
 
     /// - Returns: Each place of a user's value; none where nothing is sure.
     func places(of value: BoundValue?, in column: ColumnShape) -> [Found] {
         guard let text = value.flatMap(Self.text) else { return [] }
-        if let json = Self.json(text) { return places(in: json, "$", depth: 0) }
+        if let json = Self.json(text) {
+            return leaves(of: json).compactMap { leaf in
+                find(leaf.text, leaf.path.flatMap { JSONPath($0) }.map { .json($0) })
+            }
+        }
         if column.type.hasPrefix("_"), text.hasPrefix("{"), text.hasSuffix("}") {
             let elements = text.dropFirst().dropLast().split(separator: ",").map { element in
                 String(element).replacing("\"", with: "")
@@ -47,7 +47,7 @@ extension ValueMatcher {
 
     private func find(_ text: String, _ inside: InsideValue?) -> Found? {
         guard Self.isDistinct(text), let value = known(text) else { return nil }
-        return Found(value: value, inside: inside)
+        return (value: value, inside: inside)
     }
 
     private static func json(_ text: String) -> JSONValue? {
@@ -60,18 +60,24 @@ extension ValueMatcher {
         }
     }
 
-    /// Below a member whose name is not printed, the path is `nil`.
-    private func places(in value: JSONValue, _ path: String?, depth: Int) -> [Found] {
+    /// Each text and number with its path, `nil` below a member whose name is not printed; and each
+    /// member's name without one.
+    private func leaves(
+        of value: JSONValue,
+        _ path: String? = "$",
+        depth: Int = 0
+    ) -> [(path: String?, text: String)] {
         guard depth < 8 else { return [] }
         switch value {
-        case .string(let text): return at(path, text)
-        case .integer(let number): return at(path, "\(number)")
+        case .string(let text): return [(path: path, text: text)]
+        case .integer(let number): return [(path: path, text: "\(number)")]
         case .array(let items):
-            return items.flatMap { places(in: $0, path.map { $0 + "[*]" }, depth: depth + 1) }
+            return items.flatMap { leaves(of: $0, path.map { $0 + "[*]" }, depth: depth + 1) }
         case .object(let members):
-            return members.flatMap { member -> [Found] in
+            return members.flatMap { member -> [(path: String?, text: String)] in
                 let below = isName(member.name) ? path.map { "\($0).\(member.name)" } : nil
-                return at(nil, member.name) + places(in: member.value, below, depth: depth + 1)
+                let inner = leaves(of: member.value, below, depth: depth + 1)
+                return [(path: nil, text: member.name)] + inner
             }
         case .null, .bool, .number: return []
         }
@@ -87,38 +93,18 @@ extension ValueMatcher {
         named name: (column: String, text: String)?
     ) -> [(path: String, number: Int64)] {
         guard let text = value.flatMap(Self.text) else { return [] }
-        if let json = Self.json(text) { return numbers(in: json, "$", depth: 0) }
-        guard column.holdsText || column.idTypes.contains(.integer) else { return [] }
-        let path = name.flatMap { isName($0.text) ? "\($0.column).\($0.text)" : nil } ?? ""
-        return Self.number(text).map { [(path: path, number: $0)] } ?? []
-    }
-
-    /// A number as an application writes an id.
-    private static func number(_ text: String) -> Int64? {
-        Int64(text).flatMap { "\($0)" == text ? $0 : nil }
-    }
-
-    private func numbers(
-        in value: JSONValue,
-        _ path: String,
-        depth: Int
-    ) -> [(path: String, number: Int64)] {
-        guard depth < 8 else { return [] }
-        switch value {
-        case .integer(let number): return [(path: path, number: number)]
-        case .string(let text): return Self.number(text).map { [(path: path, number: $0)] } ?? []
-        case .array(let items):
-            return items.flatMap { numbers(in: $0, path + "[*]", depth: depth + 1) }
-        case .object(let members):
-            return members.filter { isName($0.name) }.flatMap { member in
-                numbers(in: member.value, "\(path).\(member.name)", depth: depth + 1)
-            }
-        case .null, .bool, .number: return []
+        var read: [(path: String?, text: String)] = []
+        if let json = Self.json(text) {
+            read = leaves(of: json)
+        } else if column.holdsText || column.idTypes.contains(.integer) {
+            let path = name.flatMap { isName($0.text) ? "\($0.column).\($0.text)" : nil }
+            read = [(path: path ?? "", text: text)]
         }
-    }
-
-    private func at(_ path: String?, _ text: String) -> [Found] {
-        find(text, path.flatMap { JSONPath($0) }.map { .json($0) }).map { [$0] } ?? []
+        return read.compactMap { leaf -> (path: String, number: Int64)? in
+            guard let path = leaf.path, let number = Int64(leaf.text), "\(number)" == leaf.text
+            else { return nil }
+            return (path: path, number: number)
+        }
     }
 
     /// A member that a programmer named: the path is printed, and a key may be a person's name.
@@ -150,6 +136,6 @@ extension ValueMatcher {
         guard around.utf8.count <= 64, !around.contains(where: { "{}".contains($0) }),
             TextRule.isPrintable(around)
         else { return [] }
-        return [Found(value: value, inside: .text(before: before, after: after))]
+        return [(value: value, inside: InsideValue.text(before: before, after: after))]
     }
 }
