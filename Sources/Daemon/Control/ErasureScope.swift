@@ -199,7 +199,7 @@ extension ErasureScope.Target {
                 name: rule.table,
                 hasTimestamps: !isShared && rule.hasTimestamps,
                 kept: rule.kept,
-                leading: rule.kept == nil || rule.masks(rule.column) ? nil : rule.column
+                leading: rule.kept == nil || rule.isMasked(rule.column) ? nil : rule.column
             )
         }
     }

@@ -115,7 +115,7 @@ struct SchemaCoverage {
     }
 
     private func isNamed(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
-        rules.contains { $0.column.lowercased() == column.lowercased() || $0.masks(column) }
+        rules.contains { $0.column.lowercased() == column.lowercased() || $0.isMasked(column) }
             || isKey(column, of: table)
     }
 

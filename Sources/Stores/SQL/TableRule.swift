@@ -75,7 +75,7 @@ extension TableRule {
         return masks
     }
 
-    package func masks(_ column: String) -> Bool {
+    package func isMasked(_ column: String) -> Bool {
         masks.contains { $0.column.lowercased() == column.lowercased() }
     }
 
