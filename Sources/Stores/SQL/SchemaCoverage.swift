@@ -70,7 +70,7 @@ struct SchemaCoverage {
         let rules = rules[table.name.lowercased()] ?? []
         var found: [CoverageFinding] = []
         if PersonalNames.isTableOfUsers(table.name) {
-            let isCovered = !rules.isEmpty || isCascaded(table)
+            let isCovered = !rules.isEmpty || cascaded.contains(table.name.lowercased())
             let reason = "named like a table of users"
             found.append(CoverageFinding(name: table.name, reason: reason, isCovered: isCovered))
         }
@@ -78,7 +78,8 @@ struct SchemaCoverage {
         let ids = columns.map { idFinding(of: $0, in: table, rules) }
         let personal = Set(PersonalNames.personal(of: columns))
         // A row of a user whom no rule finds stays while what it refers to is another's.
-        let goes = isCascaded(table) && ids.allSatisfy { $0?.isCovered ?? true }
+        let goes =
+            cascaded.contains(table.name.lowercased()) && ids.allSatisfy { $0?.isCovered ?? true }
         for (column, id) in zip(columns, ids) {
             let isPersonal = personal.contains(column)
             let named =
@@ -245,10 +246,6 @@ struct SchemaCoverage {
     private func isDeleted(_ table: String) -> Bool {
         (rules[table.lowercased()] ?? []).contains { $0.action == .delete }
             || cascaded.contains(table.lowercased())
-    }
-
-    private func isCascaded(_ table: TableShape) -> Bool {
-        cascaded.contains(table.name.lowercased())
     }
 }
 

@@ -90,7 +90,7 @@ def erase(checks, stage, server, app, rows):
 
 def named(receipt):
     """What a receipt says that it leaves: columns as `table.column`, and tables of which rows stay."""
-    kept = receipt.get("not_erased", [])
+    kept = [item for item in receipt.get("not_erased", []) if item["rows"] > 0]
     columns = {f"{item['table']}.{column}" for item in kept for column in item.get("columns", [])}
     columns |= {name for target in receipt.get("targets", []) for name in target.get("unmapped", [])}
     return columns | {item["table"] for item in kept}
@@ -194,7 +194,7 @@ def compare(tables, before, after):
 
 
 def search(after, tables, values, left):
-    """Finds the values of erased users in every column, wherever they went; small numbers are in all of them."""
+    """Finds values of erased users in every column, wherever they went; small numbers are everywhere."""
     for table, (names, _, _) in tables.items():
         for index, name in enumerate(names):
             text = "\n".join(row[index] for row in after[table].values())

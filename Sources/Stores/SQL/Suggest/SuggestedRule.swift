@@ -18,9 +18,7 @@ struct RuleSuggestion: Sendable {
     var rules: [SuggestedRule] = []
     /// Data of users that no rule deals with, with the reason.
     var gaps: [String] = []
-    /// Tables without a rule, each with the reason.
     var uncovered: [(table: String, reason: String)] = []
-    /// Why the rules would be refused as they are.
     var problems: [String] = []
     var extent = ""
 

@@ -87,7 +87,6 @@ struct ValueMatcher: Sendable {
         return found
     }
 
-    /// Whose a whole value is.
     func known(_ text: String) -> TableSample.UserValue? { known[text] }
 
     /// What numbers at one place are; `nil` unless nearly all different ones are ids of users, or
