@@ -75,6 +75,15 @@ int clinux_forbid_core_dumps(void) {
     return 0;
 }
 
+long clinux_raise_descriptors(long wanted) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -errno;
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max < (rlim_t)wanted ? limit.rlim_max : (rlim_t)wanted;
+    const int is_raised = before < limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &limit) == 0;
+    return (long)(is_raised || before > limit.rlim_cur ? limit.rlim_cur : before);
+}
+
 void clinux_bound_heaps(void) { mallopt(M_ARENA_MAX, 4); }
 
 int clinux_is_dumpable(void) {

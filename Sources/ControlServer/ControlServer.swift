@@ -21,8 +21,11 @@ package struct ControlServer: Sendable {
         let registry: ConnectionRegistry
         let largeAnswers: AnswerTurns
         let streams: AnswerTurns
+        /// The same for all sockets.
+        let pause: AcceptPause
 
-        init(_ limits: ServerLimits) {
+        init(_ limits: ServerLimits, _ pause: AcceptPause) {
+            self.pause = pause
             registry = ConnectionRegistry(limits: limits)
             largeAnswers = AnswerTurns(
                 perUIDMax: limits.largeAnswersPerUIDMax,
@@ -57,11 +60,17 @@ package struct ControlServer: Sendable {
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) async throws {
         let unserved = UnservedStreams()
+        let pause = AcceptPause(retryDelay: limits.acceptRetryDelay)
         var listeners: [Listener] = []
         for socket in sockets {
-            let counter = SocketCounter(limits)
+            let counter = SocketCounter(limits, pause)
             let check = HeadCheck(router: Router(), role: socket.role)
             let channel = try await ServerBootstrap(group: group)
+                .serverChannelInitializer { listener in
+                    listener.eventLoop.makeCompletedFuture {
+                        try listener.pipeline.syncOperations.addHandler(pause)
+                    }
+                }
                 .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
                 .childChannelOption(ChannelOptions.maxMessagesPerRead, value: 1)
                 .childChannelOption(
@@ -124,7 +133,7 @@ package struct ControlServer: Sendable {
     package func shutDown() {
         let channels = listeners.map(\.channel.channel)
         // A listener that is closed drops what it has accepted and nobody serves yet.
-        for channel in channels { _ = channel.setOption(.autoRead, value: false) }
+        listeners.first?.counter.pause.end(channels)
         let registries = listeners.map(\.counter.registry)
         for registry in registries { registry.drain() }
         guard let eventLoop = channels.first?.eventLoop else { return }
@@ -147,6 +156,7 @@ package struct ControlServer: Sendable {
         guard let provider = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
         }
+        channel.closeFuture.whenComplete { _ in counter.pause.resume() }
         // SO_PEERCRED of SOL_SOCKET, unix(7).
         let peer: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
             level: .socket,

@@ -27,11 +27,13 @@ package struct ServerLimits: Sendable {
     package var graceTimeout: Duration = .milliseconds(250)
     /// The same for a connection on which nothing was ever asked: its client has just connected.
     package var firstGraceTimeout: Duration = .seconds(2)
+    /// How long a listener without a free descriptor waits for one that no connection frees.
+    package var acceptRetryDelay: Duration = .seconds(1)
     /// All header fields and the request line, in bytes: ours need less than one kilobyte.
     package var headByteCountMax = 8 * 1024
     /// Header fields of one request.
     package var headFieldCountMax = 64
-    /// Open connections of one socket, well below the limit of open files.
+    /// Open connections of one socket.
     package var connectionsMax = 512
     /// The part of a socket's connections that only root gets, as a divisor.
     package var rootShare = 8
@@ -53,7 +55,21 @@ package struct ServerLimits: Sendable {
     /// Bytes of answers that wait in one connection before the next request is read.
     package var unreadByteCountMax = 32 * 1024
 
+    /// Descriptors that the service asks for, as `LimitNOFILE=` of its unit: three sockets with the
+    /// most connections that can be set, and ``ownDescriptorsMax``.
+    package static let descriptorsMax = 16_384
+    /// Descriptors that connections leave to files and calls, half of all at most: 32 providers
+    /// have 64 calls each.
+    static let ownDescriptorsMax = 2048
+
     package init() {}
+
+    /// Divides the descriptors that are not for files and calls among the sockets.
+    package mutating func fit(descriptors: Int, socketCount: Int) {
+        let share = (descriptors - min(descriptors / 2, Self.ownDescriptorsMax)) / socketCount
+        refusedMax = min(refusedMax, share / 4)
+        connectionsMax = min(connectionsMax, max(2, share - refusedMax))
+    }
 
     func timeout(of route: Route) -> Duration {
         if route.takesLong { return planTimeout }
@@ -63,5 +79,7 @@ package struct ServerLimits: Sendable {
     var connectionsPerUIDMax: Int { max(1, connectionsMax / uidShare) }
 
     /// Connections of one socket that all uids but root share.
-    var sharedConnectionsMax: Int { max(1, connectionsMax - connectionsMax / rootShare) }
+    var sharedConnectionsMax: Int {
+        max(1, connectionsMax - max(1, connectionsMax / rootShare))
+    }
 }

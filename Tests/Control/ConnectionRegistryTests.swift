@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import Testing
@@ -20,6 +21,60 @@ extension ControlSuite {
             }
             #expect(registry.isDraining)
             try await channel.close()
+        }
+
+        @Test func `a listener without a free descriptor pauses until a connection closes`()
+            async throws
+        {
+            let pause = AcceptPause(retryDelay: .seconds(3600))
+            let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .serverChannelInitializer { listener in
+                    listener.eventLoop.makeCompletedFuture {
+                        try listener.pipeline.syncOperations.addHandler(pause)
+                    }
+                }
+                .bind(host: "127.0.0.1", port: 0).get()
+            func isAccepting() async throws -> Bool {
+                try await listener.getOption(ChannelOptions.autoRead).get()
+            }
+            for number in [EMFILE, ENFILE, ENOBUFS, ENOMEM] {
+                listener.pipeline.fireErrorCaught(IOError(errnoCode: number, reason: "accept"))
+                let whileFull = try await isAccepting()
+                #expect(!whileFull)
+                pause.resume()
+                let afterClose = try await isAccepting()
+                #expect(afterClose)
+            }
+            listener.pipeline.fireErrorCaught(IOError(errnoCode: EMFILE, reason: "accept"))
+            pause.end([listener])
+            pause.resume()
+            let afterEnd = try await isAccepting()
+            #expect(!afterEnd)
+            try await listener.close()
+        }
+
+        /// A process with so many descriptors; what one socket of three gives to each.
+        @Test(arguments: [
+            (16, 2, 0), (200, 25, 8), (1024, 128, 42), (4096, 512, 64), (16_384, 512, 64),
+        ])
+        func `connections leave descriptors to files and calls`(
+            _ descriptors: Int,
+            _ connections: Int,
+            _ refused: Int
+        ) {
+            var limits = ServerLimits()
+            limits.fit(descriptors: descriptors, socketCount: 3)
+            #expect(limits.connectionsMax == connections)
+            #expect(limits.refusedMax == refused)
+            #expect(3 * (connections + refused) <= descriptors / 2)
+            #expect(limits.sharedConnectionsMax < connections)
+        }
+
+        @Test func `the descriptors of the unit are enough for all that can be set`() {
+            var limits = ServerLimits()
+            limits.connectionsMax = 4096
+            limits.fit(descriptors: ServerLimits.descriptorsMax, socketCount: 3)
+            #expect(limits.connectionsMax == 4096)
         }
     }
 }

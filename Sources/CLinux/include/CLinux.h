@@ -31,6 +31,9 @@ int clinux_login_of_process(int32_t pid, int handle, uint32_t *login);
 
 // No core file and no ptrace by the same user: prctl(PR_SET_DUMPABLE, 0) and RLIMIT_CORE 0.
 int clinux_forbid_core_dumps(void);
+// Raises the limit of open descriptors (RLIMIT_NOFILE) to `wanted`, or to the hard limit if that is
+// lower. Answers how many of `wanted` there are; a limit that is higher stays.
+long clinux_raise_descriptors(long wanted);
 // At most four heaps (mallopt(3), M_ARENA_MAX): by default every thread gets one of its own, and
 // each keeps what a burst of work once needed.
 void clinux_bound_heaps(void);

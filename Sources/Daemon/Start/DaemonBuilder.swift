@@ -270,8 +270,13 @@ struct DaemonBuilder: Sendable {
     private func makeServer(_ base: Base, _ backend: DaemonBackend) async throws -> ControlServer {
         var limits = ServerLimits()
         limits.connectionsMax = base.configuration.server.connectionsMax
+        let sockets = try sockets(base.directories, base.configuration.server)
+        limits.fit(
+            descriptors: clinux_raise_descriptors(ServerLimits.descriptorsMax),
+            socketCount: sockets.count
+        )
         return try await ControlServer(
-            sockets: try sockets(base.directories, base.configuration.server),
+            sockets: sockets,
             backend: backend,
             limits: limits,
             logger: logger,

@@ -1,4 +1,5 @@
 import CLinux
+import ControlServer
 import Glibc
 import Lifecycle
 import Logging
@@ -144,6 +145,7 @@ package enum DaemonCommand {
     /// Must happen before the first task and the first use of SQLite.
     private static func setUpProcess(_ environment: [String: String]) throws {
         clinux_bound_heaps()
+        _ = clinux_raise_descriptors(ServerLimits.descriptorsMax)
         StateDatabase.configureProcess()
         try TaskThreads.install(environment: environment)
     }

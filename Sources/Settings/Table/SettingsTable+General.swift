@@ -97,8 +97,8 @@ extension SettingsTable {
             "connections_max", .count(2...4096, unit: "connections per socket"),
             .defaultsTo(.count(512)),
             """
-            Connections per control socket. One uid gets a quarter of them, the last eighth is for \
-            root.
+            Connections per control socket, fewer where the limit of open files is low. One uid \
+            gets a quarter of them, the last eighth is for root.
             """
         ),
         (
