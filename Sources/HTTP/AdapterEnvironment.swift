@@ -14,7 +14,8 @@ package struct AdapterEnvironment: Sendable {
 
     private let readCredential: CredentialReader
     package let signer: SignerMaker
-    package let eventLoopGroup: any EventLoopGroup
+    private let eventLoopGroup: any EventLoopGroup
+    private let loops: OwnerLoops?
     package let now: @Sendable () -> WallTime
     package let logger: Logger
 
@@ -22,12 +23,18 @@ package struct AdapterEnvironment: Sendable {
         credential: @escaping CredentialReader,
         signer: @escaping SignerMaker,
         eventLoopGroup: any EventLoopGroup,
+        loops: OwnerLoops? = nil,
         now: @escaping @Sendable () -> WallTime,
         logger: Logger
     ) {
         readCredential = credential
-        (self.signer, self.eventLoopGroup, self.now) = (signer, eventLoopGroup, now)
-        self.logger = logger
+        (self.signer, self.eventLoopGroup, self.loops) = (signer, eventLoopGroup, loops)
+        (self.now, self.logger) = (now, logger)
+    }
+
+    /// Where the connections of an owner run; without ``OwnerLoops`` all owners share the group.
+    package func eventLoop(of owner: RemoteOwner) -> any EventLoop {
+        loops?.loop(of: owner) ?? eventLoopGroup.next()
     }
 
     /// Reads a credential; the error says in one line why it cannot be read.

@@ -80,8 +80,8 @@ package final class RemoteClient: Sendable {
         _ settings: RemoteSettings,
         in environment: AdapterEnvironment
     ) throws(SetupError) {
-        let (group, logger) = (environment.eventLoopGroup, environment.logger)
-        try self.init(settings, eventLoopGroup: group, logger: logger)
+        let loop = environment.eventLoop(of: settings.owner)
+        try self.init(settings, eventLoopGroup: loop, logger: environment.logger)
     }
 
     /// Makes one call; cancelling the task counts as its failure.

@@ -125,6 +125,7 @@ extension SystemCheck {
             // A check stores no hash, so any key does.
             hasher: try HMACHasher(key: Secret([UInt8](repeating: 0, count: 32))),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            loops: OwnerLoops(),
             now: machine.now,
             logger: Self.silent
         )

@@ -138,6 +138,8 @@ struct AdapterFactory: Sendable {
     let credentials: CredentialDirectory?
     let hasher: any KeyedHasher
     let eventLoopGroup: any EventLoopGroup
+    /// `nil` where providers and stores share the group.
+    var loops: OwnerLoops?
     let now: @Sendable () -> WallTime
     let logger: Logger
     /// `nil` where nothing is purged.
@@ -164,6 +166,7 @@ struct AdapterFactory: Sendable {
                 return try SigningKey(pem: pem, credential: credential, algorithm: algorithm)
             },
             eventLoopGroup: eventLoopGroup,
+            loops: loops,
             now: now,
             logger: logger
         )

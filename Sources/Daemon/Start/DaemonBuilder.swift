@@ -2,6 +2,7 @@ import CLinux
 import Control
 import ControlServer
 import Engine
+import HTTP
 import Lifecycle
 import Logging
 import NIOPosix
@@ -131,6 +132,7 @@ struct DaemonBuilder: Sendable {
             credentials: directories.credentials,
             hasher: hasher,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            loops: OwnerLoops(),
             now: { clock.now() },
             logger: logger
         )

@@ -113,7 +113,7 @@ package struct DynamoDBStore: DrillCopying {
         plan.remote.timeoutTotal = timeout
         return try DynamoDBTarget(
             plan: plan,
-            on: environment.adapters.eventLoopGroup,
+            on: environment.adapters.eventLoop(of: environment.owner),
             clock: environment.clock,
             logger: environment.adapters.logger
         )

@@ -129,7 +129,7 @@ package struct RedisStore: DrillCopying {
         }
         return RedisTarget(
             plan: plan,
-            group: environment.adapters.eventLoopGroup,
+            group: environment.adapters.eventLoop(of: environment.owner),
             clock: environment.clock
         )
     }

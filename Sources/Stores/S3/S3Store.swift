@@ -99,7 +99,7 @@ package struct S3Store: BucketStore {
         plan.remote.timeoutTotal = timeout
         return try S3Target(
             plan: plan,
-            on: environment.adapters.eventLoopGroup,
+            on: environment.adapters.eventLoop(of: environment.owner),
             clock: environment.clock,
             logger: environment.adapters.logger
         )

@@ -60,7 +60,7 @@ package struct WebhookStore: DelegatedStore {
                 url: url,
                 settings,
                 signature: signature,
-                on: adapters.eventLoopGroup,
+                on: adapters.eventLoop(of: environment.owner),
                 now: adapters.now,
                 logger: adapters.logger
             ),
