@@ -30,6 +30,17 @@ static _Thread_local database *opening;
 
 static sqlite3_vfs *base;
 
+static atomic_ullong call_count;
+
+uint64_t csqliteguard_call_count(void) {
+    return atomic_load_explicit(&call_count, memory_order_relaxed);
+}
+
+static int counted(int code) {
+    atomic_fetch_add_explicit(&call_count, 1, memory_order_relaxed);
+    return code;
+}
+
 typedef struct guard_file {
     sqlite3_file head;
     database *owner;
@@ -153,7 +164,7 @@ static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 
     }
     int code = flush(file);
     if (code != SQLITE_OK) return code;
-    return inner_of(file)->pMethods->xRead(inner_of(file), buffer, count, offset);
+    return counted(inner_of(file)->pMethods->xRead(inner_of(file), buffer, count, offset));
 }
 
 static int file_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
@@ -179,7 +190,7 @@ static int file_sync(sqlite3_file *file, int flags) {
     if (is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
     int code = flush(file);
     if (code != SQLITE_OK) return code;
-    return inner_of(file)->pMethods->xSync(inner_of(file), flags);
+    return counted(inner_of(file)->pMethods->xSync(inner_of(file), flags));
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size) {

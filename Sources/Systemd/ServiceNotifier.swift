@@ -45,6 +45,11 @@ package struct ServiceNotifier: Sendable {
         send("STOPPING=1\nSTATUS=\(LogText.sanitized(status))")
     }
 
+    /// Lets a start or stop go on after its timeout, for `time` from now.
+    package func extendTimeout(by time: Duration) {
+        send("EXTEND_TIMEOUT_USEC=\(time.components.seconds * 1_000_000)")
+    }
+
     /// Due every half of ``watchdogInterval``.
     package func feedWatchdog() {
         send("WATCHDOG=1")

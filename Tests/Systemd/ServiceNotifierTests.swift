@@ -17,10 +17,12 @@ struct ServiceNotifierTests {
         notifier.reloading()
         notifier.stopping(status: "waiting")
         notifier.feedWatchdog()
+        notifier.extendTimeout(by: .seconds(30))
         #expect(
             sent.messages.withLock { $0 } == [
                 "READY=1\nSTATUS=12 active", "STATUS=two\\u{a}lines READY=1",
                 "RELOADING=1\nMONOTONIC_USEC=42", "STOPPING=1\nSTATUS=waiting", "WATCHDOG=1",
+                "EXTEND_TIMEOUT_USEC=30000000",
             ]
         )
     }

@@ -70,6 +70,9 @@ int csqliteguard_install(void);
 // csqliteguard_install(). Returns 0, or -1 with errno.
 int csqliteguard_survive_faults(void);
 
+// How many reads and syncs of databases have ended since the process started.
+uint64_t csqliteguard_call_count(void);
+
 // The VFS name, for sqlite3_open_v2; the VFS below it stays available as "unix".
 extern const char *const csqliteguard_vfs_name;
 

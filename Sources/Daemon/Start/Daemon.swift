@@ -39,8 +39,18 @@ struct Daemon: Sendable {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         base.notifier.ready(status: "running")
         logger.note(.started)
+        let (beforeStop, stop) = AsyncStream.makeStream(of: Never.self)
+        try await TimeoutExtension(notifier: base.notifier).during(after: beforeStop) {
+            try await serve(signals, stop)
+        }
+    }
+
+    private func serve(
+        _ signals: UnixSignalsSequence,
+        _ stop: AsyncStream<Never>.Continuation
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await work(signals) }
+            group.addTask { try await work(signals, stop) }
             // Its own end, or that of the work, ends the server in peace. It is never cancelled:
             // connections that are accepted and not yet served would be dropped, and NIO traps.
             try await server.run()
@@ -55,7 +65,10 @@ struct Daemon: Sendable {
     /// Runs everything but the server, then stops the server.
     ///
     /// The first task that ends decides: a signal ends the service in peace, an error does not.
-    private func work(_ signals: UnixSignalsSequence) async throws {
+    private func work(
+        _ signals: UnixSignalsSequence,
+        _ stop: AsyncStream<Never>.Continuation
+    ) async throws {
         defer {
             base.hub.close()
             server.shutDown()
@@ -86,6 +99,7 @@ struct Daemon: Sendable {
             defer { group.cancelAll() }
             try await waitForStop(&group)
             base.notifier.stopping(status: "stopping")
+            stop.finish()
             logger.note(.stopping)
             if base.opened.shared != nil { try await leave(&group) }
         }

@@ -123,7 +123,10 @@ package enum DaemonCommand {
                 logger: logger,
                 alarms: alarms
             )
-            try await builder.build(configuration).run()
+            let daemon = try await TimeoutExtension(notifier: ServiceNotifier()).during {
+                try await builder.build(configuration)
+            }
+            try await daemon.run()
         } catch {
             for line in "\(error)".split(separator: "\n") {
                 logger.note(

@@ -6,10 +6,15 @@ import Systemd
 
 /// Feeds systemd's watchdog while the work moves: a probe crosses the engine's loop and the writer.
 ///
-/// It is fed only if all answered in time and no due work stands still (``StallWatch``). A
-/// provider outage and an idle hour keep it fed; a writer that hangs in fdatasync does not.
+/// It is fed if the probe was answered or a commit ended since the last time, and no due work
+/// stands still (``StallWatch``). A provider outage, an idle hour and a slow disk keep it fed; a
+/// writer that hangs in fdatasync does not.
 struct Watchdog: Sendable {
-    private static let patienceMax = Duration.seconds(5)
+    private enum Event: Sendable {
+        case beat
+        /// How many rows this process has changed; `nil` when the writer is dead.
+        case answer(Int?)
+    }
 
     let engine: DeletionEngine
     let state: StateDatabase
@@ -21,31 +26,49 @@ struct Watchdog: Sendable {
 
     func run() async throws {
         guard let interval else { return try await BootClock.sleepForever() }
-        let period = interval / 2
-        let begin = SuspendingClock.now
-        var stalls = StallWatch()
-        var reported: Int?
-        while true {
-            let start = SuspendingClock.now
-            let places = engine.inspect { $0.progress(at: clock.now()) }
-            let stalled = stalls.note(places, at: begin.duration(to: start))
-            // No timer watches the probe: one without an answer feeds nothing, and systemd acts.
-            let changeCount = await probe()
-            let isQuick = start.duration(to: .now) <= min(Self.patienceMax, period)
-            if let stalled {
-                logger.note(.watchdogNotFed, ["detail": "\(stalled)"])
-            } else if let changeCount, isQuick {
-                notifier.feedWatchdog()
-                if changeCount != reported { await reportStatus() }
-                reported = changeCount
-            } else {
-                logger.note(.watchdogNotFed, ["detail": "the writer did not answer in time"])
+        try await withThrowingTaskGroup(of: Event.self) { group in
+            let begin = SuspendingClock.now
+            var stalls = StallWatch()
+            var progress = WriterProgress()
+            var reported: Int?
+            group.addTask { .beat }
+            while let event = try await group.next() {
+                if case .answer(let changeCount) = event {
+                    progress.answered(isAlive: changeCount != nil)
+                    reported = changeCount ?? reported
+                    continue
+                }
+                let uptime = begin.duration(to: .now)
+                let places = engine.inspect { $0.progress(at: clock.now()) }
+                let hasMoved = progress.hasMoved(state.writer.commitCount, at: uptime)
+                feed(stalled: stalls.note(places, at: uptime), hasMoved: hasMoved)
+                if progress.begin(at: uptime) {
+                    group.addTask { [reported] in .answer(await ask(reported)) }
+                }
+                group.addTask {
+                    try await BootClock.sleep(for: interval / 2)
+                    return .beat
+                }
             }
-            try await BootClock.sleep(for: period)
         }
     }
 
-    /// How many rows this process has changed; `nil` when the writer is dead.
+    private func feed(stalled: QueueProgress.Place?, hasMoved: Bool) {
+        if let stalled {
+            logger.note(.watchdogNotFed, ["detail": "\(stalled)"])
+        } else if hasMoved {
+            notifier.feedWatchdog()
+        } else {
+            logger.note(.watchdogNotFed, ["detail": "the writer did not answer in time"])
+        }
+    }
+
+    private func ask(_ reported: Int?) async -> Int? {
+        let changeCount = await probe()
+        if let changeCount, changeCount != reported { await reportStatus() }
+        return changeCount
+    }
+
     private func probe() async -> Int? {
         await engine.probe()
         do {
@@ -70,5 +93,30 @@ struct Watchdog: Sendable {
                 metadata: ["error": "\(error)"]
             )
         }
+    }
+}
+
+/// Whether the writer has moved since the last time, by its answers and commits.
+struct WriterProgress {
+    /// Of the probe that has no answer yet.
+    private var begunAt: Duration?
+    /// The last answer; the start counts as one.
+    private var isAlive = true
+    private var commitCount = 0
+
+    mutating func answered(isAlive: Bool) { (begunAt, self.isAlive) = (nil, isAlive) }
+
+    /// Commits alone count for ``StallWatch/bound``: the engine must answer, too.
+    mutating func hasMoved(_ commitCount: Int, at uptime: Duration) -> Bool {
+        defer { self.commitCount = commitCount }
+        guard let begunAt else { return isAlive }
+        return commitCount != self.commitCount && uptime - begunAt <= StallWatch.bound
+    }
+
+    /// Whether a probe is to begin now: none waits for its answer.
+    mutating func begin(at uptime: Duration) -> Bool {
+        guard begunAt == nil else { return false }
+        begunAt = uptime
+        return true
     }
 }

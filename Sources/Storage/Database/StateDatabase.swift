@@ -37,6 +37,9 @@ package final class StateDatabase: Sendable {
     /// Sets SQLite up for the whole process; call it before anything opens a database.
     package static func configureProcess() { csqliteguard_configure_process() }
 
+    /// Reads and syncs of SQLite files that have ended; it grows while the disk answers.
+    package static var diskCallCount: UInt64 { csqliteguard_call_count() }
+
     /// Has a SQLite file that another program cuts short fail that file and not the process.
     ///
     /// Call it after the last handler of signals was installed. Returns whether it worked.

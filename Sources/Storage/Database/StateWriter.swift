@@ -45,6 +45,7 @@ package final class StateWriter: Sendable {
     private let appender: LedgerAppender
     private let place: String
     private let queue = Mutex(Queue())
+    private let commits = Mutex(0)
     /// A point for tests to fail a commit at; does nothing otherwise.
     private let willCommit: @Sendable () throws -> Void
 
@@ -92,6 +93,9 @@ package final class StateWriter: Sendable {
         }
         whenBroken?()
     }
+
+    /// Batches that are on disk.
+    package var commitCount: Int { commits.withLock { $0 } }
 
     var isIdle: Bool { queue.withLock { !$0.isDraining } }
 
@@ -236,6 +240,7 @@ extension StateWriter {
             try appender.flush(connection)
             try willCommit()
             try connection.commitBatch()
+            commits.withLock { $0 += 1 }
             appender.committed()
             for (_, resume) in done { resume() }
         } catch {

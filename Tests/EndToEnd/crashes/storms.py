@@ -30,6 +30,8 @@ USERS = 12
 STORM_S = 8
 # WatchdogSec= of the unit, and less than its RestartSec=: more starts fall into the storm.
 RESTART_S, WATCHDOG_S = 1, 30
+# Of a slow disk, for each sync.
+SYNC_S = 2
 
 
 class Manager(threading.Thread):
@@ -86,6 +88,28 @@ def storms(checks, seed):
         library = preload("storm", place)
         for kind, one_in in STORMS:
             storm(checks, f"{seed} {kind}", library, kind, one_in)
+
+
+@scenario(long=True)
+def slow_disk(checks, seed):
+    """Each sync takes seconds: more commits than a watchdog period has room for wait, and none is hanging."""
+    with tempfile.TemporaryDirectory() as place:
+        stage = Stage(checks, seed)
+        manager = Manager(stage, {"LD_PRELOAD": preload("slow", place), "SLOW_S": str(SYNC_S)})
+        manager.start()
+        checks.check(f"with {SYNC_S} s for each sync the daemon starts", comes_true(stage.is_up, 300), stage.log()[-1500:])
+        users, begun = stage.new_users(USERS), time.monotonic()
+        tokens = dict(zip(users, stage.new_tokens(USERS)))
+        rows = {}
+        for number, user in enumerate(users):
+            comes_true(lambda: take(stage, rows, user, tokens[user], number))
+        done = comes_true(lambda: rows_done(stage, rows) == USERS, 600, 1)
+        took = time.monotonic() - begun
+        checks.check("     deletions are carried out", done, f"{rows_done(stage, rows)} of {USERS}\n" + stage.log()[-1500:])
+        checks.check("     for longer than the watchdog waits", took > WATCHDOG_S, took)
+        checks.equal("     the watchdog ends no service that goes on", (manager.watchdog_count, manager.ends), (0, []))
+        manager.stop()
+        stage.close()
 
 
 def storm(checks, seed, library, kind, one_in):
