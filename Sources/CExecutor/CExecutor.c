@@ -78,7 +78,12 @@ static int64_t clock_ns(clockid_t clock) {
 // A job cannot be refused, so there is nothing else to do without memory.
 static void *grown(void *old, size_t count, size_t size) {
     void *memory = reallocarray(old, count, size);
-    if (memory == NULL) abort();
+    if (memory == NULL) {
+        static const char text[] = "no memory for a task: the process ends\n";
+        ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+        (void)ignored;
+        abort();
+    }
     return memory;
 }
 

@@ -204,6 +204,10 @@ static void mark_crash(int number, siginfo_t *info, void *context) {
     const unsigned char mark = (unsigned char)number;
     if (is_ours && crash_marker_fd >= 0) {
         ssize_t ignored = write(crash_marker_fd, &mark, 1);
+        char text[] = "signal 00 ends expunged: a fault of its own or of a library\n";
+        text[7] = (char)('0' + number / 10 % 10);
+        text[8] = (char)('0' + number % 10);
+        ignored = write(STDERR_FILENO, text, sizeof text - 1);
         (void)ignored;
     }
     struct sigaction restored;

@@ -83,6 +83,32 @@ struct ProcessShimTests {
         }
     }
 
+    @Test("a crash of our own names its signal on standard error")
+    func crashText() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/crash"
+        let ended = await #expect(
+            processExitsWith: .signal(SIGILL),
+            observing: [\.standardErrorContent]
+        ) { [path = path as String] in
+            let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            clinux_forbid_core_dumps()
+            clinux_install_crash_marker(file)
+            raise(SIGILL)
+        }
+        let text = String(decoding: try #require(ended).standardErrorContent, as: UTF8.self)
+        #expect(text.contains("signal 04 ends expunged"))
+    }
+
+    @Test("descriptors are raised as far as the hard limit goes, and never lowered")
+    func descriptors() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let before = clinux_raise_descriptors(Int.max)
+            let lower = clinux_raise_descriptors(3)
+            exit(before > 3 && lower == 3 && clinux_raise_descriptors(Int.max) == before ? 7 : 1)
+        }
+    }
+
     @Test("a failed precondition is a crash of our own")
     func trap() async throws {
         let directory = try TemporaryDirectory()

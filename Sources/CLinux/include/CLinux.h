@@ -64,7 +64,7 @@ int clinux_thread_start(const char *name, void (*body)(void *context), void *con
 // Makes the process leave one byte, the signal's number, in fd when it ends by its own fault:
 // SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE and SIGSEGV raised by this process or by the kernel on
 // its behalf. The same signals sent by another process (kill(2), the watchdog of systemd) leave
-// nothing. Then the default action takes place.
+// nothing. Then the default action takes place. Standard error gets the number, too.
 //
 // The handler runs on an alternate stack on the calling thread and on threads that have one; on
 // other threads on their own stack, so that a stack overflow there leaves no byte. Call it once, on
