@@ -33,7 +33,9 @@ struct ServerAnswer: Sendable {
     /// Without its body it answers a HEAD.
     func write(to buffer: inout ByteBuffer, keepsAlive: Bool, hasBody: Bool, at now: WallTime) {
         buffer.writeString("HTTP/1.1 \(status) \(Self.reason(status))\r\n")
-        buffer.writeString("date: \(HTTPDate.text(now))\r\n")
+        // An IMF-fixdate (RFC 9110 §5.6.7); 1970 began with a Thursday.
+        let weekday = Self.weekdays[Int(now.unixMilliseconds / 86_400_000 % 7)]
+        buffer.writeString("date: \(weekday), \(now.internetDate) GMT\r\n")
         if let contentType { buffer.writeString("content-type: \(contentType)\r\n") }
         if status != 204, hasLength { buffer.writeString("content-length: \(body.count)\r\n") }
         buffer.writeStaticString("cache-control: no-store\r\n")
@@ -49,6 +51,8 @@ struct ServerAnswer: Sendable {
         answer.hasLength = false
         return answer
     }
+
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
     private static func reason(_ status: Int) -> String {
         switch status {
@@ -68,21 +72,5 @@ struct ServerAnswer: Sendable {
         case 500: "Internal Server Error"
         default: "Service Unavailable"
         }
-    }
-}
-
-/// The `Date` field (RFC 9110 §6.6.1) as an IMF-fixdate (§5.6.7).
-enum HTTPDate {
-    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    /// A time from 1970 on, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-    static func text(_ time: WallTime) -> String {
-        let parts = time.rfc3339.split { "-T.".contains($0) }
-        let weekday = weekdays[Int(time.unixMilliseconds / 86_400_000 % 7)]
-        let month = Int(parts[1]).map { months[$0 - 1] } ?? ""
-        return "\(weekday), \(parts[2]) \(month) \(parts[0]) \(parts[3]) GMT"
     }
 }

@@ -24,12 +24,9 @@ package enum RetryAfter {
     ///
     /// The two obsolete forms are not read: a missing hint only means our own backoff.
     static func date(_ text: Substring) -> WallTime? {
-        let months = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ]
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT",
-            let month = months.firstIndex(where: { $0 == parts[2] })
+            let month = WallTime.monthNames.firstIndex(where: { $0 == parts[2] })
         else { return nil }
         let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
         return WallTime(rfc3339: "\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")

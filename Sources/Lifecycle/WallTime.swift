@@ -62,6 +62,18 @@ extension WallTime: TextCodable {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// Day, month, year and time in UTC, such as `06 Nov 1994 08:49:37` (RFC 9110 §5.6.7, RFC 5322
+    /// §3.3).
+    package var internetDate: String {
+        let parts = rfc3339.split { "-T.".contains($0) }
+        let month = Int(parts[1]).map { Self.monthNames[$0 - 1] } ?? ""
+        return "\(parts[2]) \(month) \(parts[0]) \(parts[3])"
+    }
+
+    package static let monthNames = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
     /// Appends the bytes of ``rfc3339``.
     package func appendRFC3339(to text: inout [UInt8]) {
         let clamped = min(max(self, .distantPast), .distantFuture)

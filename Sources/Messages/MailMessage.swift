@@ -78,14 +78,5 @@ package struct MailMessage: Hashable, Sendable {
     }
 
     /// RFC 5322 §3.3, in UTC and without the day of the week.
-    static func date(_ time: WallTime) -> String {
-        let months = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ]
-        let text = time.rfc3339
-        let parts = text.prefix(10).split(separator: "-")
-        let clock = text.dropFirst(11).prefix(8)
-        let month = parts.count == 3 ? Int(parts[1]) ?? 1 : 1
-        return "\(parts[2]) \(months[month - 1]) \(parts[0]) \(clock) +0000"
-    }
+    static func date(_ time: WallTime) -> String { "\(time.internetDate) +0000" }
 }

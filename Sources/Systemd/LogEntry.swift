@@ -89,12 +89,6 @@ extension Logger.Level {
     }
 
     package init(_ severity: JournalEvent.Severity) {
-        switch severity {
-        case .info: self = .info
-        case .notice: self = .notice
-        case .warning: self = .warning
-        case .error: self = .error
-        case .critical: self = .critical
-        }
+        self = Logger.Level(rawValue: severity.rawValue) ?? .critical
     }
 }

@@ -68,7 +68,9 @@ package enum LogOutput: Sendable, Equatable {
         return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
     }
 
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// Writes all of it, and may block; `errno` says why it did not.
+    @discardableResult
+    package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var offset = 0
         while offset < bytes.count {
             let written = unsafe bytes.withUnsafeBytes { buffer in

@@ -1,6 +1,7 @@
 import Encoding
 import Glibc
 import Ledger
+import Systemd
 
 /// The file that outlives state.db: signed notes, only ever appended.
 ///
@@ -22,15 +23,8 @@ struct CheckpointFile: Sendable {
         guard descriptor >= 0 else { throw failure("open") }
         defer { close(descriptor) }
         let isNew = lseek(descriptor, 0, SEEK_END) == 0
-        var rest = Array(notes.map { $0.description + "\n" }.joined().utf8)[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes {
-                unsafe write(descriptor, $0.baseAddress, $0.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw failure("write") }
-            rest = rest.dropFirst(count)
-        }
+        let bytes = Array(notes.map { $0.description + "\n" }.joined().utf8)
+        guard LogOutput.writeAll(bytes, to: descriptor) else { throw failure("write") }
         guard fsync(descriptor) == 0 else { throw failure("sync") }
         if isNew { try syncDirectory() }
         return Int(lseek(descriptor, 0, SEEK_END))

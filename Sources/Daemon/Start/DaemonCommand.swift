@@ -153,25 +153,16 @@ package enum DaemonCommand {
         try TaskThreads.install(environment: environment)
     }
 
-    private static func say(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+    private static func say(_ text: String) {
+        LogOutput.writeAll(Array("\(text)\n".utf8), to: STDOUT_FILENO)
+    }
 
     /// The prefix makes journald file the lines as errors (sd-daemon(3)).
     private static func complain(_ text: String, _ environment: [String: String]) {
         let prefix = LogOutput.choose(environment: environment) == .journal ? "<3>" : ""
         for line in text.split(separator: "\n") {
             let kind = line.hasPrefix("hint: ") ? "" : "error: "
-            write("\(prefix)\(kind)\(line)\n", to: STDERR_FILENO)
-        }
-    }
-
-    private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-            }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
+            LogOutput.writeAll(Array("\(prefix)\(kind)\(line)\n".utf8), to: STDERR_FILENO)
         }
     }
 }

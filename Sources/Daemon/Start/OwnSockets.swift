@@ -14,7 +14,7 @@ struct OwnSockets: Sendable {
     /// Binds all of them.
     ///
     /// - Throws: ``ControlServer/ControlServerError`` for a path that cannot be used.
-    func make() throws(ControlServerError) -> [ListeningSocket] {
+    func make() throws -> [ListeningSocket] {
         [
             try socket("control", server.operatorGroup, "server.operator_group", .operator),
             try socket("submit", server.submitGroup, "server.submit_group", .submit),
@@ -22,26 +22,20 @@ struct OwnSockets: Sendable {
         ]
     }
 
-    /// One whose group cannot be used is for its owner and root alone: nobody comes in who should
-    /// not, and the others are served.
+    /// One whose group cannot be used is for its owner and root alone: the others are served.
     private func socket(
         _ name: String,
         _ group: String?,
         _ key: String,
         _ role: ControlRole
-    ) throws(ControlServerError) -> ListeningSocket {
+    ) throws -> ListeningSocket {
         let path = "\(runtime)/\(name).sock"
-        let number: UInt32?
-        do throws(DaemonError) {
-            number = try SocketGroup.id(of: group, key)
-        } catch {
-            note("\(error)", path, key)
-            return try ListeningSocket(binding: path, role: role)
-        }
-        do throws(ControlServerError) {
+        do {
+            let number = try SocketGroup.id(of: group, key)
             return try ListeningSocket(binding: path, group: number, role: role)
+        } catch let error as ControlServerError where error.kind != .group {
+            throw error
         } catch {
-            guard error.kind == .group else { throw error }
             note("\(error)", path, key)
             return try ListeningSocket(binding: path, role: role)
         }
