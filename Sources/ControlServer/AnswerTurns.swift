@@ -15,7 +15,7 @@ final class AnswerTurns: Sendable {
     private struct Waiter {
         let number: UInt64
         let uid: UInt32
-        let continuation: CheckedContinuation<Turn?, Never>
+        let sender: AsyncStream<Turn>.Continuation
     }
 
     private struct State {
@@ -23,8 +23,6 @@ final class AnswerTurns: Sendable {
         /// In the order of their coming; one per connection at most.
         var waiters: [Waiter] = []
         var lastNumber: UInt64 = 0
-        /// Waiters whose task ended before they waited.
-        var cancelled: Set<UInt64> = []
     }
 
     private static let root: UInt32 = 0
@@ -40,17 +38,25 @@ final class AnswerTurns: Sendable {
 
     /// Waits for a turn; `nil` once the task is cancelled.
     func wait(uid: UInt32) async -> Turn? {
-        let number = state.withLock { state in
+        let (turns, sender) = AsyncStream.makeStream(of: Turn.self)
+        let number = state.withLock { state -> UInt64? in
+            guard !begin(uid, &state) else { return nil }
             state.lastNumber += 1
+            state.waiters.append(Waiter(number: state.lastNumber, uid: uid, sender: sender))
             return state.lastNumber
         }
-        // A cancellation that comes after the turn leaves its number behind.
-        defer { _ = state.withLock { $0.cancelled.remove(number) } }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { enqueue(number, uid, $0) }
-        } onCancel: {
-            cancel(number)
+        guard let number else { return turn(of: uid) }
+        var given: Turn?
+        for await turn in turns {
+            given = turn
+            break
         }
+        // What is left of it goes outside of the lock: a turn that came too late ends with it.
+        let left = state.withLock { state in
+            state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+        }
+        withExtendedLifetime(left) {}
+        return given
     }
 
     func take(uid: UInt32) -> Turn? {
@@ -68,36 +74,6 @@ final class AnswerTurns: Sendable {
         return true
     }
 
-    private func enqueue(
-        _ number: UInt64,
-        _ uid: UInt32,
-        _ continuation: CheckedContinuation<Turn?, Never>
-    ) {
-        enum Step { case now, later, never }
-        let step = state.withLock { state -> Step in
-            if state.cancelled.remove(number) != nil { return .never }
-            if begin(uid, &state) { return .now }
-            state.waiters.append(Waiter(number: number, uid: uid, continuation: continuation))
-            return .later
-        }
-        switch step {
-        case .now: continuation.resume(returning: turn(of: uid))
-        case .later: break
-        case .never: continuation.resume(returning: nil)
-        }
-    }
-
-    private func cancel(_ number: UInt64) {
-        let waiter = state.withLock { state -> Waiter? in
-            guard let place = state.waiters.firstIndex(where: { $0.number == number }) else {
-                state.cancelled.insert(number)
-                return nil
-            }
-            return state.waiters.remove(at: place)
-        }
-        waiter?.continuation.resume(returning: nil)
-    }
-
     private func end(_ uid: UInt32) {
         let next = state.withLock { state -> Waiter? in
             let count = state.countByUID[uid, default: 1] - 1
@@ -108,6 +84,6 @@ final class AnswerTurns: Sendable {
             }
             return nil
         }
-        if let next { next.continuation.resume(returning: turn(of: next.uid)) }
+        if let next { next.sender.yield(turn(of: next.uid)) }
     }
 }
