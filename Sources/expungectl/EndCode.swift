@@ -1,15 +1,33 @@
-/// What ends a command that was understood, with what the user can do.
+import Encoding
+
+/// What ends a command with an error, and what the user can do.
 struct CommandFailure: Error {
     let message: String
-    let hint: String?
+    var hint: String?
     let code: EndCode
+    /// The code of the service's refusal (expunged-api(7)).
+    var problem: String?
+    /// Further facts.
+    var details: [String] = []
+
+    /// One line, as expungectl(1) describes it.
+    var json: String {
+        let facts: [JSONValue] = details.map { .string($0) }
+        let value: JSONValue = [
+            "error": .string(message),
+            "hint": JSONValue(hint),
+            "code": JSONValue(problem),
+            "details": facts.isEmpty ? nil : .array(facts),
+            "exit_status": .integer(Int64(code.rawValue)),
+        ]
+        return value.compactText
+    }
 }
 
 /// How the program ends; documented in `--help` and in expungectl(1), which a test compares.
 enum EndCode: Int32, Error, CaseIterable {
     case success = 0
     case failure = 1
-    case usage = 2
     case notFound = 3
     case conflict = 4
     case unreachable = 5
@@ -19,6 +37,8 @@ enum EndCode: Int32, Error, CaseIterable {
     case damaged = 13
     case uncovered = 14
     case timedOut = 15
+    /// EX_USAGE of sysexits.h(3head).
+    case usage = 64
     /// As `expunged` ends, which the command `doctor` runs.
     case unexamined = 77
 

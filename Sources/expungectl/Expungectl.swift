@@ -67,9 +67,7 @@ struct Expungectl: AsyncParsableCommand {
         } catch let error as EndCode {
             Console.exit(error)
         } catch let error as ControlClientError {
-            Console.fail(error)
-        } catch let error as InputFileError {
-            Console.fail("\(error)", hint: nil, code: .failure)
+            Console.fail(error.failure)
         } catch let failure as CommandFailure {
             Console.fail(failure)
         } catch {
@@ -79,15 +77,18 @@ struct Expungectl: AsyncParsableCommand {
 
     /// Help and completion scripts go to stdout and succeed; everything else is wrong usage.
     private static func end(parsing error: any Error, _ words: [String]) {
-        let message = fullMessage(for: error)
-        guard exitCode(for: error) != .success else {
-            Console.write(message)
+        let isUsage = exitCode(for: error) != .success
+        if isUsage || words.first == "help", let suggestion = Suggestion(words) {
+            return Console.fail(suggestion.failure)
+        }
+        let full = fullMessage(for: error)
+        guard isUsage else {
+            Console.write(full)
             return Console.exit(.success)
         }
-        if let suggestion = Suggestion(words) { Console.fail(suggestion.failure) }
-        Console.writeError(
-            message.hasPrefix("Error: ") ? "error: " + message.dropFirst(7) : message
-        )
-        Console.exit(.usage)
+        // Programs get it without the usage.
+        let message = GlobalOptions.leading.isJSON ? Self.message(for: error) : full
+        let text = message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message
+        Console.fail(CommandFailure(message: text, code: .usage))
     }
 }

@@ -19,24 +19,23 @@ struct GlobalOptions: ParsableArguments {
     @Flag(name: .customLong("json"), help: "Print JSON, for programs.")
     private var isJSONAfterCommand = false
 
-    var json: Bool { isJSONAfterCommand || Self.leading.isJSON }
+    var json: Bool { Self.leading.isJSON }
 
-    /// What stands before the command.
+    /// What stands before the command; `--json` counts at any place.
     struct Leading: Sendable {
         fileprivate var socket: String?
         fileprivate(set) var isJSON = false
 
         /// Takes the options from the beginning of the command line.
         init(from words: inout ArraySlice<String>) {
+            isJSON = words.prefix { $0 != "--" }.contains("--json")
             while let word = words.first {
-                if word == "--json" {
-                    isJSON = true
-                } else if word.hasPrefix("--socket=") {
+                if word.hasPrefix("--socket=") {
                     socket = String(word.dropFirst("--socket=".count))
                 } else if word == "--socket", words.count > 1 {
                     words.removeFirst()
                     socket = words.first
-                } else {
+                } else if word != "--json" {
                     return
                 }
                 words.removeFirst()

@@ -4,41 +4,17 @@ import Encoding
 import Glibc
 import Lifecycle
 
-/// Why a file, or what is piped in, cannot be used.
-struct InputFileError: Error, CustomStringConvertible {
-    enum Kind: String {
-        case unreadable
-        case empty
-        case tooLarge = "too large"
-    }
-
-    let kind: Kind
-    let path: String
-    /// What the system said of an unreadable one.
-    var errorNumber: Int32 = 0
-
-    var description: String { "cannot read input at '\(path)' (\(kind.rawValue)): \(reason)" }
-
-    private var reason: String {
-        switch kind {
-        case .unreadable: "\(ErrorNumber(errorNumber))"
-        case .empty: "there is nothing in it"
-        case .tooLarge: "it is longer than what belongs there"
-        }
-    }
-}
-
 /// Reads secrets from files or standard input: an argument would be seen by everybody (proc(5)).
 enum InputFile {
     /// A user id has at most 255 bytes; a carriage return may follow.
     private static let lineByteCountMax = 256
 
     /// Reads one secret of 1 to 8192 bytes, without a newline at its end.
-    static func secret(_ path: String) throws(InputFileError) -> Secret {
+    static func secret(_ path: String) throws(CommandFailure) -> Secret {
         var bytes = try bytes(path, countMax: ControlLimits.secretByteCountMax + 2)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw InputFileError(kind: .empty, path: path) }
+        guard !bytes.isEmpty else { throw failure("empty", path, "there is nothing in it") }
         return Secret(bytes)
     }
 
@@ -50,26 +26,30 @@ enum InputFile {
     }
 
     /// Reads a whole file of at most `countMax` bytes, or standard input for `-`.
-    static func bytes(_ path: String, countMax: Int) throws(InputFileError) -> [UInt8] {
+    static func bytes(_ path: String, countMax: Int) throws(CommandFailure) -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw InputFileError(kind: .unreadable, path: path, errorNumber: errno)
-        }
+        guard descriptor >= 0 else { throw unreadable(path) }
         defer { if path != "-" { close(descriptor) } }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = unsafe read(descriptor, &chunk, chunk.count)
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else {
-                throw InputFileError(kind: .unreadable, path: path, errorNumber: errno)
-            }
+            guard count >= 0 else { throw unreadable(path) }
             guard count > 0 else { return bytes }
             bytes.append(contentsOf: chunk[..<count])
             guard bytes.count <= countMax else {
-                throw InputFileError(kind: .tooLarge, path: path)
+                throw failure("too large", path, "it is longer than what belongs there")
             }
         }
+    }
+
+    private static func unreadable(_ path: String) -> CommandFailure {
+        failure("unreadable", path, "\(ErrorNumber(errno))")
+    }
+
+    private static func failure(_ kind: String, _ path: String, _ why: String) -> CommandFailure {
+        CommandFailure(message: "cannot read input at '\(path)' (\(kind)): \(why)", code: .failure)
     }
 
     /// Reads the first line of standard input and leaves what follows to ``secret(_:)``.

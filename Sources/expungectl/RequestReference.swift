@@ -36,12 +36,13 @@ extension GlobalOptions {
             )
         }
         guard page.items.count > 1 else { return first.id }
-        Console.writeError(RequestReport.list(page.items))
+        if !json { Console.writeError(RequestReport.list(page.items)) }
         let count = page.nextCursor == nil ? "\(page.items.count)" : "more than \(page.items.count)"
         throw CommandFailure(
             message: "the ids of \(count) requests begin with '\(reference.prefix)'",
             hint: "give more characters of the id",
-            code: .usage
+            code: .usage,
+            details: json ? page.items.map(\.id.description) : []
         )
     }
 

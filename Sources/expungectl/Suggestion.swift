@@ -13,7 +13,8 @@ struct Suggestion {
         var path = [Expungectl._commandName]
         for word in words {
             let names = command.configuration.subcommands.map { $0._commandName }
-            guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+            if word == "help" { continue }
+            guard !names.isEmpty, !word.hasPrefix("-") else { return nil }
             guard let index = names.firstIndex(of: word) else {
                 self.word = Table.harmless(word)
                 self.path = path.joined(separator: " ")

@@ -40,7 +40,7 @@ extension ControlSuite {
             try await TestServer.run(backend) { server in
                 let words = ["abandon", Self.prefix, "--reason", "x"]
                 let outcome = try await ProgramRun.run(words, socket: server.controlPath)
-                #expect(outcome.code == 2 && outcome.out.isEmpty)
+                #expect(outcome.code == 64 && outcome.out.isEmpty)
                 for request in found {
                     #expect(outcome.err.contains(request.id.description.prefix(23)))
                 }
@@ -67,13 +67,15 @@ extension ControlSuite {
             (["prov"], "hint: did you mean 'providers'?\n"),
             (["providers", "chek"], "hint: did you mean 'check'?\n"),
             (["explode"], "hint: see: expungectl --help\n"),
+            (["help", "stauts"], "hint: did you mean 'status'?\n"),
+            (["help", "providers", "chek"], "hint: did you mean 'check'?\n"),
         ])
         func `a mistyped command is refused with the nearest one`(
             words: [String],
             end: String
         ) async throws {
             let outcome = try await ProgramRun.run(words)
-            #expect(outcome.code == 2 && outcome.out.isEmpty)
+            #expect(outcome.code == 64 && outcome.out.isEmpty)
             #expect(outcome.err.hasSuffix(end), "\(outcome.err)")
         }
 

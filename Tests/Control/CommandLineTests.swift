@@ -1,4 +1,5 @@
 import Control
+import Encoding
 import Lifecycle
 import Testing
 
@@ -57,7 +58,7 @@ extension ControlSuite {
         ])
         func `wrong usage is told without asking the daemon`(_ arguments: [String]) async throws {
             let outcome = try await ProgramRun.run(arguments)
-            #expect(outcome.code == 2 && outcome.out.isEmpty)
+            #expect(outcome.code == 64 && outcome.out.isEmpty)
             #expect(outcome.err.hasPrefix("error: "), "\(outcome.err)")
         }
 
@@ -68,6 +69,68 @@ extension ControlSuite {
             #expect(
                 outcome.err == "error: cannot read input at '-' (empty): there is nothing in it\n"
             )
+        }
+
+        @Test(
+            arguments: [
+                (["--json", "stauts"], 64, "'stauts' is no command of expungectl"),
+                (["help", "stauts", "--json"], 64, "'stauts' is no command of expungectl"),
+                (["list", "--limit", "0", "--json"], 64, "--limit must be 1 to 1000"),
+                (["hold", "--json"], 64, "name either a request, a --user or a --target"),
+                (
+                    ["status", "--json"], 5,
+                    "cannot reach the daemon at '/nowhere/control.sock' (unreachable)"
+                ),
+                (
+                    ["store-credential", "a", "apple", "--kind", "refresh_token", "--json"], 1,
+                    "cannot read input at '-' (empty): there is nothing in it"
+                ),
+            ] as [([String], Int32, String)]
+        )
+        func `with --json an error is one line of JSON`(
+            words: [String],
+            code: Int32,
+            message: String
+        ) async throws {
+            let outcome = try await ProgramRun.run(words)
+            #expect(outcome.code == code && outcome.out.isEmpty)
+            let error = try #require(JSONValue(Array(outcome.err.utf8)), "\(outcome.err)")
+            #expect(error["error"]?.string == message)
+            #expect(error["exit_status"]?.number == Double(code))
+        }
+
+        @Test func `with --json a refusal has its code and hint`() async throws {
+            let backend = FakeBackend(expecting: [.cancelRequest], problem: .init(.tooLate))
+            try await TestServer.run(backend) { server in
+                let words = ["cancel", Self.id, "--json"]
+                let outcome = try await ProgramRun.run(words, socket: server.controlPath)
+                let error = try #require(JSONValue(Array(outcome.err.utf8)), "\(outcome.err)")
+                #expect(outcome.code == 4 && error["code"]?.string == "too_late")
+                #expect(error["hint"]?.string == "see what was done with: expungectl show ID")
+            }
+        }
+
+        @Test func `expungectl(1) has each command with all its options`() async throws {
+            let dump = try await ProgramRun.run(["--experimental-dump-help"])
+            let table = try #require(JSONValue(Array(dump.out.utf8))?["command"])
+            let expected = Synopsis.lines(of: table, ["expungectl"])
+            #expect(expected.count > 40)
+            let parts = try Repository.read("docs/man/expungectl.1")
+                .replacing("\\-", with: "-").split(separator: "\n.SH ", maxSplits: 3)
+            #expect(parts[2].hasPrefix("SYNOPSIS\n"))
+            let printed = parts[2].split(separator: "\nexpungectl ").dropFirst().map { text in
+                let words = text.split { " \n".contains($0) }.filter { $0 != ".fi" }
+                return "expungectl " + words.joined(separator: " ")
+            }
+            let (known, found) = (Set(expected), Set(printed))
+            #expect(known.subtracting(found) == [], "missing in the page")
+            #expect(
+                found.subtracting(known) == ["expungectl [--json] [--socket PATH] COMMAND"],
+                "not in the program"
+            )
+            let names = Set(expected.flatMap(Synopsis.options))
+            #expect(names.count > 30)
+            for name in names { #expect(parts[3].contains(name), "\(name) has no explanation") }
         }
 
         @Test func `expungectl(1) lists the commands and exit codes of --help`() async throws {

@@ -155,7 +155,7 @@ extension ControlSuite {
                         words + ["--timeout", wrong],
                         socket: server.controlPath
                     )
-                    #expect(refused.code == 2, "\(wrong)")
+                    #expect(refused.code == 64, "\(wrong)")
                 }
             }
         }
@@ -163,7 +163,7 @@ extension ControlSuite {
         @Test func `a limit of time needs the wait`() async throws {
             let words = ["delete-account", "alice", "--timeout", "1"]
             let outcome = try await ProgramRun.run(words, socket: "/nowhere")
-            #expect(outcome.code == 2 && outcome.err.contains("--timeout needs --wait"))
+            #expect(outcome.code == 64 && outcome.err.contains("--timeout needs --wait"))
         }
 
         @Test func `a waiting client does not show the user id in its command line`() async throws {

@@ -127,7 +127,7 @@ extension ControlSuite {
         ])
         func `wrong usage is told`(_ words: [String]) async throws {
             let outcome = try await ProgramRun.run(["report"] + words)
-            #expect(outcome.code == 2 && outcome.err.hasPrefix("error: "), "\(outcome.err)")
+            #expect(outcome.code == 64 && outcome.err.hasPrefix("error: "), "\(outcome.err)")
         }
 
         @Test(arguments: ["time_zone=..%2Fetc", "time_zone=", "zone=UTC", "time_zone=UTC&x=1"])

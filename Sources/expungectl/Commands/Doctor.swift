@@ -13,19 +13,19 @@ struct Doctor: ParsableCommand {
 
     @Option(help: ArgumentHelp("The configuration.", valueName: "file"), completion: .file())
     var config: String?
-    @Flag(help: "Print JSON, for programs.") var json = false
+    @Flag(help: "Print JSON, for programs.") private var json = false
 
     func run() throws {
         var arguments = ["expunged", "--check"]
         if geteuid() == 0 { arguments.append("--as-service") }
-        if json || GlobalOptions.leading.isJSON { arguments.append("--json") }
+        if GlobalOptions.leading.isJSON { arguments.append("--json") }
         if let config { arguments += ["--config", config] }
         for path in ["/usr/sbin/expunged", "/usr/local/sbin/expunged", "expunged"] {
             let pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
             unsafe execvp(path, pointers)
         }
-        Console.fail(
-            "cannot run expunged: error \(errno)",
+        throw CommandFailure(
+            message: "cannot run expunged: error \(errno)",
             hint: "is it installed?",
             code: .failure
         )

@@ -1,5 +1,3 @@
-import Control
-import ControlClient
 import Glibc
 
 /// Standard output and standard error.
@@ -22,32 +20,14 @@ enum Console {
 
     static func exit(_ code: EndCode) { Glibc.exit(code.rawValue) }
 
-    static func fail(_ message: String, hint: String?, code: EndCode) {
-        writeError("error: \(message)")
-        if let hint { writeError("hint: \(hint)") }
-        exit(code)
-    }
-
     static func fail(_ failure: CommandFailure) {
-        fail(failure.message, hint: failure.hint, code: failure.code)
-    }
-
-    static func fail(_ error: ControlClientError) {
-        if error.kind == .unreachable, let reason = LastReason.find(socket: error.socketPath) {
-            writeError("error: the service's last error: \(Table.harmless(reason))")
-        }
-        let message: String
-        if let problem = error.problem {
-            message = "\(Table.harmless(problem.detail)) (\(Table.harmless("\(problem.code)")))"
-            // A single fact is mostly the problem itself.
-            for fact in problem.errors ?? [] where !problem.detail.hasSuffix(fact.message) {
-                let place = fact.field.map { "\($0): " } ?? ""
-                writeError("error: \(Table.harmless(place + fact.message))")
-            }
+        if GlobalOptions.leading.isJSON {
+            writeError(failure.json)
         } else {
-            message = error.description
+            for text in failure.details + [failure.message] { writeError("error: \(text)") }
+            if let hint = failure.hint { writeError("hint: \(hint)") }
         }
-        fail(message, hint: error.hint, code: error.endCode)
+        exit(failure.code)
     }
 
     /// Writes without a newline at the end; `false` when nobody reads any more (a closed pipe).

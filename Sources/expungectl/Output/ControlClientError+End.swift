@@ -2,8 +2,29 @@ import Control
 import ControlClient
 
 extension ControlClientError {
-    /// How the program ends because of it.
-    var endCode: EndCode {
+    /// What the program prints of it, and how it ends.
+    var failure: CommandFailure {
+        var details: [String] = []
+        if kind == .unreachable, let reason = LastReason.find(socket: socketPath) {
+            details.append("the service's last error: " + Table.harmless(reason))
+        }
+        if let problem {
+            // A single fact is mostly the problem itself.
+            for fact in problem.errors ?? [] where !problem.detail.hasSuffix(fact.message) {
+                let place = fact.field.map { "\($0): " } ?? ""
+                details.append(Table.harmless(place + fact.message))
+            }
+        }
+        return CommandFailure(
+            message: Table.harmless(description),
+            hint: hint,
+            code: endCode,
+            problem: problem.map { "\($0.code)" },
+            details: details
+        )
+    }
+
+    private var endCode: EndCode {
         switch kind {
         case .unreachable, .permissionDenied: .unreachable
         case .timedOut, .malformedAnswer, .interrupted: .failure
@@ -16,8 +37,7 @@ extension ControlClientError {
         }
     }
 
-    /// What to do about it, if that is known.
-    var hint: String? {
+    private var hint: String? {
         switch kind {
         case .unreachable: "is expunged running? see: systemctl status expunged; expungectl doctor"
         case .permissionDenied:
@@ -46,7 +66,6 @@ extension ControlClientError {
         .tooLate: "see what was done with: expungectl show ID",
         .planChanged: "read the plan, and what changed, with: expungectl plan --request ID",
         .sameOperator: "another person must approve it, from a login of their own",
-        .operatorUnknown: "install the drop-in expunged-approval.conf; see docs/guides/approval.md",
         .internal: "see: journalctl -u expunged",
         .tooManyConnections: "try again in some seconds",
         .unavailable: "try again in some seconds",
