@@ -21,7 +21,8 @@ RELEASE_DIR ?= $(SCRATCH)/release
 INSTALL_PROGRAM ?= install -s -m 0755
 RELEASE_FLAGS = -c release --static-swift-stdlib --scratch-path $(SCRATCH)
 UNITS = expunged.service expunged-control.socket expunged-submit.socket expunged-viewer.socket \
-    expunged-replay.service expunged-replayed.target expunged-metrics.service expunged-metrics.timer
+    expunged-replay.service expunged-replayed.target expunged-metrics.service expunged-metrics.timer \
+    expunged-backup.service expunged-backup.timer
 SANDBOX_UNIT = expunged-sandbox.service
 SANDBOX_EXAMPLES = Config/sandbox/expunged.toml Config/sandbox/demo.sql
 DOC_FOLDERS = guides integrations providers stores

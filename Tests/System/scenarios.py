@@ -55,7 +55,7 @@ class Scenarios:
                 return
             for name in (
                 "socket_activation", "permissions", "spool", "socket", "journal", "ledger", "reload",
-                "doctor", "damage", "down", "kill", "exposure", "metrics",
+                "doctor", "damage", "down", "kill", "exposure", "metrics", "backups",
                 "replay", "replay_kill", "outage", "idle", "stuck_writer", "secrecy", "uninstall",
             ):
                 if only in name:
@@ -479,6 +479,23 @@ class Scenarios:
         self.checks.check("in a form that its collector reads", all(
             line.startswith(("# HELP ", "# TYPE ")) or len(line.rsplit(" ", 1)) == 2 for line in lines), lines)
         self.machine.systemctl("stop", "expunged-metrics.timer")
+
+    def backups(self):
+        """The unit of the timer, which runs as the service's user: one more backup, and the oldest go."""
+        folder, drop_in = "/var/lib/expunged-backups", "/etc/systemd/system/expunged-backup.service.d/keep.conf"
+        self.machine.write(drop_in, "[Service]\nEnvironment=KEEP=2\n")
+        self.machine.systemctl("daemon-reload")
+        self.machine.run("install", "-d", "-o", "expunged", "-g", "expunged", "-m", "0700", folder)
+        old = [f"{folder}/expunged-{year}-01-01T000000Z.tar" for year in (2020, 2021)]
+        self.machine.run("touch", *old, user="expunged")
+        done = self.machine.systemctl("start", "expunged-backup.service", check=False)
+        self.checks.equal("the timer's unit backs up", done.returncode, 0)
+        left = self.machine.run("sh", "-c", f"stat -c '%n %a %U' {folder}/*").stdout.splitlines()
+        self.checks.check("the new backup, which only the service may read, and one old one are left",
+                          len(left) == 2 and left[0].startswith(old[1]) and left[1].endswith(".tar 600 expunged"), left)
+        self.checks.equal("the timer is not enabled", self.machine.systemctl(
+            "is-enabled", "expunged-backup.timer", check=False).stdout.strip(), "disabled")
+        self.machine.run("rm", "-r", drop_in, folder)
 
     def waits(self):
         return self.machine.show("waits.service", "ActiveState")

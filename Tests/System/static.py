@@ -8,7 +8,7 @@ import tempfile
 
 UNITS = ("expunged.service", "expunged-control.socket", "expunged-submit.socket", "expunged-viewer.socket",
          "expunged-replay.service", "expunged-replayed.target", "expunged-metrics.service",
-         "expunged-metrics.timer", "expunged-sandbox.service")
+         "expunged-metrics.timer", "expunged-backup.service", "expunged-backup.timer", "expunged-sandbox.service")
 EXPOSURE_MAX = 1.2
 
 

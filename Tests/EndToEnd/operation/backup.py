@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -19,6 +20,7 @@ from sandbox import Sandbox
 from scenario import scenario
 from stage import BINARIES, GONE, HANG_S, ROOT, Stage
 
+UNIT = os.path.join(ROOT, "systemd/expunged-backup.service")
 VERIFIER = os.path.join(ROOT, "docs/verify-ledger.py")
 MEMBERS = ["manifest.json", "state.db", "hash.key", "ledger.key"]
 BACKUPS, KILLS, WRITERS = 12, 25, 4
@@ -39,6 +41,7 @@ def backup(checks, seed):
         copies = [one_backup(checks, stage, load, number) for number in range(BACKUPS)]
         killed(checks, stage)
         taken(checks, stage, copies[-1])
+        scheduled(checks, stage)
     if HOLDS_BARS:
         checks.check("no commit waits long for a backup", load.slowest < WAIT_MAX_S, f"{load.slowest:.2f} s")
     print(f"     {len(load.acknowledged)} requests, the slowest took {load.slowest * 1000:.0f} ms")
@@ -138,6 +141,27 @@ def taken(checks, stage, copy):
     with open(path, "rb") as file:
         checks.check("a backup overwrites nothing and says so", done.returncode == 74
                      and "overwrites nothing" in done.stderr and file.read() == content, done.stderr)
+
+
+def scheduled(checks, stage):
+    """The commands of the timer's unit: one more backup, and the oldest beyond KEEP go."""
+    with open(UNIT) as file:
+        commands = re.findall(r"^ExecStart=/bin/sh -ec '(.*)'$", file.read(), re.M)
+    place = stage.path("scheduled")
+    os.makedirs(place)
+    old = [f"expunged-{year}-01-01T000000Z.tar" for year in (2020, 2021)]
+    for name in old:
+        open(os.path.join(place, name), "w").close()
+    for command in commands:
+        for text, here in (("%%", "%"), ("/usr/sbin/expunged", shlex.quote(os.path.join(BINARIES, "expunged"))),
+                           ("/var/lib/expunged", shlex.quote(stage.path("state")))):
+            command = command.replace(text, here)
+        done = subprocess.run(["/bin/sh", "-ec", command], capture_output=True, text=True,
+                              env={**os.environ, "STATE_DIRECTORY": place, "KEEP": "2"})
+        checks.equal("a command of the timer's unit", (done.returncode, done.stderr), (0, ""))
+    left = sorted(os.listdir(place))
+    checks.check("the new backup and one old one are left",
+                 len(left) == 2 and left[0] == old[1] and is_whole(os.path.join(place, left[1])), left)
 
 
 def sound(checks, stage, number, path, before, key):
