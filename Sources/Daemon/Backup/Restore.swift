@@ -198,14 +198,14 @@ struct Restore {
         let spool = SpoolPlace(stateDirectory: stateDirectory).path
         let states = "('accepted', 'scheduled', 'revoking', 'purging', 'verifying', 'parked')"
         let steps = [
-            "submit the rows of the spool again, if there is one:\n"
+            "submit the rows of the spool again, and those of queues likewise:\n"
                 + "     sudo -u expunged sqlite3 \(spool) \"UPDATE requests SET\n"
                 + "       state = 'submitted' WHERE state IN\n       \(states)\"",
             "systemctl start expunged.service (nothing is purged yet)",
             "expungectl list, expungectl holds: cancel and hold again what you cancelled and held"
                 + " since then",
             "expungectl ledger accept-rollback, if the service reports an old or damaged state",
-            "let applications repeat what they submitted by socket since then",
+            "let applications repeat what they sent by socket since then, tokens included",
         ]
         return
             (["restored '\(file)', the state of \(time); the spool stayed as it was"] + facts
