@@ -62,7 +62,7 @@ extension ControlSuite {
 
         @Test(arguments: [
             (["stauts"], "'stauts' is no command of expungectl\nhint: did you mean 'status'?\n"),
-            (["--json", "lits"], "hint: did you mean 'list'?\n"),
+            (["--socket", "/nowhere", "lits"], "hint: did you mean 'list'?\n"),
             (["delete_account", "a"], "hint: did you mean 'delete-account'?\n"),
             (["prov"], "hint: did you mean 'providers'?\n"),
             (["providers", "chek"], "hint: did you mean 'check'?\n"),

@@ -76,6 +76,7 @@ extension ControlSuite {
                 (["--json", "stauts"], 64, "'stauts' is no command of expungectl"),
                 (["help", "stauts", "--json"], 64, "'stauts' is no command of expungectl"),
                 (["list", "--limit", "0", "--json"], 64, "--limit must be 1 to 1000"),
+                (["report", "--csv", "--json"], 64, "choose one of --html, --csv and --json"),
                 (["hold", "--json"], 64, "name either a request, a --user or a --target"),
                 (
                     ["status", "--json"], 5,

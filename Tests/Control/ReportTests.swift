@@ -122,7 +122,7 @@ extension ControlSuite {
         }
 
         @Test(arguments: [
-            ["--month", "2026-13"], ["--html", "--csv"], ["--csv", "--json"],
+            ["--month", "2026-13"], ["--html", "--csv"],
             ["--time-zone", "../etc/passwd"], ["--time-zone", "Mars/Phobos"],
         ])
         func `wrong usage is told`(_ words: [String]) async throws {

@@ -27,7 +27,7 @@ enum Synopsis {
         guard !common.contains(name) else { return nil }
         let value = argument["valueName"]?.string?.uppercased() ?? ""
         let text =
-            switch argument["kind"]?.string {
+            switch argument["kind"]?.string ?? "" {
             case "positional": value
             case "flag": "--" + name
             default: "--" + name + " " + value
