@@ -3,8 +3,6 @@ import NIOCore
 /// A sandbox that takes calls, and the commands to it; the admin routes do the same over HTTP.
 package struct RunningSandbox: Sendable {
     package let port: Int
-    /// What a client must trust, as PEM.
-    package let authorityPEM: String
     /// The .p8 that signs client secrets, unless the configuration brought its own key.
     package let appleKeyPEM: String
     let files: SandboxDirectory

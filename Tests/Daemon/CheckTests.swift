@@ -403,7 +403,7 @@ struct CheckTests {
                 }
                 Self.expect(found, url, place, reason, "DNS")
             }
-            let other = try ServerCertificate().authorityPEM
+            let other = try ServerCertificate().certificatePEM
             try bench.write("ca.pem", other)
             let found = try await bench.check(at: server)
             Self.expect(found, "another CA", place, "unreachable", "ca_file")

@@ -42,7 +42,7 @@ final class LocalServer: Sendable {
         "https://127.0.0.1:\(channel.withLock { $0?.localAddress?.port } ?? 0)"
     }
 
-    /// Runs `body` with a started server and stops it afterwards; the authority's certificate is
+    /// Runs `body` with a started server and stops it afterwards; its certificate is
     /// written into `directory`.
     static func with(
         _ directory: String,
@@ -51,7 +51,7 @@ final class LocalServer: Sendable {
     ) async throws {
         let server = LocalServer(directory, react: react)
         let certificate = try ServerCertificate()
-        try Data(certificate.authorityPEM.utf8).write(to: URL(filePath: server.authorityFile))
+        try Data(certificate.certificatePEM.utf8).write(to: URL(filePath: server.authorityFile))
         let context = try NIOSSLContext(
             configuration: .makeServerConfiguration(
                 certificateChain: try NIOSSLCertificate.fromPEMBytes(

@@ -210,12 +210,14 @@ struct MicrosoftTokenTests {
 
     @Test("a certificate's assertion is verified: algorithm, thumbprint, signature, claims")
     func certificate() async throws {
-        let own = try ClientCertificate.make()
-        let stranger = try ClientCertificate.make()
+        let own = try CryptoKey.makeRSA()
+        let stranger = try CryptoKey.makeRSA()
+        let pem = try ServerCertificate.selfSigned("sandbox client", key: own)
         var registration = ClientRegistration(Self.clientID)
-        registration.certificatePEM = own.certificatePEM
-        let certificate = try ClientCertificate(pem: own.certificatePEM)
-        let alien = try ClientCertificate(pem: stranger.certificatePEM).thumbprint
+        registration.certificatePEM = pem
+        let certificate = try ClientCertificate(pem: pem)
+        let strange = try ServerCertificate.selfSigned("sandbox client", key: stranger)
+        let alien = try ClientCertificate(pem: strange).thumbprint
         let client = registration
         try await SandboxFixture.with { configuration in
             configuration.microsoft.clients = [client]
@@ -227,16 +229,16 @@ struct MicrosoftTokenTests {
             let unsigned = "401 invalid_client 700027"
             let good = (certificate.thumbprint, String?.none)
             let old = (String?.none, certificate.oldThumbprint)
-            for (algorithm, names, keyPEM, aud, lifetime, expected) in [
-                ("PS256", good, own.keyPEM, real, 300, "200"),
-                ("PS256", good, own.keyPEM, here, 300, "200"),
-                ("RS256", old, own.keyPEM, real, 300, "200"),
-                ("PS256", old, own.keyPEM, real, 300, unsigned),
-                ("PS256", (alien, nil), own.keyPEM, real, 300, unsigned),
-                ("PS256", good, stranger.keyPEM, real, 300, unsigned),
-                ("PS256", good, own.keyPEM, elsewhere, 300, "401 invalid_client 700023"),
-                ("PS256", good, own.keyPEM, real, -5, "401 invalid_client 700024"),
-            ] as [(String, (String?, String?), String, String, Int64, String)] {
+            for (algorithm, names, key, aud, lifetime, expected) in [
+                ("PS256", good, own, real, 300, "200"),
+                ("PS256", good, own, here, 300, "200"),
+                ("RS256", old, own, real, 300, "200"),
+                ("PS256", old, own, real, 300, unsigned),
+                ("PS256", (alien, nil), own, real, 300, unsigned),
+                ("PS256", good, stranger, real, 300, unsigned),
+                ("PS256", good, own, elsewhere, 300, "401 invalid_client 700023"),
+                ("PS256", good, own, real, -5, "401 invalid_client 700024"),
+            ] as [(String, (String?, String?), CryptoKey, String, Int64, String)] {
                 let now = SandboxClock.wallMilliseconds() / 1000
                 let claims = Claims(aud: aud, nbf: now - 10, exp: now + lifetime)
                 let assertion = try JSONWebToken.signed(
@@ -247,7 +249,7 @@ struct MicrosoftTokenTests {
                         thumbprint: names.0,
                         oldThumbprint: names.1
                     ),
-                    key: try CryptoKey(pem: keyPEM)
+                    key: key
                 )
                 let answer = try await fixture.post(
                     "/microsoft/\(path)",

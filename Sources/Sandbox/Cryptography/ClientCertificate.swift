@@ -2,15 +2,14 @@ import COpenSSL
 import Encoding
 
 /// A certificate that a client proves itself with (Microsoft, "Certificate credentials").
-package struct ClientCertificate: Sendable {
+struct ClientCertificate: Sendable {
     let key: CryptoKey
     /// SHA-256 of the DER, base64url: the `x5t#S256` of assertions.
-    package let thumbprint: String
+    let thumbprint: String
     /// SHA-1 of the DER, base64url: the `x5t` of older assertions.
-    package let oldThumbprint: String
+    let oldThumbprint: String
 
-    /// - Throws: ``SandboxError`` when the text is no certificate in PEM form.
-    package init(pem text: String) throws(SandboxError) {
+    init(pem text: String) throws(SandboxError) {
         let failure = SandboxError(.unsuitableKey, cannot: "read certificate", at: "PEM")
         let found = unsafe MemoryBIO.read(text) { bio in
             unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in 0 }, nil)
@@ -27,13 +26,5 @@ package struct ClientCertificate: Sendable {
         self.key = key
         thumbprint = Base64URL.text(digest)
         oldThumbprint = Base64URL.text(oldDigest)
-    }
-
-    /// Makes an RSA key (PKCS#8) and a certificate for it, for tests and demonstrations.
-    ///
-    /// - Throws: ``SandboxError`` when libcrypto fails.
-    package static func make() throws(SandboxError) -> (keyPEM: String, certificatePEM: String) {
-        let key = try CryptoKey.makeRSA()
-        return (try key.privatePEM(), try ServerCertificate.selfSigned("sandbox client", key: key))
     }
 }

@@ -1,11 +1,8 @@
 import COpenSSL
 
-/// A certificate authority of this run and the certificate it gave to `localhost` and `127.0.0.1`.
-///
-/// The authority's key is thrown away at once, so its certificate can be trusted without risk.
+/// A certificate for `localhost` and `127.0.0.1` that vouches for itself, and for no other.
 struct ServerCertificate: Sendable {
     /// What a client must trust (`ca_file`).
-    let authorityPEM: String
     let certificatePEM: String
     let privateKeyPEM: String
 
@@ -15,19 +12,9 @@ struct ServerCertificate: Sendable {
     private static let asciiString: Int32 = 0x1001
 
     init() throws(SandboxError) {
-        let authorityKey = try CryptoKey.makeP256()
         let key = try CryptoKey.makeP256()
-        let authority = try Certificate(
-            subject: "expunged sandbox authority",
-            key: authorityKey,
-            extensions: [
-                (NID_basic_constraints, "critical,CA:TRUE,pathlen:0"),
-                (NID_key_usage, "critical,keyCertSign,cRLSign"),
-            ]
-        )
-        try authority.sign(issuer: authority, with: authorityKey)
-        let leaf = try Certificate(
-            subject: "localhost",
+        certificatePEM = try Self.selfSigned(
+            "localhost",
             key: key,
             extensions: [
                 (NID_basic_constraints, "critical,CA:FALSE"),
@@ -36,69 +23,44 @@ struct ServerCertificate: Sendable {
                 (NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1"),
             ]
         )
-        try leaf.sign(issuer: authority, with: authorityKey)
-        authorityPEM = try authority.pem()
-        certificatePEM = try leaf.pem()
         privateKeyPEM = try key.privatePEM()
     }
 
-    /// A certificate that vouches for itself, as clients register them.
-    static func selfSigned(_ subject: String, key: CryptoKey) throws(SandboxError) -> String {
-        let certificate = try Certificate(subject: subject, key: key, extensions: [])
-        try certificate.sign(issuer: certificate, with: key)
-        return try certificate.pem()
-    }
-
-    @safe private final class Certificate {
-        private let pointer: OpaquePointer
-
-        init(
-            subject: String,
-            key: CryptoKey,
-            extensions: [(identifier: Int32, value: String)]
-        ) throws(SandboxError) {
-            let failure = SandboxError(.cryptography, cannot: "make certificate", at: subject)
-            guard let made = unsafe X509_new() else { throw failure }
-            unsafe pointer = unsafe made
-            let serial = Int(UInt64.random(in: 1...UInt64(Int64.max)))
-            // A little in the past: the client's clock may be behind.
-            guard unsafe X509_set_version(made, 2) == 1,
-                unsafe ASN1_INTEGER_set(X509_get_serialNumber(made), serial) == 1,
-                unsafe X509_gmtime_adj(X509_getm_notBefore(made), -3600) != nil,
-                unsafe X509_gmtime_adj(X509_getm_notAfter(made), ServerCertificate.lifetimeSeconds)
-                    != nil,
-                unsafe X509_set_pubkey(made, key.pointer) == 1,
-                unsafe X509_NAME_add_entry_by_txt(
-                    X509_get_subject_name(made),
-                    "CN",
-                    ServerCertificate.asciiString,
-                    Array(subject.utf8),
-                    -1,
-                    -1,
-                    0
-                ) == 1
-            else { throw failure }
-            for (identifier, value) in extensions {
-                guard let item = unsafe X509V3_EXT_conf_nid(nil, nil, identifier, value) else {
-                    throw failure
-                }
-                defer { unsafe X509_EXTENSION_free(item) }
-                guard unsafe X509_add_ext(made, item, -1) == 1 else { throw failure }
+    static func selfSigned(
+        _ subject: String,
+        key: CryptoKey,
+        extensions: [(identifier: Int32, value: String)] = []
+    ) throws(SandboxError) -> String {
+        let failure = SandboxError(.cryptography, cannot: "make certificate", at: subject)
+        guard let made = unsafe X509_new() else { throw failure }
+        defer { unsafe X509_free(made) }
+        let serial = Int(UInt64.random(in: 1...UInt64(Int64.max)))
+        // A little in the past: the client's clock may be behind.
+        guard unsafe X509_set_version(made, 2) == 1,
+            unsafe ASN1_INTEGER_set(X509_get_serialNumber(made), serial) == 1,
+            unsafe X509_gmtime_adj(X509_getm_notBefore(made), -3600) != nil,
+            unsafe X509_gmtime_adj(X509_getm_notAfter(made), lifetimeSeconds) != nil,
+            unsafe X509_set_pubkey(made, key.pointer) == 1,
+            unsafe X509_NAME_add_entry_by_txt(
+                X509_get_subject_name(made),
+                "CN",
+                asciiString,
+                Array(subject.utf8),
+                -1,
+                -1,
+                0
+            ) == 1,
+            unsafe X509_set_issuer_name(made, X509_get_subject_name(made)) == 1
+        else { throw failure }
+        for (identifier, value) in extensions {
+            guard let item = unsafe X509V3_EXT_conf_nid(nil, nil, identifier, value) else {
+                throw failure
             }
+            defer { unsafe X509_EXTENSION_free(item) }
+            guard unsafe X509_add_ext(made, item, -1) == 1 else { throw failure }
         }
-
-        deinit { unsafe X509_free(pointer) }
-
-        func sign(issuer: Certificate, with key: CryptoKey) throws(SandboxError) {
-            guard
-                unsafe X509_set_issuer_name(pointer, X509_get_subject_name(issuer.pointer)) == 1,
-                unsafe X509_sign(pointer, key.pointer, EVP_sha256()) > 0
-            else { throw SandboxError(.cryptography, cannot: "sign certificate", at: "X509_sign") }
-        }
-
-        func pem() throws(SandboxError) -> String {
-            try unsafe MemoryBIO.text { bio in unsafe PEM_write_bio_X509(bio, pointer) }
-        }
+        guard unsafe X509_sign(made, key.pointer, EVP_sha256()) > 0 else { throw failure }
+        return try unsafe MemoryBIO.text { bio in unsafe PEM_write_bio_X509(bio, made) }
     }
 }
 

@@ -2,6 +2,7 @@ import Encoding
 import Glibc
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// One keep-alive connection: collects a request, has it answered, and breaks the answer when a
 /// fault says so.
@@ -14,13 +15,10 @@ final class ProviderConnection: ChannelInboundHandler {
     private static let page = Array("<!DOCTYPE html><title>Sign in to the network</title>\n".utf8)
 
     private let admin: AdminRoutes
-    private let breaker: ConnectionBreaker
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
 
-    init(admin: AdminRoutes, breaker: ConnectionBreaker) {
-        (self.admin, self.breaker) = (admin, breaker)
-    }
+    init(admin: AdminRoutes) { self.admin = admin }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -103,7 +101,7 @@ final class ProviderConnection: ChannelInboundHandler {
             return send(reply, context: context, keepAlive: keepAlive)
         case .responseLost:
             _ = family.answer(call)
-            return breaker.reset()
+            return reset(context)
         case .timeout, .reset: break
         case .throttled: skipped = family.throttled(retryAfterSeconds: after)
         case .unavailable: skipped = Reply(status: 503, retryAfterSeconds: after)
@@ -116,7 +114,7 @@ final class ProviderConnection: ChannelInboundHandler {
         if let skipped {
             send(skipped, context: context, keepAlive: keepAlive)
         } else if fault.kind == .reset {
-            breaker.reset()
+            reset(context)
         }
     }
 
@@ -142,6 +140,22 @@ final class ProviderConnection: ChannelInboundHandler {
         close(context, after: context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer)))))
     }
 
+    /// Sends a TCP reset, as a crashed peer or a firewall does: with a linger time of zero, close(2)
+    /// drops the connection (socket(7)).
+    private func reset(_ context: ChannelHandlerContext) {
+        if let provider = context.channel as? any SocketOptionProvider {
+            // Should the option fail, the caller still sees the connection end without an answer.
+            _ = provider.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+        }
+        do {
+            // From below TLS, which would say goodbye.
+            try context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+                .close(promise: nil)
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
     private func close(_ context: ChannelHandlerContext, after written: EventLoopFuture<Void>) {
         written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
     }
@@ -158,27 +172,5 @@ final class ProviderConnection: ChannelInboundHandler {
             status: HTTPResponseStatus(statusCode: reply.status),
             headers: headers
         )
-    }
-}
-
-/// Sits below TLS and can end a connection as a crashed peer or a firewall does.
-final class ConnectionBreaker: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    private var context: ChannelHandlerContext?
-
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
-
-    /// Sends a TCP reset: with a linger time of zero, close(2) drops the connection (socket(7)),
-    /// and TLS, which is above this handler, says no goodbye.
-    func reset() {
-        guard let context else { return }
-        if let provider = context.channel as? any SocketOptionProvider {
-            // Should the option fail, the caller still sees the connection end without an answer.
-            _ = provider.setSoLinger(linger(l_onoff: 1, l_linger: 0))
-        }
-        context.close(mode: .all, promise: nil)
     }
 }

@@ -60,11 +60,10 @@ package enum SandboxServer {
             throw SandboxError(.listen, cannot: "listen", at: "127.0.0.1")
         }
         address.set("https://localhost:\(port)")
-        try directory.write(certificate.authorityPEM, to: "ca.pem", mode: 0o644)
+        try directory.write(certificate.certificatePEM, to: "ca.pem", mode: 0o644)
         try directory.write(address.baseURL + "\n", to: "endpoint", mode: 0o644)
         return RunningSandbox(
             port: port,
-            authorityPEM: certificate.authorityPEM,
             appleKeyPEM: keyPEM,
             files: directory,
             admin: admin,
@@ -110,13 +109,11 @@ package enum SandboxServer {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     connections.add(channel)
-                    let breaker = ConnectionBreaker()
                     let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(breaker)
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls))
                     try pipeline.addHandler(IdleStateHandler(allTimeout: idleMaximum))
                     try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-                    try pipeline.addHandler(ProviderConnection(admin: admin, breaker: breaker))
+                    try pipeline.addHandler(ProviderConnection(admin: admin))
                 }
             }
         do {
