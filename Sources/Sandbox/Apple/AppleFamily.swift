@@ -174,49 +174,50 @@ final class AppleFamily: GrantFamily {
 extension AppleFamily {
     private func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
-        switch call.form["grant_type"] {
-        case "authorization_code": return try exchange(call, client)
-        case "refresh_token": return try check(call, client)
-        case nil: throw .invalidRequest
-        default: throw .oauth("unsupported_grant_type")
-        }
-    }
-
-    private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard call.form["code"] != nil else { throw .invalidRequest }
-        let tokens = try exchange(call, client, call.form) { failure, _ in
-            switch failure {
-            case .foreign: Self.notIssued(to: client.id)
-            case .used: .oauth("invalid_grant", "The code has already been used.")
-            case .redirect: .oauth("invalid_client")
-            case .unknown, .expired, .verifier:
-                .oauth("invalid_grant", "The code has expired or has been revoked.")
+        let grantType = call.form["grant_type"]
+        let tokens = try makeTokens(
+            call,
+            client,
+            for: grantType,
+            rotate: false,
+            refusing: { failure, _ in
+                switch failure {
+                case .foreign: Self.notIssued(to: client.id)
+                case .used: .oauth("invalid_grant", "The code has already been used.")
+                case .redirect: .oauth("invalid_client")
+                case .unknown, .expired, .verifier:
+                    .oauth("invalid_grant", "The code has expired or has been revoked.")
+                }
+            },
+            renewing: { text, state, now throws(FamilyRefusal) in
+                try check(text, client, in: &state, now: now)
             }
-        }
-        return try answer(tokens)
+        )
+        let isCode = grantType == "authorization_code"
+        return try answer(tokens, withIDToken: isCode || configuration.returnsIDTokenOnRefresh)
     }
 
-    /// Gives an access token for a refresh token, which it does not repeat.
-    private func check(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard let text = call.form["refresh_token"] else { throw .invalidRequest }
+    private func check(
+        _ text: String,
+        _ client: RegisteredClient,
+        in state: inout State,
+        now: Int64
+    ) throws(FamilyRefusal) -> GrantBook.Ticket {
         let digest = TokenDigest(text)
-        let tokens = try refresh(call, client, rotate: false) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(digest), token.kind == .refresh else {
-                throw Self.tokenDead
-            }
-            guard token.ticket.clientID == client.id else { throw Self.notIssued(to: client.id) }
-            guard state.book.standing(token, now: now) == .live else { throw Self.tokenDead }
-            if configuration.refreshLimit == .daily, let checked = state.checkedSeconds[digest],
-                now - checked < Self.daySeconds
-            {
-                throw FamilyRefusal("throttled", Reply(status: 429))
-            }
-            state.checkedSeconds.insert(now, for: digest)
-            var ticket = token.ticket
-            ticket.nonce = nil
-            return ticket
+        guard let token = state.book.token(digest), token.kind == .refresh else {
+            throw Self.tokenDead
         }
-        return try answer(tokens, withIDToken: configuration.returnsIDTokenOnRefresh)
+        guard token.ticket.clientID == client.id else { throw Self.notIssued(to: client.id) }
+        guard state.book.standing(token, now: now) == .live else { throw Self.tokenDead }
+        if configuration.refreshLimit == .daily, let checked = state.checkedSeconds[digest],
+            now - checked < Self.daySeconds
+        {
+            throw FamilyRefusal("throttled", Reply(status: 429))
+        }
+        state.checkedSeconds.insert(now, for: digest)
+        var ticket = token.ticket
+        ticket.nonce = nil
+        return ticket
     }
 
     /// 200 for everything but another client's live token: garbage, codes, id tokens and dead

@@ -130,10 +130,15 @@ extension FacebookFamily {
             let token = "\(client.id)|\(client.secret ?? "")"
             return hand(["access_token": .string(token), "token_type": "bearer"], call)
         }
-        guard call.parameters["code"] != nil else { throw .graph(100, "Missing code parameter.") }
-        let tokens = try exchange(call, client, call.parameters) { failure, _ in
-            Self.refusal(of: failure)
-        }
+        let tokens = try makeTokens(
+            call,
+            client,
+            for: "authorization_code",
+            in: call.parameters,
+            missing: { _ in .graph(100, "Missing code parameter.") },
+            refusing: { failure, _ in Self.refusal(of: failure) },
+            renewing: { _, _, _ throws(FamilyRefusal) in throw .invalidRequest }
+        )
         return .json([
             "access_token": .string(tokens.access), "token_type": "bearer",
             "expires_in": .integer(60 * 86_400),

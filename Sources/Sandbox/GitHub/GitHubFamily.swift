@@ -131,83 +131,58 @@ extension GitHubFamily {
 
     /// Errors are 200 too, and everything is a form unless the caller accepts JSON.
     func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
+        func refusal(_ error: String, _ description: String) -> FamilyRefusal {
+            let body: JSONValue = [
+                "error": .string(error), "error_description": .string(description),
+                "error_uri": "https://docs.github.com/apps",
+            ]
+            return FamilyRefusal(error, Self.reply(body, call))
+        }
         let form = call.form
         guard let client = clients[form["client_id"]], client.has(secret: form["client_secret"])
         else {
-            throw Self.refusal(
+            throw refusal(
                 "incorrect_client_credentials",
-                "The client_id and/or client_secret passed are incorrect.",
-                call
+                "The client_id and/or client_secret passed are incorrect."
             )
         }
-        switch form["grant_type"] {
-        case nil, "authorization_code": return try exchange(call, client)
-        case "refresh_token": return try refresh(call, client)
-        default:
-            throw Self.refusal("unsupported_grant_type", "The grant type is not supported.", call)
-        }
-    }
-
-    private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        let tokens = try exchange(call, client, call.form) { failure, _ in
-            guard case .redirect = failure else {
-                return Self.refusal(
-                    "bad_verification_code",
-                    "The code passed is incorrect or expired.",
-                    call
-                )
-            }
-            return Self.refusal(
-                "redirect_uri_mismatch",
-                "The redirect_uri is not associated with this application.",
-                call
-            )
-        }
-        return Self.answer(tokens, call)
-    }
-
-    /// A refresh ends the tokens that it replaces, the access token too.
-    private func refresh(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        let text = call.form["refresh_token"] ?? ""
-        let tokens = try refresh(call, client) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.live(text, .refresh, of: client.id, now: now) else {
-                throw Self.refusal(
-                    "bad_refresh_token",
-                    "The refresh token passed is incorrect or expired.",
-                    call
-                )
-            }
-            return state.book.replace(token.ticket)
-        }
-        return Self.answer(tokens, call)
-    }
-
-    private static func answer(_ tokens: TokenSet, _ call: Call) -> Reply {
-        let end = tokens.rules.refreshLifetimeSeconds ?? 0
-        return reply(
-            [
-                "access_token": .string(tokens.access),
-                "expires_in": tokens.rules.accessLifetimeSeconds.map { .integer($0) },
-                "refresh_token": JSONValue(tokens.refresh),
-                "refresh_token_expires_in": tokens.refresh == nil ? nil : .integer(end),
-                "token_type": "bearer",
-                // GitHub Apps have permissions, no scopes.
-                "scope": .string(tokens.refresh == nil ? tokens.ticket.scope : ""),
-            ],
-            call
+        let badCode = refusal("bad_verification_code", "The code passed is incorrect or expired.")
+        let badToken = refusal(
+            "bad_refresh_token",
+            "The refresh token passed is incorrect or expired."
         )
-    }
-
-    private static func refusal(
-        _ error: String,
-        _ description: String,
-        _ call: Call
-    ) -> FamilyRefusal {
+        let tokens = try makeTokens(
+            call,
+            client,
+            for: form["grant_type"] ?? "authorization_code",
+            missing: { $0 == "code" ? badCode : badToken },
+            unsupported: refusal("unsupported_grant_type", "The grant type is not supported."),
+            refusing: { failure, _ in
+                guard case .redirect = failure else { return badCode }
+                return refusal(
+                    "redirect_uri_mismatch",
+                    "The redirect_uri is not associated with this application."
+                )
+            },
+            // A refresh ends the tokens that it replaces, the access token too.
+            renewing: { text, state, now throws(FamilyRefusal) in
+                guard let token = state.book.live(text, .refresh, of: client.id, now: now) else {
+                    throw badToken
+                }
+                return state.book.replace(token.ticket)
+            }
+        )
+        let end = tokens.rules.refreshLifetimeSeconds ?? 0
         let body: JSONValue = [
-            "error": .string(error), "error_description": .string(description),
-            "error_uri": "https://docs.github.com/apps",
+            "access_token": .string(tokens.access),
+            "expires_in": tokens.rules.accessLifetimeSeconds.map { .integer($0) },
+            "refresh_token": JSONValue(tokens.refresh),
+            "refresh_token_expires_in": tokens.refresh == nil ? nil : .integer(end),
+            "token_type": "bearer",
+            // GitHub Apps have permissions, no scopes.
+            "scope": .string(tokens.refresh == nil ? tokens.ticket.scope : ""),
         ]
-        return FamilyRefusal(error, reply(body, call))
+        return Self.reply(body, call)
     }
 
     private static func reply(_ body: JSONValue, _ call: Call) -> Reply {

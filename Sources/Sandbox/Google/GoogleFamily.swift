@@ -121,16 +121,34 @@ final class GoogleFamily: GrantFamily {
 }
 
 extension GoogleFamily {
+    /// A refresh token stays, and its six months begin again.
     func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
-        switch call.form["grant_type"] {
-        case "authorization_code": return try exchange(call, client)
-        case "refresh_token": return try refresh(call, client)
-        case nil:
-            throw .oauth("invalid_request", "Required parameter is missing: grant_type")
-        case let other?:
-            throw .oauth("unsupported_grant_type", "Invalid grant_type: \(other.prefix(64))")
-        }
+        let tokens = try makeTokens(
+            call,
+            client,
+            for: call.form["grant_type"],
+            rotate: false,
+            missing: { .oauth("invalid_request", "Missing required parameter: \($0)") },
+            unsupported: .oauth("unsupported_grant_type", "Invalid grant_type"),
+            refusing: { failure, _ in
+                var error = "invalid_grant"
+                if case .redirect = failure { error = "redirect_uri_mismatch" }
+                return .oauth(error, "Bad Request")
+            },
+            renewing: { text, state, now throws(FamilyRefusal) in
+                guard let token = state.book.live(text, .refresh, now: now) else {
+                    throw .oauth("invalid_grant", "Token has been expired or revoked.")
+                }
+                // The token of another client: the client is refused, not the token.
+                guard token.ticket.clientID == client.id else {
+                    throw .oauth("unauthorized_client", "Unauthorized", status: 401)
+                }
+                state.book.extend(TokenDigest(text), until: now + Self.refreshIdleSeconds)
+                return token.ticket
+            }
+        )
+        return try answer(tokens)
     }
 
     /// By form or Basic; clients of mobile applications have no secret.
@@ -143,36 +161,6 @@ extension GoogleFamily {
         guard client.secret == nil || client.has(secret: basic?.password ?? form["client_secret"])
         else { throw .oauth("invalid_client", "Unauthorized", status: 401) }
         return client
-    }
-
-    private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard call.form["code"] != nil else {
-            throw .oauth("invalid_request", "Missing required parameter: code")
-        }
-        let tokens = try exchange(call, client, call.form) { failure, _ in
-            if case .redirect = failure { return .oauth("redirect_uri_mismatch", "Bad Request") }
-            return .oauth("invalid_grant", "Bad Request")
-        }
-        return try answer(tokens)
-    }
-
-    /// The refresh token stays, and its six months begin again.
-    private func refresh(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard let text = call.form["refresh_token"] else {
-            throw .oauth("invalid_request", "Missing required parameter: refresh_token")
-        }
-        let tokens = try refresh(call, client, rotate: false) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.live(text, .refresh, now: now) else {
-                throw .oauth("invalid_grant", "Token has been expired or revoked.")
-            }
-            // The token of another client: the client is told off, not the token.
-            guard token.ticket.clientID == client.id else {
-                throw .oauth("unauthorized_client", "Unauthorized", status: 401)
-            }
-            state.book.extend(TokenDigest(text), until: now + Self.refreshIdleSeconds)
-            return token.ticket
-        }
-        return try answer(tokens)
     }
 
     /// Nobody proves who calls: the token is enough.

@@ -144,47 +144,50 @@ extension GrantFamily {
         }
     }
 
-    /// Turns the code of a call into tokens.
-    func exchange(
+    /// The token endpoint (RFC 6749 §3.2): turns a code or a refresh token into tokens.
+    ///
+    /// `renew` finds the sign-in of a refresh token; a new one comes along if it is to `rotate`.
+    func makeTokens(
         _ call: Call,
         _ client: RegisteredClient,
-        _ fields: ParsedForm,
-        checking check: (GrantBook.Ticket, State) throws(FamilyRefusal) -> Void = { _, _ in },
-        refusing refuse: (GrantBook.CodeFailure, inout State) -> FamilyRefusal
-    ) throws(FamilyRefusal) -> TokenSet {
-        try service.perform(call) { state, now throws(FamilyRefusal) in
-            let ticket: GrantBook.Ticket
-            do throws(GrantBook.CodeFailure) {
-                ticket = try state.book.redeem(
-                    TokenDigest(fields["code"] ?? ""),
-                    by: client.id,
-                    redirectURI: fields["redirect_uri"]
-                        ?? (takesEmptyRedirectURI && fields.isEmpty("redirect_uri") ? "" : nil),
-                    verifier: fields["code_verifier"],
-                    now: now
-                )
-            } catch {
-                throw refuse(error, &state)
-            }
-            try check(ticket, state)
-            let rules = rules(for: client, ticket)
-            return (state.book.makeTokens(ticket, by: rules, now: now), .exchanged)
-        }
-    }
-
-    /// Turns a refresh token, whose sign-in `find` returns, into an access token, and into a new
-    /// refresh token if it is to rotate.
-    func refresh(
-        _ call: Call,
-        _ client: RegisteredClient,
+        for grantType: String?,
+        in fields: ParsedForm? = nil,
         rotate: Bool = true,
-        _ find: (inout State, Int64) throws(FamilyRefusal) -> GrantBook.Ticket
+        missing: (String) -> FamilyRefusal = { _ in .invalidRequest },
+        unsupported: FamilyRefusal = .oauth("unsupported_grant_type"),
+        checking check: (GrantBook.Ticket, State) throws(FamilyRefusal) -> Void = { _, _ in },
+        refusing refuse: (GrantBook.CodeFailure, inout State) -> FamilyRefusal,
+        renewing renew: (String, inout State, Int64) throws(FamilyRefusal) -> GrantBook.Ticket
     ) throws(FamilyRefusal) -> TokenSet {
-        try service.perform(call) { state, now throws(FamilyRefusal) in
-            let ticket = try find(&state, now)
+        guard let grantType else { throw missing("grant_type") }
+        let isCode = grantType == "authorization_code"
+        guard isCode || grantType == "refresh_token" else { throw unsupported }
+        let fields = fields ?? call.form
+        let name = isCode ? "code" : "refresh_token"
+        guard let text = fields[name] else { throw missing(name) }
+        return try service.perform(call) { state, now throws(FamilyRefusal) in
+            let ticket: GrantBook.Ticket
+            if isCode {
+                do throws(GrantBook.CodeFailure) {
+                    ticket = try state.book.redeem(
+                        TokenDigest(text),
+                        by: client.id,
+                        redirectURI: fields["redirect_uri"]
+                            ?? (takesEmptyRedirectURI && fields.isEmpty("redirect_uri") ? "" : nil),
+                        verifier: fields["code_verifier"],
+                        now: now
+                    )
+                } catch {
+                    throw refuse(error, &state)
+                }
+                try check(ticket, state)
+            } else {
+                ticket = try renew(text, &state, now)
+            }
             let rules = rules(for: client, ticket)
             return (
-                state.book.makeTokens(ticket, by: rules, withRefresh: rotate, now: now), .validated
+                state.book.makeTokens(ticket, by: rules, withRefresh: isCode || rotate, now: now),
+                isCode ? .exchanged : .validated
             )
         }
     }

@@ -8,33 +8,17 @@ extension MicrosoftFamily {
         }
         guard let grantType = call.form["grant_type"] else { throw Self.missing("grant_type") }
         let client = try authenticate(call, tenant)
-        switch grantType {
-        case "authorization_code": return try exchange(call, client, tenant)
-        case "refresh_token": return try refresh(call, client, tenant)
-        case "client_credentials": return try answerForItself(call, client, tenant)
-        default:
-            throw .entra("unsupported_grant_type", 70_003, "The app returned an unsupported grant.")
-        }
-    }
-
-    private static func missing(_ parameter: String) -> FamilyRefusal {
-        .entra(
-            "invalid_request",
-            900_144,
-            "The request body must contain the following parameter: '\(parameter)'."
-        )
-    }
-
-    private func exchange(
-        _ call: Call,
-        _ client: RegisteredClient,
-        _ tenant: String
-    ) throws(FamilyRefusal) -> Reply {
-        guard call.form["code"] != nil else { throw Self.missing("code") }
-        let tokens = try exchange(
+        if grantType == "client_credentials" { return try answerForItself(call, client, tenant) }
+        let tokens = try makeTokens(
             call,
             client,
-            call.form,
+            for: grantType,
+            missing: Self.missing,
+            unsupported: .entra(
+                "unsupported_grant_type",
+                70_003,
+                "The app returned an unsupported grant."
+            ),
             checking: { ticket, state throws(FamilyRefusal) in
                 guard covers(tenant, ticket, in: state) else {
                     throw .entra(
@@ -44,9 +28,32 @@ extension MicrosoftFamily {
                     )
                 }
             },
-            refusing: { failure, _ in Self.refusal(of: failure) }
+            refusing: { failure, _ in Self.refusal(of: failure) },
+            // A use gives a new refresh token, and the old one lives on: a trap of the original.
+            renewing: { text, state, now throws(FamilyRefusal) in
+                let digest = TokenDigest(text)
+                guard let token = state.book.token(digest), token.kind == .refresh,
+                    token.ticket.clientID == client.id, covers(tenant, token.ticket, in: state)
+                else { throw .malformedToken }
+                if let refusal = state.refusal(of: token, now: now) { throw refusal }
+                state.book.extend(digest, until: now + Self.refreshIdleSeconds)
+                return token.ticket
+            }
         )
-        return try extendedAnswer(tokens)
+        let idToken = try idToken(tokens)
+        return .json([
+            "token_type": "Bearer", "scope": .string(tokens.ticket.scope), "expires_in": 3599,
+            "ext_expires_in": 3599, "access_token": .string(tokens.access),
+            "refresh_token": JSONValue(tokens.refresh), "id_token": JSONValue(idToken),
+        ])
+    }
+
+    private static func missing(_ parameter: String) -> FamilyRefusal {
+        .entra(
+            "invalid_request",
+            900_144,
+            "The request body must contain the following parameter: '\(parameter)'."
+        )
     }
 
     private static func refusal(of failure: GrantBook.CodeFailure) -> FamilyRefusal {
@@ -61,25 +68,6 @@ extension MicrosoftFamily {
             .entra("invalid_grant", 501_481, "The Code_Verifier does not match the challenge.")
         case .unknown, .foreign: .malformedToken
         }
-    }
-
-    /// Every use gives a new refresh token, and the old one lives on: a trap of the original.
-    private func refresh(
-        _ call: Call,
-        _ client: RegisteredClient,
-        _ tenant: String
-    ) throws(FamilyRefusal) -> Reply {
-        guard let text = call.form["refresh_token"] else { throw Self.missing("refresh_token") }
-        let digest = TokenDigest(text)
-        let tokens = try refresh(call, client) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(digest), token.kind == .refresh,
-                token.ticket.clientID == client.id, covers(tenant, token.ticket, in: state)
-            else { throw .malformedToken }
-            if let refusal = state.refusal(of: token, now: now) { throw refusal }
-            state.book.extend(digest, until: now + Self.refreshIdleSeconds)
-            return token.ticket
-        }
-        return try extendedAnswer(tokens)
     }
 
     /// A token of the client for Graph, where an administrator of the tenant consented.
@@ -118,15 +106,6 @@ extension MicrosoftFamily {
             ]
             return (.json(body), .served)
         }
-    }
-
-    private func extendedAnswer(_ tokens: TokenSet) throws(FamilyRefusal) -> Reply {
-        let idToken = try idToken(tokens)
-        return .json([
-            "token_type": "Bearer", "scope": .string(tokens.ticket.scope), "expires_in": 3599,
-            "ext_expires_in": 3599, "access_token": .string(tokens.access),
-            "refresh_token": JSONValue(tokens.refresh), "id_token": JSONValue(idToken),
-        ])
     }
 
     /// Whether the endpoint of `tenant` serves the ticket's user.

@@ -37,45 +37,36 @@ extension OAuth2Family {
 
     func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
-        switch call.form["grant_type"] {
-        case "authorization_code": return try exchange(call, client)
-        case "refresh_token": return try refresh(call, client)
-        case nil: throw .invalidRequest
-        default: throw .oauth("unsupported_grant_type")
-        }
-    }
-
-    private func exchange(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard call.form["code"] != nil else { throw .invalidRequest }
-        let tokens = try exchange(call, client, call.form) { failure, state in
-            if case .used(let earlier) = failure {
-                // RFC 6749 §4.1.2: what the first exchange gave is not safe any more.
-                state.book.kill(chain: earlier.chain)
-            }
-            return .oauth("invalid_grant")
-        }
-        return try answer(tokens)
-    }
-
-    private func refresh(_ call: Call, _ client: RegisteredClient) throws(FamilyRefusal) -> Reply {
-        guard let text = call.form["refresh_token"] else { throw .invalidRequest }
-        let digest = TokenDigest(text)
+        let grantType = call.form["grant_type"]
         let rotation = configuration.rotation
-        let isNew = rotation != .off
-        let tokens = try refresh(call, client, rotate: isNew) { state, now throws(FamilyRefusal) in
-            guard let token = state.book.token(digest), token.kind == .refresh,
-                token.ticket.clientID == client.id
-            else { throw .oauth("invalid_grant") }
-            guard state.book.standing(token, now: now) == .live else {
-                if token.isDead, rotation == .detectReuse {
-                    state.book.kill(chain: token.ticket.chain)
+        let tokens = try makeTokens(
+            call,
+            client,
+            for: grantType,
+            rotate: rotation != .off,
+            refusing: { failure, state in
+                if case .used(let earlier) = failure {
+                    // RFC 6749 §4.1.2: what the first exchange gave is not safe any more.
+                    state.book.kill(chain: earlier.chain)
                 }
-                throw .oauth("invalid_grant")
+                return .oauth("invalid_grant")
+            },
+            renewing: { text, state, now throws(FamilyRefusal) in
+                let digest = TokenDigest(text)
+                guard let token = state.book.token(digest), token.kind == .refresh,
+                    token.ticket.clientID == client.id
+                else { throw .oauth("invalid_grant") }
+                guard state.book.standing(token, now: now) == .live else {
+                    if token.isDead, rotation == .detectReuse {
+                        state.book.kill(chain: token.ticket.chain)
+                    }
+                    throw .oauth("invalid_grant")
+                }
+                if rotation != .off { state.book.kill(digest) }
+                return token.ticket
             }
-            if isNew { state.book.kill(digest) }
-            return token.ticket
-        }
-        return try answer(tokens, withIDToken: false)
+        )
+        return try answer(tokens, withIDToken: grantType == "authorization_code")
     }
 
     func answerRevoke(_ call: Call) throws(FamilyRefusal) -> Reply {

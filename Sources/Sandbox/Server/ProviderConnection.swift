@@ -140,8 +140,8 @@ final class ProviderConnection: ChannelInboundHandler {
         close(context, after: context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer)))))
     }
 
-    /// Sends a TCP reset, as a crashed peer or a firewall does: with a linger time of zero, close(2)
-    /// drops the connection (socket(7)).
+    /// Sends a TCP reset, as a crashed peer does: with a linger time of zero, close(2) drops the
+    /// connection (socket(7)).
     private func reset(_ context: ChannelHandlerContext) {
         if let provider = context.channel as? any SocketOptionProvider {
             // Should the option fail, the caller still sees the connection end without an answer.

@@ -107,29 +107,32 @@ extension XFamily {
         "Value passed for the token was invalid."
     )
 
+    private static func missing(_ parameter: String) -> FamilyRefusal {
+        .oauth("invalid_request", "Missing required parameter [\(parameter)].")
+    }
+
     // MARK: - OAuth 2
 
     func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
-        let tokens: TokenSet
-        switch call.form["grant_type"] {
-        case "authorization_code":
-            tokens = try exchange(call, client, call.form) { _, _ in
+        let tokens = try makeTokens(
+            call,
+            client,
+            for: call.form["grant_type"],
+            missing: Self.missing,
+            unsupported: Self.missing("grant_type"),
+            refusing: { _, _ in
                 .oauth("invalid_request", "Value passed for the authorization code was invalid.")
-            }
-        case "refresh_token":
-            let text = call.form["refresh_token"] ?? ""
+            },
             // Single use.
-            tokens = try refresh(call, client) { state, now throws(FamilyRefusal) in
+            renewing: { text, state, now throws(FamilyRefusal) in
                 guard let token = state.book.live(text, .refresh, of: client.id, now: now) else {
                     throw Self.invalidToken
                 }
                 state.book.kill(TokenDigest(text))
                 return token.ticket
             }
-        default:
-            throw .oauth("invalid_request", "Missing required parameter [grant_type].")
-        }
+        )
         return .json([
             "token_type": "bearer", "expires_in": 7200, "access_token": .string(tokens.access),
             "refresh_token": JSONValue(tokens.refresh),
@@ -139,9 +142,7 @@ extension XFamily {
     /// Ends one token and nothing else.
     func answerRevoke(_ call: Call) throws(FamilyRefusal) -> Reply {
         let client = try authenticate(call)
-        guard let text = call.form["token"] else {
-            throw .oauth("invalid_request", "Missing required parameter [token].")
-        }
+        guard let text = call.form["token"] else { throw Self.missing("token") }
         return try service.perform(call) { state, now throws(FamilyRefusal) in
             let success = Reply.json(["revoked": true])
             guard let token = state.book.live(text, now: now) else {
