@@ -213,8 +213,8 @@ let suites: [Target] = [
     tests(
         "HTTP",
         [
-            "Encoding", "HTTP", "Sandbox", "Engine", "Lifecycle", "Vault", .nioCore, .nioPosix,
-            .logging,
+            "Encoding", "HTTP", "Sandbox", "Engine", "Lifecycle", "TestSupport", "Vault", .nioCore,
+            .nioPosix, .logging,
         ]
     ),
     tests(

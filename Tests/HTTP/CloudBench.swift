@@ -4,6 +4,7 @@ import Logging
 import NIOPosix
 import Sandbox
 import Synchronization
+import TestSupport
 import Vault
 
 @testable import HTTP

@@ -1,5 +1,6 @@
 import Lifecycle
 import Sandbox
+import TestSupport
 import Testing
 
 @testable import HTTP

@@ -1,6 +1,7 @@
 import Engine
 import Lifecycle
 import Sandbox
+import TestSupport
 
 @testable import HTTP
 @testable import Providers

@@ -2,6 +2,7 @@ import Engine
 import Lifecycle
 import Sandbox
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HTTP

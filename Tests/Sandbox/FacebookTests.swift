@@ -2,6 +2,7 @@ import Cryptography
 import Encoding
 import FoundationEssentials
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @testable import Sandbox

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @testable import Sandbox

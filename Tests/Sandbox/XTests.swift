@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import NIOHTTP1
+import TestSupport
 import Testing
 
 @testable import Sandbox

@@ -4,6 +4,7 @@ import Lifecycle
 import Logging
 import NIOPosix
 import Sandbox
+import TestSupport
 import Testing
 
 @testable import Stores

@@ -1,6 +1,7 @@
 import Engine
 import Lifecycle
 import Sandbox
+import TestSupport
 import Vault
 
 @testable import HTTP

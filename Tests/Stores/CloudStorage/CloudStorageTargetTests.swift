@@ -3,6 +3,7 @@ import HTTP
 import Lifecycle
 import Sandbox
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Stores

@@ -2,6 +2,7 @@ import Engine
 import HTTP
 import Lifecycle
 import Sandbox
+import TestSupport
 import Testing
 
 @testable import Stores

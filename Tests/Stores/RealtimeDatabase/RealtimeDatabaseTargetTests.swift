@@ -4,6 +4,7 @@ import Lifecycle
 import NIOCore
 import Sandbox
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Stores

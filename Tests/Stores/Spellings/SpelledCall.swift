@@ -3,6 +3,7 @@ import Engine
 import Foundation
 import Lifecycle
 import Sandbox
+import TestSupport
 
 @testable import Stores
 

@@ -1,5 +1,7 @@
 import Synchronization
 
+@testable package import Sandbox
+
 /// The commands to Firebase and Google Cloud.
 extension RunningSandbox {
     package var cloud: CloudContents { families.cloud.contents }

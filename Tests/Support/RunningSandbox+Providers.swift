@@ -1,7 +1,34 @@
-/// The commands to every provider.
+@testable package import Sandbox
+
+/// The commands to the sandbox and to every provider; the admin routes do the same over HTTP.
 extension RunningSandbox {
     package func baseURL(of provider: SandboxProvider) -> String {
         families.family(provider).baseURL
+    }
+
+    package func log(after sequence: UInt64 = 0) -> [CallRecord] {
+        admin.journal.records(after: sequence)
+    }
+
+    /// Starts a fault plan; its calls are counted from now on.
+    package func inject(_ plan: FaultPlan) { admin.faults.start(plan) }
+
+    /// Fails the next `count` calls to one endpoint, of one provider or of all, in one way.
+    package func inject(
+        _ kind: FaultKind,
+        at endpoint: SandboxEndpoint,
+        of provider: SandboxProvider? = nil,
+        count: Int = 1
+    ) {
+        var plan = FaultPlan(rate: 1, kinds: [kind], endpoints: [endpoint], limit: count)
+        plan.providers = provider.map { [$0] }
+        inject(plan)
+    }
+
+    /// Moves the sandbox's clock away from the machine's by `offset`.
+    package func setClockOffset(_ offset: Duration) {
+        let (seconds, attoseconds) = offset.components
+        admin.clock.setOffset(milliseconds: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 
     /// Signs a user in.
