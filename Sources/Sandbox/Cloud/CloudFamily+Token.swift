@@ -10,19 +10,6 @@ extension CloudFamily {
     /// A clock that is further ahead is refused.
     static let clockLeadSeconds: Double = 60
 
-    /// One key for every sandbox of a process: making one takes a tenth of a second.
-    private static let key = Mutex<CryptoKey?>(nil)
-
-    static func serviceKey() throws(SandboxError) -> CryptoKey {
-        if let known = key.withLock({ $0 }) { return known }
-        let made = try CryptoKey.makeRSA()
-        return key.withLock { key in
-            let first = key ?? made
-            key = first
-            return first
-        }
-    }
-
     var tokenURL: String { "\(tools.address.baseURL)/\(name)/token" }
 
     /// The key file of the service account, as the console hands it out.
@@ -30,7 +17,7 @@ extension CloudFamily {
         let file: JSONValue = [
             "type": "service_account", "project_id": .string(configuration.project),
             "private_key_id": "sandbox-key",
-            "private_key": .string(try Self.serviceKey().privatePEM()),
+            "private_key": .string(try keys.newest().privatePEM()),
             "client_email": .string(configuration.clientEmail), "token_uri": .string(tokenURL),
         ]
         return file.compactText
@@ -76,7 +63,7 @@ extension CloudFamily {
 
     private func isSigned(_ token: JSONWebToken) -> Bool {
         do {
-            let key = try Self.serviceKey()
+            let key = try keys.newest()
             return token.header.alg == "RS256" && token.isSigned(by: key)
         } catch {
             return false

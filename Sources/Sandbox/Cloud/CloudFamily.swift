@@ -29,6 +29,8 @@ final class CloudFamily: ProviderFamily {
     let configuration: CloudConfiguration
     let tools: FamilyTools
     let state = Mutex(State())
+    /// Those of the service account; one signs.
+    let keys = SigningKeys(family: "cloud")
 
     init(_ configuration: CloudConfiguration, _ tools: FamilyTools) {
         (self.configuration, self.tools) = (configuration, tools)

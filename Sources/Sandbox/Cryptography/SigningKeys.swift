@@ -58,10 +58,18 @@ final class SigningKeys: Sendable {
         ["keys": .array(try current().map(\.jwk))]
     }
 
-    func sign(_ claims: JSONValue, type: String? = nil) throws -> String {
+    /// The key that signs.
+    func newest() throws(SandboxError) -> CryptoKey { try newestEntry().key }
+
+    private func newestEntry() throws(SandboxError) -> Entry {
         guard let newest = try current().last else {
             throw SandboxError(.cryptography, cannot: "sign token", at: "no key")
         }
+        return newest
+    }
+
+    func sign(_ claims: JSONValue, type: String? = nil) throws -> String {
+        let newest = try newestEntry()
         return try JSONWebToken.signed(
             Array(claims.compactText.utf8),
             header: JSONWebToken.Header(alg: "RS256", kid: newest.kid, typ: type),

@@ -38,11 +38,14 @@ final class FacebookFamily: GrantFamily {
     }
 
     /// The realm of Limited Login, which has id tokens and nothing else.
+    ///
+    /// Meta does not say that a deletion of permissions reaches it.
     static let limited = "limited"
     static let issuer = "https://limited.facebook.com"
 
     let service: GrantService<State>
     let configuration: FacebookConfiguration
+    let ownRealm: String? = FacebookFamily.limited
     let defaultScope = "public_profile,email"
 
     init(_ configuration: FacebookConfiguration, _ tools: FamilyTools) throws(SandboxError) {
@@ -99,18 +102,6 @@ final class FacebookFamily: GrantFamily {
                 ?? token
         )
     }
-
-    /// An application and a limited one are told apart, since Meta does not say that a deletion of
-    /// permissions reaches Limited Login.
-    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
-        let isLimited = realm == Self.limited
-        return GrantBook.Key(
-            user: user,
-            audience: isLimited ? "\(client.id)/\(Self.limited)" : client.id
-        )
-    }
-
-    func givesCode(_ realm: String?) -> Bool { realm != Self.limited }
 
     /// An app-scoped id: another for every app, the same with Limited Login.
     func subject(of key: GrantBook.Key) -> String {

@@ -14,7 +14,8 @@ extension GrantFamily {
         let subject = subject(of: key)
         let issued = try order.issuedSeconds(now: service.clock.nowSeconds)
         let nonce = order.nonce ?? TokenGenerator.text()
-        let code = givesCode(order.realm) ? TokenGenerator.text() : nil
+        let givesCode = order.realm == nil || order.realm != ownRealm
+        let code = givesCode ? TokenGenerator.text() : nil
         var verifier: String?
         if code != nil, order.codeChallenge == nil,
             needsProofKey || client.authentication == .none

@@ -12,6 +12,8 @@ protocol GrantFamily: ProviderFamily {
     var needsProofKey: Bool { get }
     /// Whether an empty redirect URI is one; else it is as if left out (RFC 6749 §3.1).
     var takesEmptyRedirectURI: Bool { get }
+    /// A realm with grants of its own, whose sign-ins give no code; `nil` where there is none.
+    var ownRealm: String? { get }
     /// The scope of a sign-in that names none.
     var defaultScope: String { get }
 
@@ -31,9 +33,6 @@ protocol GrantFamily: ProviderFamily {
     func subject(of key: GrantBook.Key) -> String
 
     func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules
-
-    /// Whether a sign-in gives a code.
-    func givesCode(_ realm: String?) -> Bool
 
     /// Adds what the family keeps for tokens that were made without a sign-in.
     ///
@@ -55,6 +54,7 @@ extension GrantFamily {
     var codeLifetimeSeconds: Int64 { 600 }
     var needsProofKey: Bool { false }
     var takesEmptyRedirectURI: Bool { false }
+    var ownRealm: String? { nil }
 
     var baseURL: String { "\(service.address.baseURL)/\(name)" }
 
@@ -79,7 +79,11 @@ extension GrantFamily {
 
     /// One grant for all clients of a project or a team: what such a provider cuts as a whole.
     func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
-        GrantBook.Key(user: user, audience: client.registration.project ?? client.id)
+        let audience = client.registration.project ?? client.id
+        guard let realm, realm == ownRealm else {
+            return GrantBook.Key(user: user, audience: audience)
+        }
+        return GrantBook.Key(user: user, audience: "\(audience)/\(realm)")
     }
 
     func idToken(_ order: IDTokenOrder) throws -> String? { nil }
@@ -88,8 +92,6 @@ extension GrantFamily {
         _ = service.cut(withdrawal.key)
         return nil
     }
-
-    func givesCode(_ realm: String?) -> Bool { true }
 
     func keep(_ tokens: TokenSet, in state: inout State, _ ticket: GrantBook.Ticket) -> String? {
         nil

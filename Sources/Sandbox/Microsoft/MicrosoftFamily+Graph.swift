@@ -7,29 +7,30 @@ extension MicrosoftFamily {
         case user(GrantBook.Ticket)
     }
 
-    func answerGraph(_ call: Call, _ route: GraphRoute) throws(FamilyRefusal) -> Reply {
+    func answerGraph(_ call: Call, _ parts: [String]) throws(FamilyRefusal) -> Reply {
         let status = call.method == "DELETE" ? 204 : 200
         return try service.perform(call, status: status) { state, now throws(FamilyRefusal) in
             switch try caller(call, in: state, now: now) {
             case .app(let token, let tenant):
-                return try serve(call, route, for: token, in: tenant, &state, now: now)
+                return try serve(call, parts, for: token, in: tenant, &state, now: now)
             case .user(let ticket):
-                return try serve(route, for: ticket, &state)
+                return try serve(call, parts, for: ticket, &state)
             }
         }
     }
 
     /// What a user's own token may do.
     private func serve(
-        _ route: GraphRoute,
+        _ call: Call,
+        _ parts: [String],
         for ticket: GrantBook.Ticket,
         _ state: inout MicrosoftState
     ) throws(FamilyRefusal) -> (Reply, CallRecord.Outcome) {
         let ids = MicrosoftIDs(ticket.grant)
-        switch route {
-        case .profile("me"):
+        switch (call.method, parts) {
+        case ("GET", ["me"]):
             return (.json(["id": .string(ids.objectID)]), .checked)
-        case .revokeSessions("me"):
+        case ("POST", ["me", "revokeSignInSessions"]):
             let hasScope = ticket.has(scope: "User.RevokeSessions.All")
             // "Delegated (personal Microsoft account): Not supported".
             guard hasScope, !ids.isPersonal else { throw .graphForbidden }
@@ -43,53 +44,58 @@ extension MicrosoftFamily {
     /// What a client may do by itself, with the roles that the tenant gave.
     private func serve(
         _ call: Call,
-        _ route: GraphRoute,
+        _ parts: [String],
         for token: MicrosoftState.AppToken,
         in tenant: MicrosoftConfiguration.Tenant,
         _ state: inout MicrosoftState,
         now: Int64
     ) throws(FamilyRefusal) -> (Reply, CallRecord.Outcome) {
-        guard tenant.roles.contains(where: { Self.roles(for: route).contains($0) }) else {
-            throw .graphForbidden
+        let name = parts.count > 1 ? parts[1] : ""
+        // One of the application permissions is enough.
+        func permit(_ roles: String...) throws(FamilyRefusal) {
+            guard roles.contains(where: { tenant.roles.contains($0) }) else { throw .graphForbidden }
         }
-        switch route {
-        case .profile(let name):
+        func user() throws(FamilyRefusal) -> MicrosoftState.User {
             guard let user = state.user(name, in: tenant) else { throw .graphNotFound }
-            return (.json(["id": .string(user.objectID)]), .checked)
-        case .revokeSessions(let name):
-            guard let user = state.user(name, in: tenant) else { throw .graphNotFound }
-            state.users["\(tenant.id)/\(user.objectID)"]?.validFromChain = state.book.chain
+            return user
+        }
+        if call.method == "GET" { try permit("Directory.Read.All", "Directory.ReadWrite.All") }
+        switch (call.method, parts[0], parts.dropFirst(2).first, parts.count) {
+        case ("GET", "users", nil, 2):
+            let found = try user()
+            return (.json(["id": .string(found.objectID)]), .checked)
+        case ("POST", "users", "revokeSignInSessions", 3):
+            try permit("User.RevokeSessions.All")
+            let found = try user()
+            state.users["\(tenant.id)/\(found.objectID)"]?.validFromChain = state.book.chain
             return (Self.value(true), .revoked)
-        case .listGrants:
+        case ("GET", "oauth2PermissionGrants", nil, 1):
             return (try listGrants(call, in: tenant, state, now: now), .checked)
-        case .deleteGrant(let id):
-            return (try deleteGrant(id, in: tenant, &state, now: now), .revoked)
-        case .listAssignments(let name):
-            guard let user = state.user(name, in: tenant) else { throw .graphNotFound }
-            return (Self.assignments(of: user, in: state), .checked)
-        case .deleteAssignment(let id):
-            guard let key = state.assignmentKeys[id], MicrosoftIDs(key).tenantID == tenant.id,
+        case ("DELETE", "oauth2PermissionGrants", nil, 2):
+            try permit("DelegatedPermissionGrant.ReadWrite.All", "Directory.ReadWrite.All")
+            return (try deleteGrant(name, in: tenant, &state, now: now), .revoked)
+        case ("GET", "users", "appRoleAssignments", 3):
+            let found = try user()
+            return (Self.assignments(of: found, in: state), .checked)
+        case ("DELETE", "users", "appRoleAssignments", 4),
+            ("DELETE", "servicePrincipals", "appRoleAssignedTo", 4):
+            try permit("AppRoleAssignment.ReadWrite.All")
+            guard let key = state.assignmentKeys[parts[3]],
+                MicrosoftIDs(key).tenantID == tenant.id,
                 state.deletedAssignments.insert(key).inserted
             else { throw .graphNotFound }
             return (Reply(status: 204), .revoked)
-        case .listPrincipals:
+        case ("GET", "servicePrincipals", nil, 1):
             let clientID = try Self.filter(call)["appId"] ?? token.clientID
             guard clients[clientID] != nil else { return (Self.list([]), .checked) }
             return (Self.list([Self.principal(of: clientID, in: tenant)]), .checked)
-        case .principal(let clientID):
-            guard clients[clientID] != nil else { throw .graphNotFound }
-            return (.json(Self.principal(of: clientID, in: tenant)), .checked)
-        }
-    }
-
-    /// The application permissions, one of which is enough.
-    private static func roles(for route: GraphRoute) -> [String] {
-        switch route {
-        case .revokeSessions: ["User.RevokeSessions.All"]
-        case .deleteGrant: ["DelegatedPermissionGrant.ReadWrite.All", "Directory.ReadWrite.All"]
-        case .deleteAssignment: ["AppRoleAssignment.ReadWrite.All"]
-        case .listGrants, .listAssignments, .listPrincipals, .principal, .profile:
-            ["Directory.Read.All", "Directory.ReadWrite.All"]
+        default:
+            // The alternate key ("Get servicePrincipal").
+            guard call.method == "GET", parts.count == 1,
+                let key = parts[0].wholeMatch(of: /servicePrincipals\(appId='([^']*)'\)/),
+                clients[String(key.1)] != nil
+            else { throw .graphNotFound }
+            return (.json(Self.principal(of: String(key.1), in: tenant)), .checked)
         }
     }
 

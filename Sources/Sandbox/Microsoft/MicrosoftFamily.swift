@@ -42,17 +42,6 @@ package struct MicrosoftConfiguration: Sendable {
 /// credentials", "ID token claims reference") and microsoft-graph-docs-contrib (`user:
 /// revokeSignInSessions`, `oAuth2PermissionGrant`, `appRoleAssignment`).
 final class MicrosoftFamily: GrantFamily {
-    enum GraphRoute {
-        case revokeSessions(user: String)
-        case listGrants
-        case deleteGrant(id: String)
-        case listAssignments(user: String)
-        case deleteAssignment(id: String)
-        case listPrincipals
-        case principal(clientID: String)
-        case profile(user: String)
-    }
-
     /// What the issuer and the audience of assertions are called, wherever the sandbox is.
     static let authority = "https://login.microsoftonline.com"
     /// Ninety days without use.
@@ -76,10 +65,8 @@ final class MicrosoftFamily: GrantFamily {
         guard let parts = parts(path), parts.count >= 2 else { return nil }
         let tenant = parts[0]
         if tenant == "v1.0" {
-            return graphRoute(method, Array(parts[1...])).map { route in
-                FamilyRoute(method == "GET" ? .check : .revoke) { call throws(FamilyRefusal) in
-                    try self.answerGraph(call, route)
-                }
+            return FamilyRoute(method == "GET" ? .check : .revoke) { call throws(FamilyRefusal) in
+                try self.answerGraph(call, parts[1...].map(ParsedForm.decoded))
             }
         }
         return switch (method, Array(parts[1...])) {
@@ -92,34 +79,6 @@ final class MicrosoftFamily: GrantFamily {
             }
         default: nil
         }
-    }
-
-    private func graphRoute(_ method: String, _ parts: [String]) -> GraphRoute? {
-        switch (method, parts.first, parts.count) {
-        case ("POST", "me", 2) where parts[1] == "revokeSignInSessions":
-            .revokeSessions(user: "me")
-        case ("POST", "users", 3) where parts[2] == "revokeSignInSessions":
-            .revokeSessions(user: ParsedForm.decoded(parts[1]))
-        case ("GET", "me", 1): .profile(user: "me")
-        case ("GET", "users", 2): .profile(user: ParsedForm.decoded(parts[1]))
-        case ("GET", "oauth2PermissionGrants", 1): .listGrants
-        case ("DELETE", "oauth2PermissionGrants", 2): .deleteGrant(id: parts[1])
-        case ("GET", "users", 3) where parts[2] == "appRoleAssignments":
-            .listAssignments(user: ParsedForm.decoded(parts[1]))
-        case ("DELETE", "users", 4) where parts[2] == "appRoleAssignments":
-            .deleteAssignment(id: parts[3])
-        case ("DELETE", "servicePrincipals", 4) where parts[2] == "appRoleAssignedTo":
-            .deleteAssignment(id: parts[3])
-        case ("GET", "servicePrincipals", 1): .listPrincipals
-        case ("GET", let name?, 1): Self.principalKey(name).map { .principal(clientID: $0) }
-        default: nil
-        }
-    }
-
-    /// The client of `servicePrincipals(appId='…')`, the alternate key ("Get servicePrincipal").
-    private static func principalKey(_ part: String) -> String? {
-        ParsedForm.decoded(part)
-            .wholeMatch(of: /servicePrincipals\(appId='([^']*)'\)/).map { String($0.1) }
     }
 
     func grantKey(

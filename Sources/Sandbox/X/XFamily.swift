@@ -34,6 +34,7 @@ final class XFamily: GrantFamily {
     /// Half a minute, as posters report; X does not say.
     let codeLifetimeSeconds: Int64 = 30
     let needsProofKey = true
+    let ownRealm: String? = XFamily.oauth1
     let defaultScope = "tweet.read users.read offline.access"
 
     init(_ configuration: XConfiguration, _ tools: FamilyTools) throws(SandboxError) {
@@ -62,16 +63,6 @@ final class XFamily: GrantFamily {
         default: nil
         }
     }
-
-    func grantKey(user: String, client: RegisteredClient, realm: String?) -> GrantBook.Key {
-        let isOld = realm == Self.oauth1
-        return GrantBook.Key(
-            user: user,
-            audience: isOld ? "\(client.id)/\(Self.oauth1)" : client.id
-        )
-    }
-
-    func givesCode(_ realm: String?) -> Bool { realm != Self.oauth1 }
 
     /// A number, the same for every application.
     func subject(of key: GrantBook.Key) -> String {
