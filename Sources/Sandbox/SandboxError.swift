@@ -2,13 +2,10 @@
 package struct SandboxError: Error, Sendable, CustomStringConvertible {
     /// What went wrong, as a closed set.
     package enum Kind: String, Sendable {
-        /// libcrypto refused.
         case cryptography
         /// A key is not what the place needs (PEM, P-256).
         case unsuitableKey = "unsuitable_key"
-        /// A file or directory could not be read or written.
         case file
-        /// The port could not be bound.
         case listen
         /// An admin call names an unknown client, user or command, or is malformed.
         case badRequest = "bad_request"
@@ -21,7 +18,6 @@ package struct SandboxError: Error, Sendable, CustomStringConvertible {
     package let action: String
     /// The file, endpoint or field.
     package let place: String
-    /// What the layer below said, if it said something.
     package let cause: String?
 
     init(_ kind: Kind, cannot action: String, at place: String, cause: String? = nil) {

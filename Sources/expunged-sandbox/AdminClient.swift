@@ -17,11 +17,7 @@ struct AdminClient {
         let endpoint = try Self.text(ofFile: "\(directory)/endpoint", remedy: remedy)
             .filter { !$0.isNewline }
         var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = .certificates(
-            try NIOSSLCertificate.fromPEMBytes(
-                Array(try Self.text(ofFile: "\(directory)/ca.pem").utf8)
-            )
-        )
+        tls.trustRoots = .file("\(directory)/ca.pem")
         let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
         do {
             var request = HTTPClientRequest(url: endpoint + path)

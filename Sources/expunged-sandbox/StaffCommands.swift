@@ -104,8 +104,7 @@ struct CloudCommand: AsyncParsableCommand {
         abstract: "List what Firebase and Google Cloud hold, or add to it."
     )
 
-    @Option(help: "The directory that the sandbox was started with.")
-    var directory = SandboxLocation.installed
+    @OptionGroup var location: SandboxLocation
 
     @Option(
         help: """
@@ -120,8 +119,7 @@ struct CloudCommand: AsyncParsableCommand {
             let text = try AdminClient.text(ofFile: path)
             return try TypedJSON.value(CloudContents.self, from: text.utf8, .snakeCase)
         }
-        let client = AdminClient(directory: directory)
-        Output.line(try await client.answer("/sandbox/cloud", sending: contents))
+        try await location.perform("/sandbox/cloud", sending: contents)
     }
 }
 
@@ -131,13 +129,9 @@ struct ServiceAccountCommand: AsyncParsableCommand {
         abstract: "Print the key file of the service account that Google Cloud knows."
     )
 
-    @Option(help: "The directory that the sandbox was started with.")
-    var directory = SandboxLocation.installed
+    @OptionGroup var location: SandboxLocation
 
-    func run() async throws {
-        let client = AdminClient(directory: directory)
-        Output.line(try await client.answer("/sandbox/service-account"))
-    }
+    func run() async throws { try await location.perform("/sandbox/service-account") }
 }
 
 struct ClientSecretCommand: ParsableCommand {

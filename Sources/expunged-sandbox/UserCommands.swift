@@ -6,11 +6,9 @@ extension SandboxProvider: ExpressibleByArgument {}
 
 /// Where the commands find the sandbox, and whom they are about.
 struct SandboxLocation: ParsableArguments {
-    /// Where expunged-sandbox.service has its files.
-    static let installed = "/run/expunged-sandbox"
-
+    /// That of expunged-sandbox.service.
     @Option(help: "The directory that the sandbox was started with.")
-    var directory = SandboxLocation.installed
+    var directory = "/run/expunged-sandbox"
 
     @Option(help: "Whose users and clients the command is about.")
     var provider = SandboxProvider.apple

@@ -92,3 +92,13 @@ extension RunningSandbox {
         try families.family(provider).rotateKeys(withdrawingOld: withdrawingOld)
     }
 }
+
+extension FaultKind {
+    /// Whether the provider did its work before the caller was failed.
+    package var acts: Bool {
+        switch self {
+        case .delay, .truncated, .wrongContentType, .responseLost: true
+        case .timeout, .reset, .throttled, .unavailable, .serverError, .html, .forbidden: false
+        }
+    }
+}

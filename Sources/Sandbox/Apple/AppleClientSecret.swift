@@ -15,14 +15,7 @@ package enum AppleClientSecret {
 
     /// Signs a client secret as an application's server would (Apple, "Creating a client secret").
     ///
-    /// - Parameters:
-    ///   - clientID: The client that the call is made for.
-    ///   - teamID: The team of the client.
-    ///   - keyID: The `kid` that the key is registered under.
-    ///   - keyPEM: The private key, as in Apple's .p8 files.
-    ///   - claims: Lets a test replace claims.
-    /// - Returns: The JWT.
-    /// - Throws: ``SandboxError`` when the key cannot be used.
+    /// `changing` lets a test replace claims. ``SandboxError`` when the key cannot be used.
     package static func make(
         clientID: String,
         teamID: String,

@@ -22,7 +22,7 @@ package struct CloudConfiguration: Sendable {
     package init() {}
 }
 
-/// One account of Firebase Authentication.
+/// An account of Firebase Authentication.
 package struct CloudAccount: Equatable, Sendable {
     /// One entry of `providerUserInfo`.
     package struct Link: Equatable, Sendable {
@@ -52,7 +52,7 @@ package struct CloudDocument: Equatable, Sendable {
     package var path: String
     package var fields: [String: String]
     package var createdAtMilliseconds: Int64
-    /// Counts the writes; part of the time of the last one.
+    /// Part of the time of the last write.
     package var writeCount: Int64 = 0
 
     package init(_ path: String, fields: [String: String] = [:], createdAtMilliseconds: Int64 = 0) {

@@ -10,7 +10,6 @@ package struct CloudContents: Codable, Equatable, Sendable {
     }
 
     package var accounts: [Account]?
-    /// Those of tenants of Identity Platform.
     package var tenants: [String: [Account]]?
     package var documents: [String]?
     /// Text fields of documents, by path and name.

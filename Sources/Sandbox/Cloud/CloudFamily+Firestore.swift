@@ -153,7 +153,6 @@ extension CloudFamily {
         String(decoding: name.utf8.dropFirst(documentsPrefix.utf8.count + 1), as: UTF8.self)
     }
 
-    /// By their bytes.
     static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }

@@ -9,7 +9,6 @@ struct CryptoKey: Sendable {
     /// 16,384-bit RSA, the largest that libcrypto takes for verifying.
     private static let signatureByteCountMax = 2_048
 
-    /// An EVP_PKEY.
     let object: SharedObject
 
     var pointer: OpaquePointer { unsafe object.pointer }
@@ -27,7 +26,7 @@ struct CryptoKey: Sendable {
     /// Makes a key for RS256, of the 2048 bits that RFC 7518 §3.3 asks for (EVP_PKEY_keygen(3)).
     static func makeRSA() throws(SandboxError) -> CryptoKey { try make("RSA") }
 
-    /// Reads a PEM text, private (PKCS#8) or public.
+    /// Private (PKCS#8) or public.
     init(pem text: String) throws(SandboxError) {
         let found = unsafe MemoryBIO.read(text) { bio in
             // The callback keeps libcrypto from asking a terminal for a passphrase.
@@ -41,7 +40,6 @@ struct CryptoKey: Sendable {
         self = key
     }
 
-    /// Reads a PEM text that must hold a P-256 key, as Apple's .p8 files do.
     init(p256PEM text: String) throws(SandboxError) {
         try self.init(pem: text)
         guard isP256 else {
@@ -65,7 +63,6 @@ struct CryptoKey: Sendable {
         }
     }
 
-    /// The public half as SubjectPublicKeyInfo PEM.
     func publicPEM() throws(SandboxError) -> String {
         try unsafe MemoryBIO.text { bio in unsafe PEM_write_bio_PUBKEY(bio, pointer) }
     }

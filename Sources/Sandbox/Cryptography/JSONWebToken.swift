@@ -3,7 +3,6 @@ import Encoding
 
 /// A JSON Web Token taken apart (RFC 7515 §7.1): nothing in it is trusted before its signature is.
 struct JSONWebToken: Sendable {
-    /// The protected header, as far as the sandbox looks at it.
     struct Header: Codable, Sendable {
         var alg: String
         var kid: String?

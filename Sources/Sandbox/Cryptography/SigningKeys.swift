@@ -34,9 +34,7 @@ final class SigningKeys: Sendable {
 
     init(family: String) { self.family = family }
 
-    /// Adds a key that signs from now on, and drops the oldest beyond four.
-    ///
-    /// - Returns: The key ids that are published now.
+    /// Answers the key ids that are published now.
     func rotate() throws(SandboxError) -> [String] {
         let next = try current() + [try Entry()]
         return entries.withLock { entries in
@@ -45,7 +43,6 @@ final class SigningKeys: Sendable {
         }
     }
 
-    /// Withdraws every key but the newest, as after a compromise.
     func withdrawOldKeys() -> [String] {
         entries.withLock { entries in
             entries = entries.suffix(1)
@@ -58,7 +55,6 @@ final class SigningKeys: Sendable {
         ["keys": .array(try current().map(\.jwk))]
     }
 
-    /// The key that signs.
     func newest() throws(SandboxError) -> CryptoKey { try newestEntry().key }
 
     private func newestEntry() throws(SandboxError) -> Entry {

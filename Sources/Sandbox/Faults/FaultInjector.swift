@@ -1,6 +1,5 @@
 import Synchronization
 
-/// Counts the calls and says which of them fail.
 final class FaultInjector: Sendable {
     private struct State {
         var plan: FaultPlan

@@ -102,12 +102,4 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     case wrongContentType = "wrong_content_type"
     /// Acts, then resets the connection: the caller cannot know.
     case responseLost = "response_lost"
-
-    /// Whether the provider did its work before the caller was failed.
-    package var acts: Bool {
-        switch self {
-        case .delay, .truncated, .wrongContentType, .responseLost: true
-        case .timeout, .reset, .throttled, .unavailable, .serverError, .html, .forbidden: false
-        }
-    }
 }

@@ -60,7 +60,6 @@ final class ClientRegistry: Sendable {
     }
 }
 
-/// A client with its keys read.
 struct RegisteredClient: Sendable {
     let registration: ClientRegistration
     /// Verifies assertions: the registered key, or that of the certificate.
@@ -90,7 +89,6 @@ struct RegisteredClient: Sendable {
 
     func has(secret given: String?) -> Bool { given != nil && given == secret }
 
-    /// HMAC-SHA-256 under the client's secret.
     func sign(_ message: [UInt8]) -> [UInt8] {
         KeyedHash.sha256(key: Array((secret ?? "").utf8), message: message)
     }

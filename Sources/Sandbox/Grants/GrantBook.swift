@@ -81,7 +81,6 @@ struct GrantBook: Sendable {
         deadChains = BoundedTable(capacity: capacity)
     }
 
-    /// Renews or makes a grant and opens a sign-in under it.
     mutating func authorize(
         _ key: Key,
         subject: String,
@@ -120,7 +119,6 @@ struct GrantBook: Sendable {
 
     mutating func add(_ code: Code, as digest: TokenDigest) { codes.insert(code, for: digest) }
 
-    /// Turns a code into its ticket, once.
     mutating func redeem(
         _ digest: TokenDigest,
         by clientID: String,
@@ -223,10 +221,8 @@ struct GrantBook: Sendable {
         put(token, for: digest)
     }
 
-    /// Ends every token of one sign-in; the grant stands.
     mutating func kill(chain: UInt64) { deadChains.insert(true, for: chain) }
 
-    /// Ends a grant with everything under it.
     mutating func cut(_ key: Key) {
         grants[key]?.isLive = false
         cutSubject = grants[key]?.subject
@@ -271,7 +267,6 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// What tokens a provider gives to a client.
 struct TokenRules: Sendable {
     /// The beginning of access tokens, which tells some providers' kinds apart.
     var accessPrefix: String
@@ -282,7 +277,6 @@ struct TokenRules: Sendable {
     var refreshLifetimeSeconds: Int64?
 }
 
-/// Tokens that were just made.
 struct TokenSet: Sendable {
     let ticket: GrantBook.Ticket
     let access: String
@@ -292,10 +286,9 @@ struct TokenSet: Sendable {
 
 /// The challenge that a code was asked for with (RFC 7636).
 struct ProofKey: Sendable {
-    /// The `S256` challenge.
     let challenge: String
 
-    /// Tells whether `verifier` is what the challenge was made from (RFC 7636 §4.6).
+    /// RFC 7636 §4.6.
     func accepts(_ verifier: String?) -> Bool {
         verifier.map { Self.challenge(of: $0) == challenge } ?? false
     }

@@ -2,7 +2,6 @@
 extension GrantFamily {
     func clientList() -> [SandboxClient] { clients.listing(provider: name, baseURL: baseURL) }
 
-    /// Makes a new key sign id tokens and notifications; answers the key ids that are published.
     func rotateKeys(withdrawingOld: Bool) throws -> [String] {
         let kids = try signingKeys.rotate()
         return withdrawingOld ? signingKeys.withdrawOldKeys() : kids
@@ -54,7 +53,6 @@ extension GrantFamily {
         )
     }
 
-    /// Makes tokens of many users, named by a prefix and a number from 1.
     func issueTokens(_ order: SandboxOrder.Tokens) throws -> [SandboxToken] {
         // Bounded, since one answer carries them all.
         guard (1...100_000).contains(order.count) else {
@@ -91,7 +89,6 @@ extension GrantFamily {
         }
     }
 
-    /// Lets the user, or the provider, end something; answers what the provider would send.
     func withdraw(_ order: SandboxOrder.Withdrawal) throws -> SandboxNotification? {
         let client = try clients.client(order.clientID)
         let key = try grantKey(user: order.user, client: client, realm: order.realm)
@@ -122,7 +119,6 @@ extension GrantFamily {
         }
     }
 
-    /// The authorizations of one user, or of all, sorted by user and audience.
     func grants(user: String?) -> [SandboxGrant] {
         let (grants, tokens) = service.read { ($0.book.grants, $0.book.liveTokenCounts) }
         return grants.filter { user == nil || $0.key.user == user }

@@ -5,7 +5,6 @@ protocol GrantFamily: ProviderFamily {
     associatedtype State: GrantState
 
     var service: GrantService<State> { get }
-    /// What a client uses as `base_url`.
     var baseURL: String { get }
     var codeLifetimeSeconds: Int64 { get }
     /// Whether a code is given to clients with a PKCE challenge only.
@@ -19,17 +18,14 @@ protocol GrantFamily: ProviderFamily {
 
     func note(_ call: Call) -> CallNote
 
-    /// What answers at a path; `nil` when it is not this family's.
     func route(_ method: String, _ path: String) -> FamilyRoute?
 
-    /// The grant that a user's sign-in to a client makes.
     func grantKey(
         user: String,
         client: RegisteredClient,
         realm: String?
     ) throws(SandboxError) -> GrantBook.Key
 
-    /// The provider's identifier of the user.
     func subject(of key: GrantBook.Key) -> String
 
     func rules(for client: RegisteredClient, _ ticket: GrantBook.Ticket) -> TokenRules
@@ -131,13 +127,11 @@ extension GrantFamily {
         FamilyRoute(.discovery) { call throws(FamilyRefusal) in hand(value(), call) }
     }
 
-    /// Answers with something that depends on no grant.
     func hand(_ value: JSONValue, _ call: Call) -> Reply {
         service.record(call, .served, status: 200)
         return .json(value)
     }
 
-    /// Answers with the public keys (RFC 7517 §5).
     func handKeys(_ call: Call) throws(FamilyRefusal) -> Reply {
         do {
             return hand(try signingKeys.published(), call)
@@ -206,7 +200,6 @@ extension GrantFamily {
         ])
     }
 
-    /// The id token that comes with fresh tokens.
     func idToken(_ tokens: TokenSet) throws(FamilyRefusal) -> String? {
         do {
             return try idToken(
@@ -223,8 +216,6 @@ extension GrantFamily {
     }
 }
 
-/// An endpoint with what answers there.
-///
 /// A refusal that the service did not record is recorded by the caller.
 struct FamilyRoute {
     typealias Answer = (Call) throws(FamilyRefusal) -> Reply
@@ -237,7 +228,6 @@ struct FamilyRoute {
     }
 }
 
-/// Something that the user, or the provider, ends.
 struct GrantWithdrawal {
     let order: SandboxOrder.Withdrawal
     let key: GrantBook.Key

@@ -12,7 +12,6 @@ extension GrantState {
     mutating func renew(_ key: GrantBook.Key) {}
 }
 
-/// Of a family that keeps nothing else.
 struct BookState: GrantState {
     var book: GrantBook
 }
@@ -74,7 +73,6 @@ final class GrantService<State: GrantState>: Sendable {
         return try result.get()
     }
 
-    /// Records a call that changed nothing.
     func record(_ call: Call, _ outcome: CallRecord.Outcome, status: Int, error: String? = nil) {
         state.withLock { state in
             var record = record(of: call, in: state, status: status)
@@ -93,7 +91,6 @@ final class GrantService<State: GrantState>: Sendable {
         return record
     }
 
-    /// Changes the state for a command.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -107,7 +104,7 @@ final class GrantService<State: GrantState>: Sendable {
         return try result.get()
     }
 
-    /// Ends a grant; answers whose it was.
+    /// Answers whose grant it was.
     func cut(_ key: GrantBook.Key) -> String {
         change { state in
             state.book.cut(key)

@@ -17,9 +17,7 @@ final class CallJournal: Sendable {
     private let state: Mutex<State>
     private let capacity: Int
 
-    /// - Parameters:
-    ///   - file: Gets every record as a JSON line.
-    ///   - capacity: The number of records kept in memory; the oldest go first.
+    /// `capacity` records are kept in memory; the oldest go first.
     init(file: LogFile?, capacity: Int) {
         state = Mutex(State(file: file))
         self.capacity = capacity
@@ -46,7 +44,6 @@ final class CallJournal: Sendable {
     /// Why the file is not complete; `nil` when it is.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// The records after `sequence`, oldest first, at most `limit`.
     func records(after sequence: UInt64 = 0, limit: Int = .max) -> [CallRecord] {
         state.withLock { state in
             guard let first = state.records.first else { return [] }

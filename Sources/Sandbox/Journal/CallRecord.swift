@@ -2,15 +2,12 @@
 package struct CallRecord: Codable, Equatable, Sendable {
     /// What the call did to the provider's state.
     package enum Outcome: String, Codable, Sendable {
-        /// A code became tokens.
         case exchanged
         /// A refresh token was found live.
         case validated
-        /// The user's authorization was cut.
         case revoked
         /// A revoke answered 200 and changed nothing: garbage, dead token, code, id token.
         case ignored
-        /// A token or a grant was looked up.
         case checked
         /// Keys or metadata were handed out.
         case served
@@ -24,7 +21,6 @@ package struct CallRecord: Codable, Equatable, Sendable {
     package var sequence: UInt64 = 0
     /// Wall time by the sandbox's clock (with its offset), in Unix milliseconds.
     package var timeMilliseconds: Int64 = 0
-    /// The family, by its name.
     package var provider: String
     package var endpoint: SandboxEndpoint
     package var grantType: String?
@@ -36,7 +32,6 @@ package struct CallRecord: Codable, Equatable, Sendable {
     package var outcome = Outcome.none
     /// The HTTP status of the answer; 0 when none was sent.
     package var status: Int
-    /// The `error` of the answer.
     package var error: String?
     package var fault: FaultKind?
 

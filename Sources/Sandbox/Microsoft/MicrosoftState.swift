@@ -12,7 +12,6 @@ struct MicrosoftState: GrantState {
         let expiresSeconds: Int64
     }
 
-    /// A user as Graph knows it.
     struct User: Sendable {
         let tenantID: String
         let objectID: String
@@ -31,7 +30,6 @@ struct MicrosoftState: GrantState {
     /// Permission grants and app role assignments, by their ids.
     var grantKeys: [String: GrantBook.Key] = [:]
     var assignmentKeys: [String: GrantBook.Key] = [:]
-    /// When permission grants were deleted.
     var deletedSeconds: [GrantBook.Key: Int64] = [:]
     var deletedAssignments: Set<GrantBook.Key> = []
 
@@ -66,7 +64,6 @@ struct MicrosoftState: GrantState {
         return users["\(tenant.id)/\(MicrosoftIDs.objectID(of: local, in: tenant.id))"]
     }
 
-    /// Whether a refresh token may still be used.
     func refusal(of token: GrantBook.Token, now: Int64) -> FamilyRefusal? {
         let key = token.ticket.grant
         let ids = MicrosoftIDs(key)
@@ -125,10 +122,8 @@ struct MicrosoftIDs: Sendable {
         guid("principal/\(tenantID)/\(clientID)")
     }
 
-    /// The service principal of Microsoft Graph.
     static func graph(in tenantID: String) -> String { guid("graph/\(tenantID)") }
 
-    /// The id of the grant for everybody.
     static func tenantWideGrant(of clientID: String, in tenantID: String) -> String {
         text("everybody/\(tenantID)/\(clientID)")
     }

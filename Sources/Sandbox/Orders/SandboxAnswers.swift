@@ -3,7 +3,6 @@ package struct SandboxClient: Encodable, Equatable, Sendable {
     package let provider: String
     package let baseURL: String
     package let clientID: String
-    /// Only the sandbox's, never a real one.
     package let clientSecret: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -14,7 +13,6 @@ package struct SandboxClient: Encodable, Equatable, Sendable {
 
 /// What an application holds after a user signed in.
 package struct SandboxSignIn: Codable, Sendable {
-    /// The authorization code, where the provider gives one.
     package let code: String?
     /// What the exchange must bring, when the sandbox made the challenge.
     package let codeVerifier: String?
@@ -25,7 +23,6 @@ package struct SandboxSignIn: Codable, Sendable {
 
 /// Tokens that were made without a sign-in.
 package struct SandboxToken: Codable, Sendable {
-    /// The name that the admin routes know the user by.
     package let user: String
     package let subject: String
     package let accessToken: String
@@ -51,7 +48,6 @@ package struct SandboxGrant: Codable, Equatable, Sendable {
     /// Whether the application is on the user's list.
     package enum State: String, Codable, Sendable {
         case live
-        /// It was cut by a revoke or by the user.
         case revoked
     }
 
@@ -60,7 +56,6 @@ package struct SandboxGrant: Codable, Equatable, Sendable {
     package let subject: String
     /// Who was authorized: the client, Google's project, Microsoft's tenant and client.
     package let audience: String
-    /// Apple: the audience, which is a team.
     package let teamID: String?
     package let state: State
     /// Tokens under it that nothing but their age may have ended.

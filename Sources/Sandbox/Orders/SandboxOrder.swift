@@ -3,17 +3,14 @@
 package enum SandboxOrder {
     /// A sign-in to play.
     package struct SignIn: Codable, Sendable {
-        /// A name of your own for the user.
         package var user: String
         /// The client; the first that was registered if `nil`.
         package var clientID: String?
         /// The nonce as the application made it; random if `nil`.
         package var nonce: String?
-        /// What the exchange must repeat.
         package var redirectURI: String?
         /// The `S256` challenge (RFC 7636); made by the sandbox where one is needed.
         package var codeChallenge: String?
-        /// What was asked for, with blanks between.
         package var scope: String?
         /// Where the user signs in: Microsoft's tenant or `consumers`, Facebook's `limited`, X's
         /// `oauth1`.
@@ -25,7 +22,6 @@ package enum SandboxOrder {
 
         package init(user: String) { self.user = user }
 
-        /// When the code was issued.
         func issuedSeconds(now: Int64) throws(SandboxError) -> Int64 {
             let age = ageSeconds ?? 0
             // A century: keeps the arithmetic from overflowing.
@@ -52,7 +48,6 @@ package enum SandboxOrder {
         package var userPrefix: String?
         package var scope: String?
         package var realm: String?
-        /// How old the tokens are already.
         package var ageSeconds: Int64?
 
         package init(count: Int = 1) { self.count = count }
@@ -65,13 +60,11 @@ package enum SandboxOrder {
 
     /// Something that the user, or the provider, ends.
     package struct Withdrawal: Codable, Sendable {
-        /// The name used at the sign-in.
         package var user: String
         package var clientID: String?
         package var realm: String?
         /// What happens, in the provider's words; its usual cut if `nil`.
         package var event: String?
-        /// The token that the event is about, where it is about one.
         package var token: String?
 
         package init(user: String, event: String? = nil) {

@@ -9,7 +9,6 @@ struct FamilyTools: Sendable {
     /// The number of grants, and of codes and tokens, that a family keeps.
     let capacity: Int
 
-    /// One with nothing in it.
     var book: GrantBook { GrantBook(capacity: capacity) }
     var state: BookState { BookState(book: book) }
 }
@@ -18,7 +17,6 @@ struct FamilyTools: Sendable {
 final class SandboxAddress: Sendable {
     private let text = Mutex("")
 
-    /// `https://localhost:PORT`.
     var baseURL: String { text.withLock { $0 } }
 
     func set(_ baseURL: String) { text.withLock { $0 = baseURL } }

@@ -14,7 +14,7 @@ struct ParsedForm: Sendable {
         }
     }
 
-    /// The value of a field; `nil` when it is missing or empty.
+    /// `nil` when the field is missing or empty.
     subscript(_ name: String) -> String? {
         guard let value = fields[name], !value.isEmpty else { return nil }
         return value
@@ -31,7 +31,6 @@ struct ParsedForm: Sendable {
 
     func number(_ name: String) -> Int? { self[name].flatMap { Int($0) } }
 
-    /// The fields, in no order.
     var pairs: [(String, String)] { fields.map { ($0.key, $0.value) } }
 
     /// Form-encoded text in the clear; as it is where an escape is broken.
@@ -41,7 +40,6 @@ struct ParsedForm: Sendable {
             ?? String(decoding: spaced, as: UTF8.self)
     }
 
-    /// One part of a path in the clear.
     static func decoded(_ part: String) -> String { decoded(part.utf8) }
 }
 
@@ -50,7 +48,6 @@ struct BasicCredentials: Sendable {
     let name: String
     let password: String
 
-    /// Takes a header apart; `nil` when it is missing or something else.
     init?(_ header: String?) {
         guard let header, header.lowercased().hasPrefix("basic "),
             let bytes = Base64.decode(header.utf8.dropFirst(6))

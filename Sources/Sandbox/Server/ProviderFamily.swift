@@ -7,17 +7,15 @@ import NIOHTTP1
 /// families from several event loops at once and asks the first one that claims a path. Apple is
 /// served at the root, the others under their name: `/google/revoke`.
 protocol ProviderFamily: Sendable {
-    /// The name in paths, in the log and in commands.
     var name: String { get }
 
-    /// The endpoint behind a path; `nil` when it is not this family's.
+    /// `nil` when the path is not this family's.
     func endpoint(method: String, path: String) -> SandboxEndpoint?
 
     /// Acts on a call and answers it. Records it in the journal inside the family's lock, so that
     /// the order of the records is the order of the effects.
     func answer(_ call: Call) -> Reply
 
-    /// Records a call that a fault kept from acting.
     func recordSkipped(_ call: Call, status: Int)
 
     /// What the provider answers to a caller who calls too often.
@@ -30,7 +28,6 @@ extension ProviderFamily {
     }
 }
 
-/// What a call presents, for the journal.
 struct CallNote: Sendable {
     var grantType: String?
     var clientID: String?
@@ -50,7 +47,6 @@ struct Call: Sendable {
     let form: ParsedForm
     /// The fault that the answer will suffer; only for the journal.
     let fault: FaultKind?
-    /// Filled in by the family.
     var note = CallNote()
 
     init(
@@ -87,7 +83,6 @@ struct Reply: Sendable {
     var status: Int
     var contentType: String?
     var retryAfterSeconds: Int?
-    /// Headers of this answer alone, by name.
     var headers: [String: String] = [:]
     var body: [UInt8] = []
 

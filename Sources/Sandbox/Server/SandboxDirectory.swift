@@ -4,7 +4,6 @@ import Glibc
 /// The directory through which a sandbox and its users find each other.
 struct SandboxDirectory: Sendable {
     let path: String
-    /// Whether the directory was made for this run and goes away with it.
     let isTemporary: Bool
 
     init(_ given: String?) throws(SandboxError) {
@@ -41,7 +40,6 @@ struct SandboxDirectory: Sendable {
         else { throw SandboxError(.file, cannot: "write file", at: file(name)) }
     }
 
-    /// The text of a file; `nil` when there is none.
     func read(_ name: String) throws(SandboxError) -> String? {
         guard FileManager.default.fileExists(atPath: file(name)) else { return nil }
         do {

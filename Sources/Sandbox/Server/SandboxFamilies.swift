@@ -1,4 +1,3 @@
-/// One family of every provider.
 struct SandboxFamilies: Sendable {
     let apple: AppleFamily
     let cloud: CloudFamily

@@ -6,16 +6,12 @@ import Synchronization
 
 /// Starts sandboxes.
 package enum SandboxServer {
-    /// How long a connection may be silent, and so how long a `timeout` fault lasts.
-    ///
-    /// Longer than any sensible client timeout.
+    /// How long a connection may be silent and a `timeout` fault lasts: longer than any client's.
     private static let idleMaximum = TimeAmount.minutes(5)
     /// Waiting connections; as many as a benchmark opens at once.
     private static let backlog: Int32 = 1024
 
     /// Starts a sandbox that listens, over TLS, at 127.0.0.1.
-    ///
-    /// Whoever started it must shut it down.
     ///
     /// - Throws: ``SandboxError`` when the port, the directory or a key cannot be used.
     package static func start(
@@ -129,9 +125,8 @@ package enum SandboxServer {
     }
 }
 
-/// The connections that a shutdown has to close.
 final class OpenConnections: Sendable {
-    /// More than any benchmark opens; the ones beyond are closed at once.
+    /// More than any benchmark opens.
     private static let maximum = 16_384
 
     private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
@@ -150,7 +145,6 @@ final class OpenConnections: Sendable {
         channel.closeFuture.whenComplete { [channels = self] _ in channels.remove(identifier) }
     }
 
-    /// Closes every connection without waiting: a peer that is gone says no goodbye.
     func closeAll() {
         for channel in channels.withLock({ Array($0.values) }) {
             channel.close(promise: nil)
