@@ -50,7 +50,7 @@ final class GrantService<State: GrantState>: Sendable {
         _ body: (inout State, Int64) throws(FamilyRefusal) -> (Result, CallRecord.Outcome)
     ) throws(FamilyRefusal) -> Result {
         let now = clock.nowMilliseconds
-        let result: Swift.Result<Result, FamilyRefusal> = state.withLock { state in
+        return try state.withLock { state throws(FamilyRefusal) in
             var record = record(of: call, in: state, status: status)
             _ = state.book.takeCutSubject()
             do throws(FamilyRefusal) {
@@ -59,7 +59,7 @@ final class GrantService<State: GrantState>: Sendable {
                 // The application's own token tells nothing of the user.
                 record.subject = record.subject ?? state.book.takeCutSubject()
                 journal.append(record, at: now)
-                return .success(result)
+                return result
             } catch {
                 var refusal = error
                 refusal.isRecorded = true
@@ -67,10 +67,9 @@ final class GrantService<State: GrantState>: Sendable {
                 record.status = refusal.reply.status
                 record.error = refusal.code
                 journal.append(record, at: now)
-                return .failure(refusal)
+                throw refusal
             }
         }
-        return try result.get()
     }
 
     func record(_ call: Call, _ outcome: CallRecord.Outcome, status: Int, error: String? = nil) {
@@ -94,14 +93,7 @@ final class GrantService<State: GrantState>: Sendable {
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let result: Swift.Result<Result, Failure> = state.withLock { state in
-            do throws(Failure) {
-                return .success(try body(&state))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+        try state.withLock { state throws(Failure) in try body(&state) }
     }
 
     /// Answers whose grant it was.

@@ -14,19 +14,9 @@ extension MicrosoftFamily {
             client,
             for: grantType,
             missing: Self.missing,
-            unsupported: .entra(
-                "unsupported_grant_type",
-                70_003,
-                "The app returned an unsupported grant."
-            ),
+            unsupported: .entra(70_003),
             checking: { ticket, state throws(FamilyRefusal) in
-                guard covers(tenant, ticket, in: state) else {
-                    throw .entra(
-                        "invalid_grant",
-                        700_005,
-                        "Provided Authorization Code is intended to use against other tenant."
-                    )
-                }
+                guard covers(tenant, ticket, in: state) else { throw .entra(700_005) }
             },
             refusing: { failure, _ in Self.refusal(of: failure) },
             // A use gives a new refresh token, and the old one lives on: a trap of the original.
@@ -34,7 +24,7 @@ extension MicrosoftFamily {
                 let digest = TokenDigest(text)
                 guard let token = state.book.token(digest), token.kind == .refresh,
                     token.ticket.clientID == client.id, covers(tenant, token.ticket, in: state)
-                else { throw .malformedToken }
+                else { throw .entra(9_002_313) }
                 if let refusal = state.refusal(of: token, now: now) { throw refusal }
                 state.book.extend(digest, until: now + Self.refreshIdleSeconds)
                 return token.ticket
@@ -48,25 +38,15 @@ extension MicrosoftFamily {
         ])
     }
 
-    private static func missing(_ parameter: String) -> FamilyRefusal {
-        .entra(
-            "invalid_request",
-            900_144,
-            "The request body must contain the following parameter: '\(parameter)'."
-        )
-    }
+    private static func missing(_ name: String) -> FamilyRefusal { .entra(900_144, name) }
 
     private static func refusal(of failure: GrantBook.CodeFailure) -> FamilyRefusal {
         switch failure {
-        case .used:
-            .entra("invalid_grant", 54_005, "OAuth2 Authorization code was already redeemed.")
-        case .expired:
-            .entra("invalid_grant", 70_008, "The provided authorization code has expired.")
-        case .redirect:
-            .entra("invalid_grant", 500_112, "The reply address does not match the one requested.")
-        case .verifier:
-            .entra("invalid_grant", 501_481, "The Code_Verifier does not match the challenge.")
-        case .unknown, .foreign: .malformedToken
+        case .used: .entra(54_005)
+        case .expired: .entra(70_008)
+        case .redirect: .entra(500_112)
+        case .verifier: .entra(501_481)
+        case .unknown, .foreign: .entra(9_002_313)
         }
     }
 
@@ -76,20 +56,12 @@ extension MicrosoftFamily {
         _ client: RegisteredClient,
         _ name: String
     ) throws(FamilyRefusal) -> Reply {
-        guard !["common", "organizations", "consumers"].contains(name) else {
-            throw .entra("invalid_request", 50_059, "No tenant-identifying information found.")
-        }
+        guard !["common", "organizations", "consumers"].contains(name) else { throw .entra(50_059) }
         guard call.form["scope"] == "https://graph.microsoft.com/.default" else {
-            throw .entra("invalid_scope", 70_011, "The provided scope is not valid.")
+            throw .entra(70_011)
         }
         let tenant = try tenant(name)
-        guard !tenant.roles.isEmpty else {
-            throw .entra(
-                "unauthorized_client",
-                700_016,
-                "Application with identifier '\(client.id)' was not found in the directory."
-            )
-        }
+        guard !tenant.roles.isEmpty else { throw .entra(700_016, client.id) }
         let text = "EwC.\(TokenGenerator.text())"
         return try service.perform(call) { state, now throws(FamilyRefusal) in
             state.appTokens.insert(
@@ -136,30 +108,17 @@ extension MicrosoftFamily {
             throw Self.missing("client_id")
         }
         guard let client = clients[clientID] else {
-            throw .entra(
-                "unauthorized_client",
-                700_016,
-                "Application with identifier '\(clientID.prefix(64))' was not found."
-            )
+            throw .entra(700_016, String(clientID.prefix(64)))
         }
         if let secret = form["client_secret"] ?? basic?.password {
-            guard client.has(secret: secret) else {
-                throw .entra("invalid_client", 7_000_215, "Invalid client secret provided.")
-            }
+            guard client.has(secret: secret) else { throw .entra(7_000_215) }
             return client
         }
         if form["client_assertion"] != nil {
             try check(PresentedAssertion(form), of: client, tenant)
             return client
         }
-        guard client.authentication == .none else {
-            throw .entra(
-                "invalid_client",
-                7_000_218,
-                "The request body must contain the following parameter: 'client_assertion' or "
-                    + "'client_secret'."
-            )
-        }
+        guard client.authentication == .none else { throw .entra(7_000_218) }
         return client
     }
 
@@ -169,9 +128,7 @@ extension MicrosoftFamily {
         of client: RegisteredClient,
         _ tenant: String
     ) throws(FamilyRefusal) {
-        guard let assertion, let certificate = client.certificate else {
-            throw .entra("invalid_client", 50_027, "JWT token is invalid or malformed.")
-        }
+        guard let assertion, let certificate = client.certificate else { throw .entra(50_027) }
         let header = assertion.header
         let isNamed =
             switch header.alg {
@@ -181,31 +138,16 @@ extension MicrosoftFamily {
                     || header.oldThumbprint == certificate.oldThumbprint
             default: false
             }
-        guard isNamed, assertion.isSigned(by: client) else {
-            throw .entra(
-                "invalid_client",
-                700_027,
-                "The certificate with identifier used to sign the client assertion is not "
-                    + "registered on application, or the signature is not valid."
-            )
-        }
+        guard isNamed, assertion.isSigned(by: client) else { throw .entra(700_027) }
         let path = "\(tenant)/oauth2/v2.0/token"
         let audiences = ["\(Self.authority)/\(path)", "\(service.address.baseURL)/\(name)/\(path)"]
-        guard assertion.names(audiences) else {
-            throw .entra("invalid_client", 700_023, "Client assertion audience claim is wrong.")
-        }
+        guard assertion.names(audiences) else { throw .entra(700_023) }
         guard
             assertion.isAbout(
                 client.id,
                 audiences: audiences,
                 nowMilliseconds: service.clock.nowMilliseconds
             )
-        else {
-            throw .entra(
-                "invalid_client",
-                700_024,
-                "Client assertion is not within its valid time range."
-            )
-        }
+        else { throw .entra(700_024) }
     }
 }

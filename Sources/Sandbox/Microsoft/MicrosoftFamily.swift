@@ -153,7 +153,7 @@ final class MicrosoftFamily: GrantFamily {
 
     func tenant(_ name: String) throws(FamilyRefusal) -> MicrosoftConfiguration.Tenant {
         guard let tenant = service.read({ $0.tenant(name) }) else {
-            throw .entra("invalid_request", 90_002, "Tenant '\(name.prefix(64))' not found.")
+            throw .entra(90_002, String(name.prefix(64)))
         }
         return tenant
     }

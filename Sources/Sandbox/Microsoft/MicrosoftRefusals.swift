@@ -4,13 +4,40 @@ import FoundationEssentials
 /// The errors of the token endpoint (learn.microsoft.com, "Microsoft Entra authentication and
 /// authorization error codes") and of Graph.
 extension FamilyRefusal {
-    /// An error with its AADSTS number; 400, or 401 for clients that fail to prove themselves.
-    static func entra(_ error: String, _ number: Int64, _ text: String) -> FamilyRefusal {
+    private static let entraErrors: [Int64: (error: String, text: String)] = [
+        50_027: ("invalid_client", "JWT token is invalid or malformed."),
+        50_059: ("invalid_request", "No tenant-identifying information found."),
+        50_173: ("invalid_grant", "The provided grant has expired due to it being revoked."),
+        54_005: ("invalid_grant", "OAuth2 Authorization code was already redeemed."),
+        65_001: ("invalid_grant", "The user or administrator has not consented."),
+        70_000: ("invalid_grant", "One or more scopes requested are unauthorized or expired."),
+        70_003: ("unsupported_grant_type", "The app returned an unsupported grant."),
+        70_008: ("invalid_grant", "The provided authorization code has expired."),
+        70_011: ("invalid_scope", "The provided scope is not valid."),
+        90_002: ("invalid_request", "Tenant '{}' not found."),
+        500_112: ("invalid_grant", "The reply address does not match the one requested."),
+        501_481: ("invalid_grant", "The Code_Verifier does not match the challenge."),
+        700_005: ("invalid_grant", "Authorization Code is intended to use against other tenant."),
+        700_016: ("unauthorized_client", "Application with identifier '{}' was not found."),
+        700_023: ("invalid_client", "Client assertion audience claim is wrong."),
+        700_024: ("invalid_client", "Client assertion is not within its valid time range."),
+        700_027: ("invalid_client", "The certificate is unknown, or the signature is not valid."),
+        700_082: ("invalid_grant", "The refresh token has expired due to inactivity."),
+        900_144: ("invalid_request", "The request body must contain the parameter '{}'."),
+        7_000_215: ("invalid_client", "Invalid client secret provided."),
+        7_000_218: ("invalid_client", "The request body must prove who the client is."),
+        9_002_313: ("invalid_grant", "Invalid request. Request is malformed or invalid."),
+    ]
+
+    /// The error of an AADSTS number; 400, or 401 for clients that fail to prove themselves.
+    static func entra(_ number: Int64, _ detail: String = "") -> FamilyRefusal {
+        let (error, text) = entraErrors[number] ?? ("invalid_request", "")
         let status = error == "invalid_client" ? 401 : 400
         let trace = UUID().uuidString.lowercased()
+        let shown = text.replacing("{}", with: detail)
         let body: JSONValue = [
             "error": .string(error),
-            "error_description": .string("AADSTS\(number): \(text) Trace ID: \(trace)"),
+            "error_description": .string("AADSTS\(number): \(shown) Trace ID: \(trace)"),
             "error_codes": [.integer(number)],
             "timestamp": "2026-01-01 00:00:00Z", "trace_id": .string(trace),
             "correlation_id": .string(trace),
@@ -18,33 +45,6 @@ extension FamilyRefusal {
         ]
         return FamilyRefusal("\(error) \(number)", .json(body, status: status))
     }
-
-    static let sessionsRevoked = entra(
-        "invalid_grant",
-        50_173,
-        "The provided grant has expired due to it being revoked, a fresh auth token is needed."
-    )
-    static let inactive = entra(
-        "invalid_grant",
-        700_082,
-        "The refresh token has expired due to inactivity."
-    )
-    static let consentGone = entra(
-        "invalid_grant",
-        65_001,
-        "The user or administrator has not consented to use the application."
-    )
-    static let personalConsentGone = entra(
-        "invalid_grant",
-        70_000,
-        "The request was denied because one or more scopes requested are unauthorized or expired. "
-            + "The user must first sign in and grant the client application access to them."
-    )
-    static let malformedToken = entra(
-        "invalid_grant",
-        9_002_313,
-        "Invalid request. Request is malformed or invalid."
-    )
 
     static func microsoftGraph(_ code: String, _ message: String, status: Int) -> FamilyRefusal {
         let body: JSONValue = [

@@ -68,14 +68,14 @@ struct MicrosoftState: GrantState {
         let key = token.ticket.grant
         let ids = MicrosoftIDs(key)
         let user = users["\(ids.tenantID)/\(ids.objectID)"]
-        guard token.ticket.chain > user?.validFromChain ?? 0 else { return .sessionsRevoked }
-        if now >= token.expiresSeconds ?? .max { return .inactive }
+        guard token.ticket.chain > user?.validFromChain ?? 0 else { return .entra(50_173) }
+        if now >= token.expiresSeconds ?? .max { return .entra(700_082) }
         guard book.standing(token, now: now) == .dead else { return nil }
         // A grant for everybody covers a user whose own grant was deleted.
         if book.grants[key]?.isLive == false, tenant(ids.tenantID)?.hasTenantWideGrant == true {
             return nil
         }
-        return ids.isPersonal ? .personalConsentGone : .consentGone
+        return ids.isPersonal ? .entra(70_000) : .entra(65_001)
     }
 }
 
