@@ -7,11 +7,7 @@ final class FaultInjector: Sendable {
         var injected = 0
     }
 
-    struct Fault: Sendable {
-        let kind: FaultKind
-        let delayMilliseconds: Int64
-        let retryAfterSeconds: Int
-    }
+    typealias Fault = (kind: FaultKind, plan: FaultPlan)
 
     private let state: Mutex<State>
 
@@ -44,11 +40,7 @@ final class FaultInjector: Sendable {
                 let kind = state.plan.fault(forCall: number)
             else { return nil }
             state.injected += 1
-            return Fault(
-                kind: kind,
-                delayMilliseconds: state.plan.delayMilliseconds,
-                retryAfterSeconds: state.plan.retryAfterSeconds
-            )
+            return (kind: kind, plan: state.plan)
         }
     }
 }

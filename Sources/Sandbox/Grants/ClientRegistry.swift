@@ -2,15 +2,11 @@ import Cryptography
 import Synchronization
 
 final class ClientRegistry: Sendable {
-    private struct State {
-        var clients: [String: RegisteredClient] = [:]
-        var order: [String] = []
-    }
-
     /// More than any test registers.
     private static let capacity = 10_000
 
-    private let state = Mutex(State())
+    /// In their order; few enough to search.
+    private let clients = Mutex<[RegisteredClient]>([])
 
     init(_ registrations: [ClientRegistration]) throws(SandboxError) {
         for registration in registrations {
@@ -20,12 +16,13 @@ final class ClientRegistry: Sendable {
 
     func register(_ registration: ClientRegistration) throws(SandboxError) {
         let client = try RegisteredClient(registration)
-        let isRegistered = state.withLock { state in
-            if state.clients[client.id] == nil {
-                guard state.order.count < Self.capacity else { return false }
-                state.order.append(client.id)
+        let isRegistered = clients.withLock { clients in
+            if let index = clients.firstIndex(where: { $0.id == client.id }) {
+                clients[index] = client
+                return true
             }
-            state.clients[client.id] = client
+            guard clients.count < Self.capacity else { return false }
+            clients.append(client)
             return true
         }
         guard isRegistered else {
@@ -34,28 +31,26 @@ final class ClientRegistry: Sendable {
     }
 
     subscript(_ clientID: String?) -> RegisteredClient? {
-        clientID.flatMap { id in state.withLock { $0.clients[id] } }
+        clients.withLock { clients in clients.first { $0.id == clientID } }
     }
 
     /// The client of a command; the first that was registered when it names none.
     func client(_ clientID: String?) throws(SandboxError) -> RegisteredClient {
-        let wanted = clientID ?? state.withLock { $0.order.first }
-        guard let client = self[wanted] else {
-            throw SandboxError(.badRequest, cannot: "find client", at: wanted ?? "default")
+        let found = clientID == nil ? clients.withLock { $0.first } : self[clientID]
+        guard let found else {
+            throw SandboxError(.badRequest, cannot: "find client", at: clientID ?? "default")
         }
-        return client
+        return found
     }
 
     func listing(provider: String, baseURL: String) -> [SandboxClient] {
-        state.withLock { state in
-            state.order.map { id in
-                SandboxClient(
-                    provider: provider,
-                    baseURL: baseURL,
-                    clientID: id,
-                    clientSecret: state.clients[id]?.secret
-                )
-            }
+        clients.withLock { $0 }.map { client in
+            SandboxClient(
+                provider: provider,
+                baseURL: baseURL,
+                clientID: client.id,
+                clientSecret: client.secret
+            )
         }
     }
 }

@@ -53,7 +53,7 @@ extension MicrosoftFamily {
         let name = parts.count > 1 ? parts[1] : ""
         // One of the application permissions is enough.
         func permit(_ roles: String...) throws(FamilyRefusal) {
-            guard tenant.roles.contains(where: { roles.contains($0) }) else { throw .graphForbidden }
+            guard !Set(roles).isDisjoint(with: tenant.roles) else { throw .graphForbidden }
         }
         func user() throws(FamilyRefusal) -> MicrosoftState.User {
             guard let user = state.user(name, in: tenant) else { throw .graphNotFound }

@@ -85,12 +85,12 @@ final class ProviderConnection: ChannelInboundHandler {
         context: ChannelHandlerContext,
         keepAlive: Bool
     ) {
-        let after = fault.retryAfterSeconds
+        let after = fault.plan.retryAfterSeconds
         var skipped: Reply?
         switch fault.kind {
         case .delay:
             context.eventLoop.assumeIsolated()
-                .scheduleTask(in: .milliseconds(fault.delayMilliseconds)) {
+                .scheduleTask(in: .milliseconds(fault.plan.delayMilliseconds)) {
                     self.send(family.answer(call), context: context, keepAlive: keepAlive)
                 }
             return
