@@ -69,9 +69,7 @@ package enum SecurityEventType: String, CaseIterable, Sendable {
             switch self {
             case .tokensRevoked, .tokenRevoked: "oauth"
             case .sessionRevoked: "caep"
-            case .accountPurged, .accountDisabled, .accountEnabled,
-                .accountCredentialChangeRequired, .sessionsRevoked, .verification:
-                "risc"
+            default: "risc"
             }
         return "https://schemas.openid.net/secevent/\(profile)/event-type/\(rawValue)"
     }

@@ -1,3 +1,4 @@
+import Encoding
 import Synchronization
 
 /// Makes client secrets, for tests and for demonstrations in a shell.
@@ -34,9 +35,8 @@ package enum AppleClientSecret {
         )
         claims(&content)
         return try JSONWebToken.signed(
-            content,
-            algorithm: "ES256",
-            kid: keyID,
+            TypedJSON.bytes(content),
+            header: JSONWebToken.Header(alg: "ES256", kid: keyID),
             key: try CryptoKey(p256PEM: keyPEM)
         )
     }
@@ -48,15 +48,14 @@ final class AppleKeys: Sendable {
 
     private struct State {
         var keys: [String: (teamID: String, key: CryptoKey)] = [:]
-        var verified: [TokenDigest: Claims] = [:]
+        /// Callers that reuse a secret are not charged the signature check again.
+        var verified = BoundedTable<TokenDigest, Claims>(capacity: 1024)
     }
 
     /// Six months, the longest that Apple accepts.
     private static let secretLifetimeSeconds: Double = 15_777_000
     /// A caller whose clock is further ahead gets `invalid_client`.
     private static let clockLeadSeconds: Double = 3
-    /// Callers that reuse a secret are not charged the signature check again; emptied when full.
-    private static let verifiedCapacity = 1024
 
     private let state = Mutex(State())
 
@@ -64,7 +63,7 @@ final class AppleKeys: Sendable {
     func register(_ key: CryptoKey, as keyID: String, of teamID: String) {
         state.withLock { state in
             state.keys[keyID] = (teamID, key)
-            state.verified = [:]
+            state.verified = State().verified
         }
     }
 
@@ -80,19 +79,15 @@ final class AppleKeys: Sendable {
     /// The claims of a secret whose signature is good and whose key belongs to its issuer.
     private func verifiedClaims(_ secret: String) -> Claims? {
         let digest = TokenDigest(secret)
-        if let claims = state.withLock({ $0.verified[digest] }) { return claims }
-        guard let token = JSONWebToken(secret), token.header.alg == "ES256",
-            let keyID = token.header.kid,
-            let registered = state.withLock({ $0.keys[keyID] }),
-            token.isSigned(by: registered.key),
-            let claims = token.claims(Claims.self), claims.iss == registered.teamID
-        else { return nil }
-        state.withLock { state in
-            // The registration may have changed meanwhile; then the next call checks again.
-            guard state.keys[keyID]?.key.object === registered.key.object else { return }
-            if state.verified.count >= Self.verifiedCapacity { state.verified = [:] }
-            state.verified[digest] = claims
+        return state.withLock { state in
+            if let claims = state.verified[digest] { return claims }
+            guard let token = JSONWebToken(secret), token.header.alg == "ES256",
+                let keyID = token.header.kid, let registered = state.keys[keyID],
+                token.isSigned(by: registered.key),
+                let claims = token.claims(Claims.self), claims.iss == registered.teamID
+            else { return nil }
+            state.verified.insert(claims, for: digest)
+            return claims
         }
-        return claims
     }
 }

@@ -40,15 +40,6 @@ struct JSONWebToken: Sendable {
         Self.decode(type, from: payload)
     }
 
-    static func signed(
-        _ claims: some Encodable,
-        algorithm: String,
-        kid: String,
-        key: CryptoKey
-    ) throws -> String {
-        try signed(try TypedJSON.bytes(claims), header: Header(alg: algorithm, kid: kid), key: key)
-    }
-
     /// Signs a payload with an RSA key as RS256 or PS256 or a P-256 key as ES256.
     static func signed(_ payload: [UInt8], header: Header, key: CryptoKey) throws -> String {
         let part = Base64URL.text(try TypedJSON.bytes(header)) + "." + Base64URL.text(payload)

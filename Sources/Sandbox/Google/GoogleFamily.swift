@@ -102,8 +102,7 @@ final class GoogleFamily: GrantFamily {
                     ]
                 ]
             case .verification: ["state": "sandbox"]
-            case .tokensRevoked, .accountPurged, .accountDisabled, .accountEnabled,
-                .accountCredentialChangeRequired, .sessionsRevoked, .sessionRevoked:
+            default:
                 [
                     "subject": [
                         "subject_type": "iss-sub", "iss": .string(Self.riscIssuer),
