@@ -46,7 +46,11 @@ extension FamilyRefusal {
         return FamilyRefusal("\(error) \(number)", .json(body, status: status))
     }
 
-    static func microsoftGraph(_ code: String, _ message: String, status: Int) -> FamilyRefusal {
+    private static func microsoftGraph(
+        _ status: Int,
+        _ code: String,
+        _ message: String
+    ) -> FamilyRefusal {
         let body: JSONValue = [
             "error": [
                 "code": .string(code), "message": .string(message),
@@ -56,24 +60,12 @@ extension FamilyRefusal {
         return FamilyRefusal(code, .json(body, status: status))
     }
 
-    static let graphUnauthorized = microsoftGraph(
-        "InvalidAuthenticationToken",
-        "Access token is empty, expired or unknown.",
-        status: 401
-    )
-    static let graphForbidden = microsoftGraph(
-        "Authorization_RequestDenied",
-        "Insufficient privileges to complete the operation.",
-        status: 403
-    )
-    static let graphNotFound = microsoftGraph(
-        "Request_ResourceNotFound",
-        "Resource does not exist or one of its queried reference-property objects are not present.",
-        status: 404
-    )
-    static let graphBadFilter = microsoftGraph(
-        "Request_UnsupportedQuery",
-        "Unsupported or invalid query filter clause specified.",
-        status: 400
-    )
+    static let graphUnauthorized =
+        microsoftGraph(401, "InvalidAuthenticationToken", "Access token is empty or unknown.")
+    static let graphForbidden =
+        microsoftGraph(403, "Authorization_RequestDenied", "Insufficient privileges.")
+    static let graphNotFound =
+        microsoftGraph(404, "Request_ResourceNotFound", "Resource does not exist.")
+    static let graphBadFilter =
+        microsoftGraph(400, "Request_UnsupportedQuery", "Unsupported or invalid filter clause.")
 }
