@@ -1,6 +1,6 @@
 package import Engine
 import HTTP
-package import Lifecycle
+import Lifecycle
 import PostgreSQL
 package import Settings
 

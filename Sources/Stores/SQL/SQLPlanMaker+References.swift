@@ -129,8 +129,8 @@ extension SQLSchema {
     ///
     /// - Parameter given: What a rule names besides, the column included.
     func ambiguity(_ name: String, in shape: TableShape, given: [String]) -> String? {
-        let given = Set(given.map { $0.lowercased() })
-        let isGiven = { (other: String) in given.contains(other.lowercased()) }
+        let all = Set(given.map { $0.lowercased() })
+        let isGiven = { (other: String) in all.contains(other.lowercased()) }
         let keys = shape.foreignKeys.filter { key in
             key.childColumns.contains { $0.lowercased() == name.lowercased() }
         }
@@ -152,8 +152,8 @@ extension SQLSchema {
 
     /// The columns of a key of which this is one, when it says nothing by itself.
     func composite(_ name: String, in shape: TableShape, given: [String]) -> String? {
-        let given = Set(given.map { $0.lowercased() })
-        let isGiven = { (other: String) in given.contains(other.lowercased()) }
+        let all = Set(given.map { $0.lowercased() })
+        let isGiven = { (other: String) in all.contains(other.lowercased()) }
         let key = shape.uniqueKeys.first { key in
             guard key.count > 1, key.contains(where: { $0.lowercased() == name.lowercased() }),
                 !key.allSatisfy(isGiven)
