@@ -2,6 +2,7 @@ import Control
 import Engine
 import Lifecycle
 import Logging
+import Providers
 import Settings
 import Storage
 import Stores
