@@ -117,7 +117,7 @@ package enum RequestState: String, Sendable, CaseIterable {
 
 /// Why a request was not taken; the `detail` of the state `rejected` and the `code` of a
 /// problem.
-package enum RejectReason: String, Sendable, CaseIterable {
+package enum RejectReason: String, Error, Sendable, CaseIterable {
     case malformedRow = "malformed_row"
     case malformedUserID = "malformed_user_id"
     case unknownKind = "unknown_kind"
@@ -135,7 +135,7 @@ package enum RejectReason: String, Sendable, CaseIterable {
 }
 
 /// Why a credential was not taken; the `detail` of a rejected credential.
-package enum CredentialRejectReason: String, Sendable, CaseIterable {
+package enum CredentialRejectReason: String, Error, Sendable, CaseIterable {
     case malformedRow = "malformed_row"
     case malformedUserID = "malformed_user_id"
     case unknownProvider = "unknown_provider"

@@ -169,11 +169,11 @@ extension DaemonBuilder.Base {
     }
 
     /// A queue whose server is away stops nothing else.
-    func makeQueues(_ intake: IntakeService) throws -> [String: SpoolService] {
+    func makeQueues(_ intake: IntakeService) -> [String: SpoolService] {
         var services: [String: SpoolService] = [:]
         for queue in configuration.queues {
             let reporter = QueueReporter(name: queue.name, logger: logger)
-            services[queue.name] = try SpoolService(
+            services[queue.name] = SpoolService(
                 queue: queue.open(factory.environment),
                 name: queue.name,
                 ports: SpoolService.Ports(
@@ -222,7 +222,7 @@ extension DaemonBuilder.Base {
         _ spool: SpoolService,
         _ notifications: NotificationService
     ) async throws(StartProblem) -> [String: SpoolService] {
-        let queues = try await StartStep.adapters.run { try makeQueues(intake) }
+        let queues = makeQueues(intake)
         let spools = [spool] + queues.values
         try await StartStep.state.run {
             try await connect(engine, intake, spools, notifications)

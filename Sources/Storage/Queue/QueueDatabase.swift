@@ -1,5 +1,4 @@
 import Engine
-import GRDB
 import Lifecycle
 import Synchronization
 
@@ -50,22 +49,17 @@ final class QueueDatabase: SpoolAccess {
     private let name: String
     private let wakeInterval: Duration
     private let state = Mutex(State())
-    /// Reads options, as those of the spool's file.
-    private let json: DatabaseQueue
 
     /// Looks after `wakeInterval` where the server does not say that anything is new.
-    ///
-    /// - Throws: `DatabaseError` when SQLite has no memory.
     init(
         _ server: any QueueServer,
         name: String,
         hasher: any KeyedHasher,
         clock: SpoolClock,
         wakeInterval: Duration
-    ) throws {
+    ) {
         (self.server, self.name, self.hasher, self.clock) = (server, name, hasher, clock)
         self.wakeInterval = wakeInterval
-        json = try DatabaseQueue()
     }
 
     var isOpen: Bool { state.withLock { $0.facts != nil } }
@@ -176,7 +170,8 @@ extension QueueDatabase {
             let raws = try await rows(of: tables, &walk, &reading, limit: limit)
             let isTail = range == .tail
             let new = isTail ? unseen(raws, of: spoolID) : raws
-            (reading.batch, reading.refusedCredentials) = try sort(new, of: spoolID)
+            let checks = SpoolChecks(spoolID: spoolID, hasher: hasher)
+            (reading.batch, reading.refusedCredentials) = checks.sort(new)
             note(walk, range, isAtEnd: reading.isAtEnd)
             (reading.isReplaced, reading.foreignCount) = takeFacts()
             reading.hasOtherID = reading.isReplaced
@@ -241,22 +236,6 @@ extension QueueDatabase {
         return state.withLock { state in
             if state.seen.count > QueueLimits.seenMax { state.seen = [] }
             return zip(raws, rows).filter { state.seen.insert($0.1).inserted }.map(\.0)
-        }
-    }
-
-    private func sort(
-        _ raws: [SpoolRawRow],
-        of spoolID: String
-    ) throws(QueueFailure) -> (SpoolBatch, [CredentialSettlement]) {
-        do {
-            return try json.read { database in
-                let checks = SpoolChecks(database: database, spoolID: spoolID, hasher: hasher)
-                let sorted = try checks.sort(raws)
-                return (sorted.batch, sorted.refusedCredentials)
-            }
-        } catch {
-            // Only a lack of memory.
-            throw QueueFailure.ioError
         }
     }
 

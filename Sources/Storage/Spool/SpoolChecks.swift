@@ -1,51 +1,66 @@
 import Engine
-import GRDB
 import Lifecycle
+
+/// What the row of a credential is to show, and that its secrets go.
+struct CredentialSettlement: Hashable, Sendable {
+    let row: SpoolRow
+    /// `nil` when it was sealed.
+    let rejection: CredentialRejectReason?
+}
 
 /// Turns unchecked rows into typed ones; checks again what the schema's CHECKs say.
 struct SpoolChecks {
-    enum RequestOutcome {
-        case submission(Submission)
-        case refused(RefusedRow)
-    }
-
-    enum CredentialOutcome {
-        case credential(SpoolCredential)
-        case refused(SpoolRow, CredentialRejectReason)
-    }
-
-    let database: Database
     let spoolID: String
     let hasher: any KeyedHasher
 
-    func request(_ raw: SpoolRawRow) throws -> RequestOutcome {
-        let row = self.row(raw)
-        func refuse(_ reason: RejectReason) -> RequestOutcome {
-            .refused(RefusedRow(row: row, reason: reason))
+    /// Parts rows into what can be taken and what cannot.
+    func sort(
+        _ rows: [SpoolRawRow]
+    ) -> (batch: SpoolBatch, refusedCredentials: [CredentialSettlement]) {
+        var credentials: [SpoolCredential] = []
+        var requests: [Submission] = []
+        var refused: [RefusedRow] = []
+        var settlements: [CredentialSettlement] = []
+        for raw in rows {
+            switch raw.table {
+            case .credentials:
+                do throws(CredentialRejectReason) {
+                    credentials.append(try credential(raw))
+                } catch {
+                    settlements.append(CredentialSettlement(row: row(raw), rejection: error))
+                }
+            case .requests:
+                do throws(RejectReason) {
+                    requests.append(try request(raw))
+                } catch {
+                    refused.append(RefusedRow(row: row(raw), reason: error))
+                }
+            }
         }
-        guard let kindText = raw.cell("kind").text else { return refuse(.malformedRow) }
-        guard let kind = RequestKind(rawValue: kindText) else { return refuse(.unknownKind) }
+        let batch = SpoolBatch(credentials: credentials, requests: requests, refused: refused)
+        return (batch, settlements)
+    }
+
+    func request(_ raw: SpoolRawRow) throws(RejectReason) -> Submission {
+        guard let kindText = raw.cell("kind").text else { throw .malformedRow }
+        guard let kind = RequestKind(rawValue: kindText) else { throw .unknownKind }
         guard let userText = raw.cell("user_id").text, let user = UserID(userText) else {
-            return refuse(.malformedUserID)
+            throw .malformedUserID
         }
         guard let createdAt = time(raw),
             let optionsText = raw.cell("options").text, let key = key(raw)
-        else { return refuse(.malformedRow) }
-        switch try SpoolOptions.read(optionsText, of: kind, database) {
-        case .refused(let reason):
-            return refuse(reason)
-        case .options(let options):
-            var submission = Submission(
-                kind: kind,
-                user: user,
-                userHash: hasher.hash(userText, domain: .user),
-                createdAt: createdAt,
-                origin: .spool(row)
-            )
-            submission.options = options
-            submission.idempotency = key.text.map { idempotency($0, submission) }
-            return .submission(submission)
-        }
+        else { throw .malformedRow }
+        let options = try SpoolOptions.read(optionsText, of: kind)
+        var submission = Submission(
+            kind: kind,
+            user: user,
+            userHash: hasher.hash(userText, domain: .user),
+            createdAt: createdAt,
+            origin: .spool(row(raw))
+        )
+        submission.options = options
+        submission.idempotency = key.text.map { idempotency($0, submission) }
+        return submission
     }
 
     /// The key's cell when it may be one; `nil` when it breaks the schema.
@@ -73,27 +88,24 @@ struct SpoolChecks {
         )
     }
 
-    func credential(_ raw: SpoolRawRow) -> CredentialOutcome {
-        let row = self.row(raw)
-        guard let createdAt = time(raw) else { return .refused(row, .malformedRow) }
+    func credential(_ raw: SpoolRawRow) throws(CredentialRejectReason) -> SpoolCredential {
+        guard let createdAt = time(raw) else { throw .malformedRow }
         guard let userText = raw.cell("user_id").text, let user = UserID(userText) else {
-            return .refused(row, .malformedUserID)
+            throw .malformedUserID
         }
         guard let provider = raw.cell("provider").text, SpoolOptions.isName(provider) else {
-            return .refused(row, .unknownProvider)
+            throw .unknownProvider
         }
         guard let kind = raw.cell("kind").text.flatMap({ CredentialKind(rawValue: $0) }) else {
-            return .refused(row, .unknownCredentialKind)
+            throw .unknownCredentialKind
         }
-        if raw.cell("secret") == .null || raw.cell("secret") == .text("") {
-            return .refused(row, .missingSecret)
-        }
+        if raw.cell("secret") == .null || raw.cell("secret") == .text("") { throw .missingSecret }
         guard let secret = raw.cell("secret").text,
             secret.unicodeScalars.count <= SpoolLimits.secretLengthMax,
             raw.cells.allSatisfy({ $0 == .null || $0.text != nil }), areShort(raw)
-        else { return .refused(row, .malformedRow) }
+        else { throw .malformedRow }
         var credential = SpoolCredential(
-            row: row,
+            row: row(raw),
             user: user,
             userHash: hasher.hash(userText, domain: .user),
             provider: ProviderName(provider),
@@ -106,7 +118,7 @@ struct SpoolChecks {
         credential.redirectURI = raw.cell("redirect_uri").text
         credential.codeVerifier = raw.cell("code_verifier").text.map { Secret($0) }
         credential.rawNonce = raw.cell("raw_nonce").text.map { Secret($0) }
-        return .credential(credential)
+        return credential
     }
 
     private func areShort(_ raw: SpoolRawRow) -> Bool {

@@ -2,13 +2,6 @@ import Engine
 import GRDB
 import Lifecycle
 
-/// What the row of a credential is to show, and that its secrets go.
-struct CredentialSettlement: Hashable, Sendable {
-    let row: SpoolRow
-    /// `nil` when it was sealed.
-    let rejection: CredentialRejectReason?
-}
-
 extension SpoolDatabase {
     struct MirrorCommit: Sendable {
         /// How many of the rows, from the first, were written or are gone for good.

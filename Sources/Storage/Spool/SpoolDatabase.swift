@@ -242,7 +242,7 @@ extension SpoolDatabase {
                 end: clock.uptime() + SpoolLimits.readBudget,
                 uptime: clock.uptime
             )
-            let checks = SpoolChecks(database: database, spoolID: look.spoolID, hasher: hasher)
+            let checks = SpoolChecks(spoolID: look.spoolID, hasher: hasher)
             try Self.fill(&reading, &scan, checks, tables, limit)
             reading.nextCredential = scan.cursor[.credentials]
             return (reading, scan.cursor)
@@ -270,7 +270,7 @@ extension SpoolDatabase {
             reading.isAtEnd = second.isAtEnd
         }
         reading.unreadableCount = scan.unreadableCount
-        (reading.batch, reading.refusedCredentials) = try checks.sort(rows)
+        (reading.batch, reading.refusedCredentials) = checks.sort(rows)
     }
 
     private func note(_ reading: Reading, _ cursor: SpoolScan.Cursor, _ range: Range) {

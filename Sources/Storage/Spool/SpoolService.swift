@@ -113,24 +113,21 @@ package final class SpoolService: Sendable {
     /// The service of a queue; nothing is opened before ``run()``.
     ///
     /// `name` is the configured one, `wakeInterval` the longest wait for an update of the server.
-    ///
-    /// - Throws: `DatabaseError` when SQLite has no memory.
     package convenience init(
         queue server: any QueueServer,
         name: String,
         ports: Ports,
         wakeInterval: Duration = QueueLimits.wakeInterval,
         sweepInterval: Duration = SpoolLimits.sweepInterval
-    ) throws {
-        let database = try QueueDatabase(
-            server,
-            name: name,
-            hasher: ports.hasher,
-            clock: ports.clock,
-            wakeInterval: wakeInterval
-        )
+    ) {
         self.init(
-            database: database,
+            database: QueueDatabase(
+                server,
+                name: name,
+                hasher: ports.hasher,
+                clock: ports.clock,
+                wakeInterval: wakeInterval
+            ),
             ports: ports,
             sweepInterval: sweepInterval,
             lockedAfter: SpoolLimits.lockedAfter,

@@ -1,5 +1,3 @@
-import GRDB
-
 let parsers: [String: Parser] = ["spool-row": row]
 
 private struct Hasher: KeyedHasher {
@@ -8,31 +6,16 @@ private struct Hasher: KeyedHasher {
     }
 }
 
-private let database: DatabaseQueue = {
-    do {
-        return try DatabaseQueue()
-    } catch {
-        fatalError("\(error)")
-    }
-}()
-
 /// A row as an application may have written it; the first byte names its table.
 @Sendable private func row(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return }
     let table: SpoolTable = first & 1 == 0 ? .requests : .credentials
     let cells = parts(Array(bytes.dropFirst()), table.inputColumns.count).map(cell)
-    do {
-        try database.read { database in
-            let checks = SpoolChecks(database: database, spoolID: "fuzz", hasher: Hasher())
-            let raw = SpoolRawRow(table: table, id: 1, cells: cells)
-            switch table {
-            case .requests: _ = try checks.request(raw)
-            case .credentials: _ = checks.credential(raw)
-            }
-        }
-    } catch {
-        fatalError("a row stops the reading of the spool: \(error)")
-    }
+    let checks = SpoolChecks(spoolID: "fuzz", hasher: Hasher())
+    let sorted = checks.sort([SpoolRawRow(table: table, id: 1, cells: cells)])
+    let batch = sorted.batch
+    let count = batch.requests.count + batch.refused.count + batch.credentials.count
+    expect(count + sorted.refusedCredentials.count == 1, "a row is lost, or taken twice")
 }
 
 /// Nothing, a text, or something else.

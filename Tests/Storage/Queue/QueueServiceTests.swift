@@ -13,7 +13,7 @@ import Testing
         _ source: any SpoolMirrorSource,
         _ health: SpoolHealthLog = SpoolHealthLog()
     ) throws -> SpoolService {
-        try SpoolService(
+        SpoolService(
             queue: queue,
             name: "app",
             ports: SpoolService.Ports(
