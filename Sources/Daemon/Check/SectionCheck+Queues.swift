@@ -9,7 +9,7 @@ extension SectionCheck {
     func findings(_ queue: QueueConfiguration) async -> [Finding] {
         let place = place("queue.\(queue.name)")
         let server = queue.open(factory.environment)
-        do throws(QueueFailure) {
+        do throws(SpoolFailure) {
             let facts = try await server.open()
             await server.close()
             guard facts.foreignCount > 0 else { return [] }
@@ -24,7 +24,7 @@ extension SectionCheck {
         }
     }
 
-    private static func texts(_ failure: QueueFailure) -> (reason: String, remedy: String) {
+    private static func texts(_ failure: SpoolFailure) -> (reason: String, remedy: String) {
         switch failure {
         case .unreachable:
             ("no server answers", "start the server, or correct its address")
@@ -55,7 +55,8 @@ extension SectionCheck {
             )
         case .newerVersion:
             ("a newer expunged made its tables", "install that version")
-        case .ioError:
+        // The rest is of files.
+        case .ioError, .missing, .refused, .inWAL, .largeWAL, .corrupt, .unopenable, .diskFull:
             ("the server lacks space or memory", "free some")
         }
     }

@@ -1,5 +1,6 @@
 import ControlServer
 import Encoding
+import Engine
 import Glibc
 import Lifecycle
 import Settings

@@ -75,26 +75,38 @@ package struct QueueFacts: Hashable, Sendable {
     }
 }
 
-/// Why a queue could not be read or written.
-package enum QueueFailure: String, Error, Hashable, Sendable, CaseIterable {
+/// Why a spool or a queue cannot be used, or not be written.
+package enum SpoolFailure: String, Error, Hashable, Sendable, CaseIterable {
+    case missing
+    /// A journal that names another file, a symbolic link, or something that is no regular file.
+    case refused
+    /// An application has switched the file to WAL and keeps it open.
+    case inWAL = "in_wal"
+    /// An application left a larger WAL than the service copies back.
+    case largeWAL = "large_wal"
+    /// Not a database, or a damaged one.
+    case corrupt
+    /// The tables are missing, or others than the documented ones.
+    case wrongSchema = "wrong_schema"
+    case newerVersion = "newer_version"
+    /// The file, its directory or its journal cannot be opened.
+    case unopenable
+    case readOnly = "read_only"
+    case diskFull = "disk_full"
+    /// Of a queue: the server lacks space or memory.
+    case ioError = "io_error"
+    /// A lock was not free in time.
+    case locked
+    /// A read, a write or a statement took too long.
+    case slow
     /// No connection, or it broke; a transaction may have been committed.
     case unreachable
-    /// The server's certificate is not good enough.
+    /// The certificate of a queue's server is not good enough.
     case tls
     /// The log-in failed, or the role lacks a privilege.
     case denied
     /// The credential cannot be read, or is no connection string.
     case badCredential = "bad_credential"
-    /// A lock was not free in time.
-    case locked
-    /// A statement took too long.
-    case slow
-    case readOnly = "read_only"
-    /// The tables are missing, or others than the documented ones.
-    case wrongSchema = "wrong_schema"
-    case newerVersion = "newer_version"
-    /// The server lacks space or memory.
-    case ioError = "io_error"
 }
 
 /// What the wait for a change of a queue ended with.
@@ -110,26 +122,26 @@ package enum QueueWait: Hashable, Sendable {
 /// No call takes longer than some seconds. A failed call may have had its effect.
 package protocol QueueServer: Sendable {
     /// Connects and compares the tables with the documented ones; again after a failure.
-    func open() async throws(QueueFailure) -> QueueFacts
+    func open() async throws(SpoolFailure) -> QueueFacts
 
     func close() async
 
     /// The highest id of the rows that wait; `nil` when none does.
-    func lastID(of table: SpoolTable) async throws(QueueFailure) -> Int64?
+    func lastID(of table: SpoolTable) async throws(SpoolFailure) -> Int64?
 
     /// At most `limit` submitted rows of an id in `range`, and at most some megabytes.
     func page(
         of table: SpoolTable,
         in range: ClosedRange<Int64>,
         limit: Int
-    ) async throws(QueueFailure) -> QueuePage
+    ) async throws(SpoolFailure) -> QueuePage
 
     /// Locks rows, has `decide` choose what is written into them, and commits that.
     func change<Value: Sendable>(
         _ table: SpoolTable,
         rows ids: [Int64],
         _ decide: @escaping @Sendable ([QueueRow]) -> ([QueueChange], Value)
-    ) async throws(QueueFailure) -> Value
+    ) async throws(SpoolFailure) -> Value
 
     /// Waits until an application has committed rows, for at most `time`; ends early in a cancelled
     /// task. A change between two calls ends the next one.

@@ -99,7 +99,7 @@ extension QueueDatabase {
         _ decide: @escaping @Sendable ([QueueRow]) -> ([QueueChange], Value)
     ) async -> SpoolAnswer<Value> {
         guard isOpen else { return .closed }
-        do throws(QueueFailure) {
+        do throws(SpoolFailure) {
             return .done(try await server.change(table, rows: ids, decide))
         } catch {
             return answer(error)

@@ -72,7 +72,7 @@ final class QueueDatabase: SpoolAccess {
 
     func open() async -> SpoolAnswer<Void> {
         if isOpen { return .done(()) }
-        do throws(QueueFailure) {
+        do throws(SpoolFailure) {
             let facts = try await server.open()
             state.withLock { state in
                 state.isReplaced = state.lastID.map { $0 != facts.id } ?? false
@@ -120,34 +120,10 @@ final class QueueDatabase: SpoolAccess {
         )
     }
 
-    func answer<Value>(_ failure: QueueFailure) -> SpoolAnswer<Value> {
-        switch failure {
-        case .locked:
-            return .busy
-        case .unreachable:
-            close()
-            return .failure(.unreachable)
-        case .tls, .denied, .badCredential, .slow, .readOnly, .wrongSchema, .newerVersion,
-            .ioError:
-            return .failure(SpoolFailure(failure))
-        }
-    }
-}
-
-extension SpoolFailure {
-    init(_ failure: QueueFailure) {
-        switch failure {
-        case .unreachable: self = .unreachable
-        case .tls: self = .tls
-        case .denied: self = .denied
-        case .badCredential: self = .badCredential
-        case .locked: self = .locked
-        case .slow: self = .slow
-        case .readOnly: self = .readOnly
-        case .wrongSchema: self = .wrongSchema
-        case .newerVersion: self = .newerVersion
-        case .ioError: self = .ioError
-        }
+    func answer<Value>(_ failure: SpoolFailure) -> SpoolAnswer<Value> {
+        if failure == .locked { return .busy }
+        if failure == .unreachable { close() }
+        return .failure(failure)
     }
 }
 
@@ -162,7 +138,7 @@ extension QueueDatabase {
         guard let spoolID else { return .closed }
         let known = state.withLock { range == .tail ? $0.tail : $0.rescan }
         if known == nil, range == .tail, await !waitForTurn() { return .closed }
-        do throws(QueueFailure) {
+        do throws(SpoolFailure) {
             var reading = SpoolDatabase.Reading()
             reading.isWalkStart = known == nil
             var walk: Walk
@@ -194,7 +170,7 @@ extension QueueDatabase {
         }
     }
 
-    private func beginWalk() async throws(QueueFailure) -> Walk {
+    private func beginWalk() async throws(SpoolFailure) -> Walk {
         let now = clock.uptime()
         state.withLock { $0.walkBeganAt = now }
         var last: [SpoolTable: Int64] = [:]
@@ -207,7 +183,7 @@ extension QueueDatabase {
         _ walk: inout Walk,
         _ reading: inout SpoolDatabase.Reading,
         limit: Int
-    ) async throws(QueueFailure) -> [SpoolRawRow] {
+    ) async throws(SpoolFailure) -> [SpoolRawRow] {
         var found: [SpoolRawRow] = []
         for table in [SpoolTable.credentials, .requests] {
             if table == .requests, tables == .credentials || !reading.areCredentialsAtEnd { break }

@@ -1,4 +1,5 @@
 import CSQLiteGuard
+import Engine
 import GRDB
 import GRDBSQLite
 import Glibc

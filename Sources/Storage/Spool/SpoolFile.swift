@@ -1,5 +1,6 @@
 import CSQLiteGuard
 import Encoding
+package import Engine
 import FoundationEssentials
 import GRDB
 package import Glibc

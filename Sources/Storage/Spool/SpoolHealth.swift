@@ -1,36 +1,4 @@
-/// Why the spool cannot be used, or not be written.
-package enum SpoolFailure: String, Hashable, Sendable, CaseIterable {
-    case missing
-    /// A journal that names another file, a symbolic link, or something that is no regular file.
-    case refused
-    /// An application has switched it to WAL and keeps it open.
-    case inWAL = "in_wal"
-    /// An application left a WAL of more than ``SpoolLimits/walByteCountMax``.
-    case largeWAL = "large_wal"
-    /// Not a database, or a damaged one.
-    case corrupt
-    /// The tables are not those of the public schema.
-    case wrongSchema = "wrong_schema"
-    /// By `PRAGMA user_version`.
-    case newerVersion = "newer_version"
-    /// It, its directory or its journal cannot be opened.
-    case unopenable
-    case readOnly = "read_only"
-    case diskFull = "disk_full"
-    case ioError = "io_error"
-    /// A process holds its lock for longer than ``SpoolLimits/lockedAfter``.
-    case locked
-    /// Longer than ``SpoolLimits/deadline``.
-    case slow
-    /// The server of a queue does not answer.
-    case unreachable
-    /// The certificate of a queue's server is not good enough.
-    case tls
-    /// A queue's server refuses the log-in or a statement.
-    case denied
-    /// The credential of a queue cannot be used.
-    case badCredential = "bad_credential"
-}
+package import Engine
 
 extension SpoolFailure {
     init(_ kind: StorageError.Kind) {

@@ -1,3 +1,4 @@
+import Engine
 import Synchronization
 
 /// Remembers how the spool is, so that each change is reported once.

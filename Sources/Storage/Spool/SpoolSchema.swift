@@ -1,3 +1,4 @@
+import Engine
 import GRDB
 
 /// The public schema of the spool, a contract with every application.

@@ -30,7 +30,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
 
     // MARK: Connecting
 
-    func open() async throws(QueueFailure) -> QueueFacts {
+    func open() async throws(SpoolFailure) -> QueueFacts {
         let signal = CancelSignal()
         let answer = await withTaskCancellationHandler {
             connect(signal)
@@ -40,7 +40,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
         return try answer.get()
     }
 
-    private func connect(_ signal: CancelSignal) -> Result<QueueFacts, QueueFailure> {
+    private func connect(_ signal: CancelSignal) -> Result<QueueFacts, SpoolFailure> {
         session = nil
         let plan: Session.Configuration
         do {
@@ -55,13 +55,13 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
             if case .success = facts { session = opened }
             return facts
         } catch {
-            return .failure(QueueFailure(error))
+            return .failure(SpoolFailure(error))
         }
     }
 
     private static func inspect(
         _ session: Session
-    ) throws(SQLError) -> Result<QueueFacts, QueueFailure> {
+    ) throws(SQLError) -> Result<QueueFacts, SpoolFailure> {
         let meta = try session.texts(Session.Queue.meta, [])
         guard meta.count == 1, meta[0].count == 2, let version = meta[0][0].flatMap({ Int($0) }),
             let id = meta[0][1], QueueServerLimits.idLength.contains(id.utf8.count),
@@ -99,7 +99,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
 
     // MARK: Statements
 
-    func lastID(of table: SpoolTable) async throws(QueueFailure) -> Int64? {
+    func lastID(of table: SpoolTable) async throws(SpoolFailure) -> Int64? {
         let rows = try perform { session throws(SQLError) in
             try session.texts(Session.Queue.lastID(table), [])
         }
@@ -110,7 +110,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
         of table: SpoolTable,
         in range: ClosedRange<Int64>,
         limit: Int
-    ) async throws(QueueFailure) -> QueuePage {
+    ) async throws(SpoolFailure) -> QueuePage {
         let found = try perform { session throws(SQLError) in
             try session.texts(
                 Session.Queue.page(table),
@@ -128,7 +128,7 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
         _ table: SpoolTable,
         rows ids: [Int64],
         _ decide: @escaping @Sendable ([QueueRow]) -> ([QueueChange], Value)
-    ) async throws(QueueFailure) -> Value {
+    ) async throws(SpoolFailure) -> Value {
         try perform { session throws(SQLError) in
             try session.run(Session.Queue.begin)
             let list = Session.Queue.list(ids)
@@ -146,13 +146,13 @@ actor SQLQueue<Session: QueueSession>: QueueServer {
     /// A session that failed is given up, but for one whose transaction can be undone.
     private func perform<Value>(
         _ body: (Session) throws(SQLError) -> Value
-    ) throws(QueueFailure) -> Value {
-        guard let session else { throw QueueFailure.unreachable }
+    ) throws(SpoolFailure) -> Value {
+        guard let session else { throw SpoolFailure.unreachable }
         do throws(SQLError) {
             return try body(session)
         } catch {
             if error.rest != .planAndConnection || !isUndone(session) { self.session = nil }
-            throw QueueFailure(error)
+            throw SpoolFailure(error)
         }
     }
 
@@ -239,7 +239,7 @@ private actor QueueListener<Session: QueueSession> {
     }
 }
 
-extension QueueFailure {
+extension SpoolFailure {
     init(_ error: SQLError) {
         switch error.kind {
         case .busy, .locked: self = .locked

@@ -87,7 +87,7 @@ final class HeldQueue: QueueServer {
     var offered: [Int64] { state.withLock { $0.offered } }
 
     /// Counts a call; whether it fails before its effect, or after.
-    private func begin(_ state: inout State) throws(QueueFailure) -> Bool {
+    private func begin(_ state: inout State) throws(SpoolFailure) -> Bool {
         state.callCount += 1
         guard state.isOpen, !state.isAway else {
             state.isOpen = false
@@ -99,7 +99,7 @@ final class HeldQueue: QueueServer {
         return true
     }
 
-    func open() async throws(QueueFailure) -> QueueFacts {
+    func open() async throws(SpoolFailure) -> QueueFacts {
         let facts = state.withLock { state -> QueueFacts? in
             guard !state.isAway else { return nil }
             state.isOpen = true
@@ -111,7 +111,7 @@ final class HeldQueue: QueueServer {
 
     func close() async { state.withLock { $0.isOpen = false } }
 
-    func lastID(of table: SpoolTable) async throws(QueueFailure) -> Int64? {
+    func lastID(of table: SpoolTable) async throws(SpoolFailure) -> Int64? {
         try access { state in
             state.tables[table]?.filter { $0.value.state == "submitted" }.keys.max()
         }
@@ -121,7 +121,7 @@ final class HeldQueue: QueueServer {
         of table: SpoolTable,
         in range: ClosedRange<Int64>,
         limit: Int
-    ) async throws(QueueFailure) -> QueuePage {
+    ) async throws(SpoolFailure) -> QueuePage {
         try access { state in
             let ids = (state.tables[table] ?? [:])
                 .filter { $0.value.state == "submitted" && range.contains($0.key) }.keys.sorted()
@@ -141,7 +141,7 @@ final class HeldQueue: QueueServer {
         _ table: SpoolTable,
         rows ids: [Int64],
         _ decide: @escaping @Sendable ([QueueRow]) -> ([QueueChange], Value)
-    ) async throws(QueueFailure) -> Value {
+    ) async throws(SpoolFailure) -> Value {
         try access { state in
             let rows = ids.compactMap { id in
                 state.tables[table]?[id].map { Self.row(table, id, $0) }
@@ -159,9 +159,9 @@ final class HeldQueue: QueueServer {
 
     private func access<Value: Sendable>(
         _ body: (inout State) -> Value
-    ) throws(QueueFailure) -> Value {
-        let result = state.withLock { state -> Result<Value, QueueFailure> in
-            do throws(QueueFailure) {
+    ) throws(SpoolFailure) -> Value {
+        let result = state.withLock { state -> Result<Value, SpoolFailure> in
+            do throws(SpoolFailure) {
                 let failsAfter = try begin(&state)
                 let value = body(&state)
                 return failsAfter ? .failure(.unreachable) : .success(value)

@@ -231,10 +231,10 @@ struct MySQLQueueFixture: QueueFixture {
         let queue = fixture.server
         let facts = try await queue.open()
         try fixture.disturb()
-        await #expect(throws: QueueFailure.unreachable) {
+        await #expect(throws: SpoolFailure.unreachable) {
             try await queue.lastID(of: .requests)
         }
-        await #expect(throws: QueueFailure.unreachable) {
+        await #expect(throws: SpoolFailure.unreachable) {
             try await queue.change(.requests, rows: [1]) { _ in ([], ()) }
         }
         #expect(try await queue.open() == facts)
@@ -246,9 +246,9 @@ struct MySQLQueueFixture: QueueFixture {
         let fixture = try Self.kinds[kind]()
         _ = try await fixture.server.open()
         _ = try fixture.sql("ALTER TABLE {credentials} DROP COLUMN raw_nonce")
-        await #expect(throws: QueueFailure.wrongSchema) { try await fixture.server.open() }
+        await #expect(throws: SpoolFailure.wrongSchema) { try await fixture.server.open() }
         _ = try fixture.sql("DROP TABLE {credentials}")
-        await #expect(throws: QueueFailure.wrongSchema) { try await fixture.server.open() }
+        await #expect(throws: SpoolFailure.wrongSchema) { try await fixture.server.open() }
     }
 
     @Test("the role of the service can change nothing but the queue", arguments: 0..<2)
@@ -263,7 +263,7 @@ struct MySQLQueueFixture: QueueFixture {
             _ = try fixture.sql("REVOKE UPDATE (state, user_id) ON \(table) FROM \(role)")
         }
         let last = try #require(try await fixture.server.lastID(of: .requests))
-        await #expect(throws: QueueFailure.denied) {
+        await #expect(throws: SpoolFailure.denied) {
             try await fixture.server.change(.requests, rows: [last]) { rows in
                 (
                     rows.map {
