@@ -54,27 +54,21 @@ extension StateDatabase {
     }
 
     /// Reads the index of open requests twice.
-    ///
-    /// Without GROUP BY, for which SQLite sorts a copy of all rows in memory: 80 bytes for each
-    /// open request. DISTINCT keeps one row of each kind.
     package func requestCounts() async throws -> RequestCounts {
         try await read { database in
             var counts = RequestCounts()
-            let kinds = try database.all(OpenKind.allSQL) { try OpenKind($0) }
-            let (sums, oldest) = try OpenKind.count(kinds, database)
-            for (kind, count) in zip(kinds, sums) {
-                counts.byState[kind.state, default: 0] += count
-                if let reason = kind.parkReason {
-                    counts.byParkReason[reason, default: 0] += count
+            for group in try OpenKind.groups([], database) {
+                counts.byState[group.state, default: 0] += group.counts[0]
+                if let reason = group.reason {
+                    counts.byParkReason[reason, default: 0] += group.counts[0]
+                }
+                if let id = group.oldest, counts.oldestID.map({ id < $0 }) ?? true {
+                    (counts.oldestID, counts.oldestAcceptedAt) = (id, group.oldestAt)
                 }
             }
             try database.each("SELECT completed, cancelled FROM totals") { row in
                 counts.byState[.completed] = row.int("completed")
                 counts.byState[.cancelled] = row.int("cancelled")
-            }
-            counts.oldestID = oldest
-            counts.oldestAcceptedAt = try oldest.flatMap { id in
-                try database.time("SELECT accepted_at FROM requests WHERE id = ?", [.id(id)])
             }
             try database.each(Self.blockedSQL) { row in
                 let (target, words) = (row.target("target"), row.text("obstacle"))
