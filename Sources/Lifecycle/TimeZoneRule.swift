@@ -41,7 +41,7 @@ struct TimeZoneRule: Sendable {
     func offset(at seconds: Int64) -> Int64 {
         guard let summer else { return standard }
         let time = WallTime(unixMilliseconds: (seconds + standard) * 1000)
-        let year = WallTime.civil(fromDays: time.unixSeconds.flooredDays).0
+        let year = WallTime.civil(fromDays: WallTime.floorDivide(time.unixSeconds, 86_400)).0
         let begin = summer.begin.seconds(in: year) - standard
         let end = summer.end.seconds(in: year) - summer.offset
         let isSummer =
@@ -76,10 +76,6 @@ extension TimeZoneRule.Turn {
             return found < end ? found : found - 7
         }
     }
-}
-
-extension Int64 {
-    fileprivate var flooredDays: Int64 { WallTime.floorDivide(self, 86_400) }
 }
 
 extension TimeZoneRule {

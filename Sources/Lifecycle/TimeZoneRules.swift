@@ -13,18 +13,13 @@ package struct TimeZoneRules: Sendable {
 
     private init() {}
 
-    /// Reads the bytes of a file; `nil` for bytes of another form.
+    /// Reads the bytes of a file of version 2 or later; `nil` for bytes of another form.
     package init?(file bytes: [UInt8]) {
         var reader = TimeZoneReader(bytes)
-        guard bytes.count <= Self.byteCountMax, var block = reader.header() else { return nil }
-        if block.version >= UInt8(ascii: "2") {
-            guard reader.skip(block.byteCount(ofTime: 4)), let second = reader.header() else {
-                return nil
-            }
-            block = second
-        }
-        let width = block.version >= UInt8(ascii: "2") ? 8 : 4
-        guard let times = reader.numbers(block.timeCount, width: width),
+        // The first block has times of 32 bits.
+        guard bytes.count <= Self.byteCountMax, let short = reader.header(),
+            reader.skip(short.byteCount(ofTime: 4)), let block = reader.header(),
+            let times = reader.numbers(block.timeCount, width: 8),
             let indexes = reader.numbers(block.timeCount, width: 1),
             let offsets = reader.offsets(block.typeCount), let initial = offsets.first
         else { return nil }
@@ -35,7 +30,6 @@ package struct TimeZoneRules: Sendable {
             }
             changes.append((time, offsets[Int(index)]))
         }
-        guard width == 8 else { return }
         guard reader.skip(block.restByteCount(ofTime: 8)), let footer = reader.line() else {
             return nil
         }
@@ -49,36 +43,38 @@ package struct TimeZoneRules: Sendable {
         let seconds = time.unixSeconds
         guard let last = changes.last else { return rule?.offset(at: seconds) ?? first }
         if seconds >= last.at { return rule?.offset(at: seconds) ?? last.offset }
-        var range = 0..<changes.count
-        while !range.isEmpty {
-            let middle = (range.lowerBound + range.upperBound) / 2
-            range =
-                changes[middle].at <= seconds
-                ? middle + 1..<range.upperBound : range.lowerBound..<middle
-        }
-        return range.lowerBound == 0 ? first : changes[range.lowerBound - 1].offset
+        let next = changes.indices.partitionPoint { changes[$0].at > seconds }
+        return next == 0 ? first : changes[next - 1].offset
     }
 
     /// The first instant of a day, given as days since 1970-01-01.
     func start(ofDay day: Int64) -> WallTime {
         let midnight = day * 86_400
         // No offset reaches a day and a half.
-        var range = midnight - 129_600..<midnight + 129_600
-        while !range.isEmpty {
-            // Not half of the sum: that rounds up where it is negative, and never ends.
-            let middle = range.lowerBound + (range.upperBound - range.lowerBound) / 2
-            let time = WallTime(unixMilliseconds: middle * 1000)
-            range =
-                middle + offset(at: time) < midnight
-                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        let first = (midnight - 129_600..<midnight + 129_600).partitionPoint { seconds in
+            seconds + offset(at: WallTime(unixMilliseconds: seconds * 1000)) >= midnight
         }
-        return WallTime(unixMilliseconds: range.lowerBound * 1000)
+        return WallTime(unixMilliseconds: first * 1000)
     }
 
     /// Such as `2026-11-23 09:41`.
     package func text(_ time: WallTime) -> String {
         let local = time + .seconds(offset(at: time))
         return String(local.rfc3339.prefix(16)).replacing("T", with: " ")
+    }
+}
+
+extension Range where Bound: FixedWidthInteger {
+    /// The first value for which the condition holds, which then holds for the rest; the end
+    /// without one.
+    package func partitionPoint(_ condition: (Bound) -> Bool) -> Bound {
+        var range = self
+        while !range.isEmpty {
+            // Not half of the sum: that rounds up where it is negative, and never ends.
+            let middle = range.lowerBound + (range.upperBound - range.lowerBound) / 2
+            range = condition(middle) ? range.lowerBound..<middle : middle + 1..<range.upperBound
+        }
+        return range.lowerBound
     }
 }
 
@@ -90,7 +86,6 @@ extension WallTime {
 /// Reads the parts of a file in order; `nil` at its end.
 private struct TimeZoneReader {
     struct Block {
-        let version: UInt8
         let timeCount: Int
         let typeCount: Int
         let leapCount: Int
@@ -129,11 +124,10 @@ private struct TimeZoneReader {
     }
 
     mutating func header() -> Block? {
-        guard rest.starts(with: Array("TZif".utf8)), skip(4), let version = rest.first, skip(16),
+        guard rest.starts(with: Array("TZif".utf8)), skip(20),
             let counts = numbers(6, width: 4), counts.allSatisfy({ (0...65_536).contains($0) })
         else { return nil }
         return Block(
-            version: version,
             timeCount: Int(counts[3]),
             typeCount: Int(counts[4]),
             leapCount: Int(counts[2]),

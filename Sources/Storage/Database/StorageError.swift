@@ -122,12 +122,5 @@ extension StorageError.Kind {
     }
 
     /// Whether the connection can no longer be trusted.
-    var isFatal: Bool {
-        switch self {
-        case .commitFailed, .corrupt: true
-        case .inUse, .unopenable, .otherSchema, .malformed, .diskFull, .overloaded, .closed, .busy,
-            .unreachable, .lostPartition, .guardClosed, .credentialUnseen, .constraint, .sqlite:
-            false
-        }
-    }
+    var isFatal: Bool { self == .commitFailed || self == .corrupt }
 }

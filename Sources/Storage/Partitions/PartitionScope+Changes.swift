@@ -11,30 +11,6 @@ struct CommitTerms: Sendable {
     let purgesPerHourMax: Int?
     let now: (@Sendable () -> WallTime)?
 
-    private init(
-        claims: [PartitionClaim],
-        scope: PartitionScope,
-        purgesPerHourMax: Int?,
-        now: (@Sendable () -> WallTime)?
-    ) {
-        (self.claims, self.scope) = (claims, scope)
-        (self.purgesPerHourMax, self.now) = (purgesPerHourMax, now)
-    }
-
-    /// Those of one host among several.
-    init(
-        under claims: [PartitionClaim],
-        purgesPerHourMax: Int,
-        now: @escaping @Sendable () -> WallTime
-    ) {
-        self.init(
-            claims: claims,
-            scope: PartitionScope(claims),
-            purgesPerHourMax: purgesPerHourMax,
-            now: now
-        )
-    }
-
     /// - Throws: ``StorageError`` of kind `guardClosed`.
     func admit(_ changes: [StateChange], _ database: any StateConnection) throws {
         guard let purgesPerHourMax, let now else { return }

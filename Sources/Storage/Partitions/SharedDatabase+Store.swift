@@ -77,7 +77,8 @@ extension SharedDatabase: PartitionedStore {
     ) async -> CommitOutcome {
         guard !changes.isEmpty else { return .committed([]) }
         let terms = CommitTerms(
-            under: claims,
+            claims: claims,
+            scope: PartitionScope(claims),
             purgesPerHourMax: memory.withLock { $0.purgesPerHourMax },
             now: state.now
         )

@@ -12,7 +12,7 @@ package struct CompletedCounts: Sendable {
 
     /// How many took no longer.
     package func count(upTo bound: Duration) -> Int {
-        durations.partitionPoint { $0 > bound }
+        durations.indices.partitionPoint { durations[$0] > bound }
     }
 
     /// The smallest of them that at least this share of all does not exceed (nearest rank); `nil`
@@ -31,18 +31,4 @@ package struct PurgeGroup: Sendable {
     /// ``StateDatabase/scopeDocument(_:)``; `nil` if none was recorded.
     package let scope: Int?
     package let requestCount: Int
-}
-
-extension [Duration] {
-    /// The first place where the condition holds, which then holds for the rest.
-    fileprivate func partitionPoint(_ condition: (Duration) -> Bool) -> Int {
-        var range = 0..<count
-        while !range.isEmpty {
-            let middle = (range.lowerBound + range.upperBound) / 2
-            range =
-                condition(self[middle])
-                ? range.lowerBound..<middle : middle + 1..<range.upperBound
-        }
-        return range.lowerBound
-    }
 }

@@ -3,14 +3,7 @@ package import Lifecycle
 
 extension StorageError: StoreFailure {
     /// Nothing was committed, and the cause may end by itself.
-    package var isRetryable: Bool {
-        switch kind {
-        case .diskFull, .overloaded, .busy, .unreachable: true
-        case .inUse, .unopenable, .otherSchema, .corrupt, .malformed, .commitFailed, .closed,
-            .lostPartition, .guardClosed, .credentialUnseen, .constraint, .sqlite:
-            false
-        }
-    }
+    package var isRetryable: Bool { kind.provesNoCommit || kind == .overloaded }
 }
 
 /// What a restart finds in the state.
