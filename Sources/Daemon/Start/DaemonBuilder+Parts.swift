@@ -189,22 +189,18 @@ extension DaemonBuilder.Base {
         return services
     }
 
-    private var mirrorSource: any SpoolMirrorSource {
-        if let host = opened.host { return SharedMirrorSource(state, .host(host)) }
-        let queues = configuration.queues.map(\.name)
-        return queues.isEmpty ? state : SharedMirrorSource(state, .allBut(queues: queues))
-    }
-
     /// Whatever is in the spool's place stops nothing else.
     func makeSpool(_ intake: IntakeService) -> SpoolService {
         let place = SpoolPlace(stateDirectory: directories.state)
         let reporter = SpoolReporter(logger: logger)
+        let queues = configuration.queues.map(\.name)
+        let rest: MirrorShare = queues.isEmpty ? .all : .allBut(queues: queues)
         let spool = SpoolService(
             path: place.path,
             host: opened.host,
             ports: SpoolService.Ports(
                 intake: intake,
-                source: mirrorSource,
+                source: SharedMirrorSource(state, opened.host.map { .host($0) } ?? rest),
                 hasher: hasher,
                 clock: .system(),
                 report: { reporter.report($0) }

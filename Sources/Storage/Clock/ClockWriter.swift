@@ -21,7 +21,17 @@ struct ClockWriter {
             """,
             [from, to, by]
         )
-        if step.by > .zero { try moveWaits(from, to, by) }
+        if step.by > .zero {
+            // A wait for a sign-in that began by a clock that was behind lasts as long.
+            try database.run(
+                """
+                UPDATE revocations SET waiting_since = waiting_since + ?3
+                WHERE waiting_since BETWEEN ?1 AND ?2 AND request_id IN
+                  (SELECT id FROM requests WHERE ended_at IS NULL\(scope.term()))
+                """,
+                [from, to, by]
+            )
+        }
         try database.run(
             """
             UPDATE requests SET not_before = not_before + ?3, deadline_at = deadline_at + ?3,
@@ -106,18 +116,6 @@ struct ClockWriter {
                 [from, to, by]
             )
         }
-    }
-
-    /// A wait for a sign-in that began by a clock that was behind lasts as long all the same.
-    private func moveWaits(_ from: SQLValue, _ to: SQLValue, _ by: SQLValue) throws {
-        try database.run(
-            """
-            UPDATE revocations SET waiting_since = waiting_since + ?3
-            WHERE waiting_since BETWEEN ?1 AND ?2
-              AND request_id IN (SELECT id FROM requests WHERE ended_at IS NULL\(scope.term()))
-            """,
-            [from, to, by]
-        )
     }
 
     /// Of a table of the vault.

@@ -31,8 +31,10 @@ extension StateDatabase {
         try await all(Self.vaultKeyIDQuery) { $0.text() }
     }
 
+    private static let sealedTables = ["users", "rechecks", "found_keys", "addresses"]
+
     static let vaultKeyIDQuery =
-        ["users", "rechecks", "found_keys", "addresses"].map { table in
+        sealedTables.map { table in
             """
             SELECT id FROM (WITH RECURSIVE keys (id) AS (
               SELECT min(key_id) FROM \(table)
@@ -47,14 +49,12 @@ extension StateDatabase {
     /// How many rows need each vault key; reads the indexes to the end.
     package func vaultKeyUse() async throws -> [String: Int] {
         try await read { database in
-            let rows = try database.all(
-                """
-                SELECT key_id, count(*) AS count FROM users GROUP BY key_id
-                UNION ALL SELECT key_id, count(*) FROM rechecks GROUP BY key_id
-                UNION ALL SELECT key_id, count(*) FROM found_keys GROUP BY key_id
-                UNION ALL SELECT key_id, count(*) FROM addresses GROUP BY key_id
-                """
-            ) { ($0.text("key_id"), $0.int("count")) }
+            let counts = Self.sealedTables.map {
+                "SELECT key_id, count(*) AS count FROM \($0) GROUP BY key_id"
+            }
+            let rows = try database.all(counts.joined(separator: " UNION ALL ")) {
+                ($0.text("key_id"), $0.int("count"))
+            }
             return Dictionary(rows, uniquingKeysWith: +)
         }
     }

@@ -69,19 +69,9 @@ struct RowSum: Equatable {
     mutating func add(_ row: [SQLValue]) {
         var bytes: [UInt8] = []
         for value in row {
-            switch value {
-            case .null: bytes.append(0)
-            case .int(let number):
-                bytes.append(1)
-                Self.append(UInt64(bitPattern: number), to: &bytes)
-            case .text(let text): Self.append(2, Array(text.utf8), to: &bytes)
-            case .blob(let blob): Self.append(3, blob, to: &bytes)
-            case .id(let id):
-                var content: [UInt8] = []
-                Self.append(id.high, to: &content)
-                Self.append(id.low, to: &content)
-                Self.append(3, content, to: &bytes)
-            }
+            let (kind, content) = Self.parts(of: value)
+            // Lengths keep neighbours apart.
+            bytes += Array("\(kind) \(content.count) ".utf8) + content
         }
         let hash = MerkleHash.leaf(bytes)
         for part in 0..<4 {
@@ -91,15 +81,13 @@ struct RowSum: Equatable {
         count += 1
     }
 
-    private static func append(_ kind: UInt8, _ content: [UInt8], to bytes: inout [UInt8]) {
-        bytes.append(kind)
-        append(UInt64(content.count), to: &bytes)
-        bytes += content
-    }
-
-    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+    private static func parts(of value: SQLValue) -> (kind: String, content: [UInt8]) {
+        switch value {
+        case .null: ("null", [])
+        case .int(let number): ("int", Array("\(number)".utf8))
+        case .text(let text): ("text", Array(text.utf8))
+        case .blob(let blob): ("blob", blob)
+        case .id(let id): ("id", Array(id.description.utf8))
         }
     }
 }

@@ -27,14 +27,9 @@ struct KeyTombstoneWriter {
 
     /// Returns `false` for a known one.
     func insert(_ hash: [UInt8], of request: RequestID, at time: WallTime) throws -> Bool {
-        try database.run(
-            """
-            INSERT INTO tombstones (\(TombstoneColumn.names()))
-            SELECT ?1, 0, ?2, ?3, 1 WHERE NOT EXISTS (SELECT 1 FROM tombstones
-              INDEXED BY tombstones_keys WHERE request_id = ?3 AND user_hash = ?1 AND is_key = 1)
-            """,
-            [.blob(hash), .time(time), .id(request)]
-        ) > 0
+        guard try !Self.isKnown(hash, of: request, database) else { return false }
+        try Tombstone(hash: hash, erasedAt: time, request: request, isKey: true).insert(database)
+        return true
     }
 
     static func isKnown(

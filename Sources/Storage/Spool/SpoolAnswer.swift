@@ -14,12 +14,6 @@ enum SpoolAnswer<Value: Sendable>: Sendable {
     case failure(SpoolFailure)
 }
 
-/// Ends an access from inside its transaction.
-enum SpoolStop: Error {
-    case moved
-    case failure(SpoolFailure)
-}
-
 extension SpoolAnswer {
     func map<Other>(_ body: (Value) -> Other) -> SpoolAnswer<Other> {
         switch self {
@@ -38,8 +32,7 @@ extension SpoolAnswer {
             return
         }
         switch error {
-        case SpoolStop.moved: self = .moved
-        case SpoolStop.failure(let failure): self = .failure(failure)
+        case let failure as SpoolFailure: self = .failure(failure)
         case let error as DatabaseError: self.init(error, path: path)
         default: self = .failure(.corrupt)
         }

@@ -100,14 +100,18 @@ final class SpoolDatabase: Sendable {
             }
             return .done(())
         } catch {
-            let refusal = SpoolConnection.refusal(of: path, since: refusals)
-            noteWAL(refusal)
-            return SpoolAnswer(error, path: path, refusal: refusal)
+            return answer(error, path, since: refusals)
         }
     }
 
-    private func noteWAL(_ refusal: SpoolFailure?) {
+    private func answer<Value>(
+        _ error: any Error,
+        _ path: String,
+        since refusals: UInt64
+    ) -> SpoolAnswer<Value> {
+        let refusal = SpoolConnection.refusal(of: path, since: refusals)
         if refusal == .inWAL { state.withLock { $0.isInWAL = true } }
+        return SpoolAnswer(error, path: path, refusal: refusal)
     }
 
     /// Closes the connection; a later ``open()`` reads from the first row on.
@@ -164,16 +168,13 @@ final class SpoolDatabase: Sendable {
                     do {
                         // It is open here whatever its mode has become, and for nobody else.
                         guard unsafe access(path, R_OK) == 0 || errno != EACCES else {
-                            throw SpoolStop.failure(.unopenable)
+                            throw SpoolFailure.unopenable
                         }
                         var value = try Self.run(database, commitWait, body)
                         committed(&value)
                         continuation.resume(returning: .done(value))
                     } catch {
-                        let refusal = SpoolConnection.refusal(of: path, since: refusals)
-                        noteWAL(refusal)
-                        let answer = SpoolAnswer<Value>(error, path: path, refusal: refusal)
-                        continuation.resume(returning: answer)
+                        continuation.resume(returning: answer(error, path, since: refusals))
                     }
                 }
                 return true
@@ -191,7 +192,9 @@ final class SpoolDatabase: Sendable {
         let connection = unsafe database.sqliteConnection
         unsafe csqliteguard_deadline_begin(connection, SpoolLimits.deadline.milliseconds)
         defer { unsafe csqliteguard_deadline_end(connection) }
-        guard unsafe csqliteguard_has_moved(connection) != 1 else { throw SpoolStop.moved }
+        guard unsafe csqliteguard_has_moved(connection) != 1 else {
+            throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED)
+        }
         // SQLite keeps pages while the file's change counter stays the same. A header that was
         // overwritten past SQLite would be good for us, and for no application.
         unsafe csqliteguard_forget_pages(connection)

@@ -44,17 +44,6 @@ struct SpoolImports {
         )
     }
 
-    /// The same row id was imported with another content.
-    func hasOther(_ row: SpoolRow) throws -> Bool {
-        try database.has(
-            """
-            SELECT 1 FROM imports
-            WHERE spool_id = ? AND source = ? AND row_id = ? AND fingerprint <> ? LIMIT 1
-            """,
-            [.text(row.spoolID), .text(source.rawValue), .int(row.rowID), .blob(row.fingerprint)]
-        )
-    }
-
     /// Earlier contents of the same row are gone from the file: nothing is mirrored to them.
     func add(_ row: SpoolRow, _ outcome: Outcome, known: Known, at now: WallTime) throws {
         if known.hasOther {

@@ -22,8 +22,8 @@ struct SpoolProbe: Hashable, Sendable {
     init(_ database: Database, known: SpoolProbe?, host: String?) throws {
         schemaCookie = try database.int("PRAGMA schema_version")
         let version = try database.int("PRAGMA user_version")
-        guard version <= SpoolSchema.version else { throw SpoolStop.failure(.newerVersion) }
-        guard version == SpoolSchema.version else { throw SpoolStop.failure(.wrongSchema) }
+        guard version <= SpoolSchema.version else { throw SpoolFailure.newerVersion }
+        guard version == SpoolSchema.version else { throw SpoolFailure.wrongSchema }
         if let known, known.schemaCookie == schemaCookie {
             foreignCount = known.foreignCount
         } else {
@@ -34,7 +34,7 @@ struct SpoolProbe: Hashable, Sendable {
             (1...SpoolLimits.nameByteCountMax).contains(id.utf8.count),
             // An id with a colon is one of a queue's.
             SpoolSource(spoolID: id) == .file
-        else { throw SpoolStop.failure(.wrongSchema) }
+        else { throw SpoolFailure.wrongSchema }
         spoolID = host.map { SpoolSource.spoolID(host: $0, id: id) } ?? id
         var sequences: [SpoolTable: Int] = [:]
         try database.each("SELECT name, seq FROM sqlite_sequence") { row in

@@ -57,7 +57,7 @@ enum SpoolSchema {
     /// Whitespace, comments and letter case do not count, so a file made by another program from
     /// the documented text passes.
     ///
-    /// - Throws: ``SpoolStop`` with `wrongSchema`, or `DatabaseError`.
+    /// - Throws: `SpoolFailure.wrongSchema`, or `DatabaseError`.
     static func check(_ database: Database) throws -> Int {
         let expected = [
             "spool_meta": normalized(meta), "requests": normalized(requests),
@@ -69,14 +69,14 @@ enum SpoolSchema {
             let (type, name) = (row.text("type"), row.text("name"))
             if type == "table", let text = expected[name] {
                 guard normalized(row.text("sql")) == text else {
-                    throw SpoolStop.failure(.wrongSchema)
+                    throw SpoolFailure.wrongSchema
                 }
                 found.insert(name)
             } else if !name.hasPrefix("sqlite_") {
                 foreignCount += 1
             }
         }
-        guard found.count == expected.count else { throw SpoolStop.failure(.wrongSchema) }
+        guard found.count == expected.count else { throw SpoolFailure.wrongSchema }
         return foreignCount
     }
 

@@ -19,15 +19,14 @@ package struct MirrorRow: Hashable, Sendable {
     package let fingerprint: [UInt8]
 }
 
-extension StateDatabase: SpoolMirrorSource {
+extension StateDatabase {
     /// Ended requests go first, then open ones, each from the oldest: a backlog shows its results.
     ///
     /// All rows of one request come together. A row of a spool that is gone comes too.
-    package func spoolMirrorRows(limit: Int) async throws -> [MirrorRow] {
-        try await spoolMirrorRows(limit: limit, of: .all)
-    }
-
-    func spoolMirrorRows(limit: Int, of share: MirrorShare) async throws -> [MirrorRow] {
+    package func spoolMirrorRows(
+        limit: Int,
+        of share: MirrorShare = .all
+    ) async throws -> [MirrorRow] {
         try await read { try Self.mirrorRows(limit: limit, MirrorSQL(share), $0) }
     }
 
@@ -97,11 +96,10 @@ extension StateDatabase: SpoolMirrorSource {
     }
 
     /// A row that changed since comes again.
-    package func confirmMirrored(_ rows: [MirrorRow]) async throws {
-        try await confirmMirrored(rows, of: .all)
-    }
-
-    func confirmMirrored(_ rows: [MirrorRow], of share: MirrorShare) async throws {
+    package func confirmMirrored(
+        _ rows: [MirrorRow],
+        of share: MirrorShare = .all
+    ) async throws {
         guard !rows.isEmpty else { return }
         let sql = MirrorSQL(share)
         try await writer.perform { database in
@@ -174,8 +172,8 @@ extension StateDatabase: SpoolMirrorSource {
         try await read { database in
             let first = SpoolImports(database: database, source: .requests)
             let second = SpoolImports(database: database, source: .credentials)
-            return try requests.count { try first.hasOther($0) }
-                + credentials.count { try second.hasOther($0) }
+            return try requests.count { try first.known(of: $0).hasOther }
+                + credentials.count { try second.known(of: $0).hasOther }
         }
     }
 }

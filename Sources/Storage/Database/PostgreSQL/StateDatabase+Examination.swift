@@ -30,6 +30,9 @@ extension StateDatabase {
         _ schema: String
     ) throws -> [StateCaution] {
         var cautions: [StateCaution] = []
+        func warn(_ reason: String, remedy: String) {
+            cautions.append(StateCaution(reason: reason, remedy: remedy))
+        }
         let foreign = try connection.int(
             """
             SELECT count(*) FROM pg_class
@@ -39,31 +42,25 @@ extension StateDatabase {
             [.text(schema)]
         )
         if foreign > 0 {
-            cautions.append(
-                StateCaution(
-                    reason: "the role does not own \(foreign) tables of the state, and only an"
-                        + " owner may vacuum what was erased",
-                    remedy: "run: ALTER TABLE ... OWNER TO the role"
-                )
+            warn(
+                "the role does not own \(foreign) tables of the state, and only an owner may vacuum"
+                    + " what was erased",
+                remedy: "run: ALTER TABLE ... OWNER TO the role"
             )
         }
         for name in ["fsync", "full_page_writes"] where try setting(name, connection) == "off" {
-            cautions.append(
-                StateCaution(
-                    reason: "the server runs with \(name) = off: a power cut can lose or damage"
-                        + " what was acknowledged",
-                    remedy: "set \(name) = on"
-                )
+            warn(
+                "the server runs with \(name) = off: a power cut can lose or damage what was"
+                    + " acknowledged",
+                remedy: "set \(name) = on"
             )
         }
         let standbys = try connection.int("SELECT count(*) FROM pg_stat_replication")
         if standbys > 0, try setting("synchronous_standby_names", connection) == "" {
-            cautions.append(
-                StateCaution(
-                    reason: "no standby is synchronous: a failover can lose the last commits,"
-                        + " and the service then purges nothing until an operator accepts that",
-                    remedy: "set synchronous_standby_names"
-                )
+            warn(
+                "no standby is synchronous: a failover can lose the last commits, and the service"
+                    + " then purges nothing until an operator accepts that",
+                remedy: "set synchronous_standby_names"
             )
         }
         return cautions
