@@ -38,17 +38,12 @@ package struct ProviderTraits: Hashable, Sendable {
         isUserActionConfigured: Bool = false
     ) {
         self.canCheckRefreshToken = canCheckRefreshToken
-        self.canCheckAccessToken = canCheckAccessToken
-        self.refreshInterval = refreshInterval
-        self.livenessLifetime = livenessLifetime
-        self.revokesWholeGrant = revokesWholeGrant
+        (self.canCheckAccessToken, self.refreshInterval) = (canCheckAccessToken, refreshInterval)
+        (self.livenessLifetime, self.revokesWholeGrant) = (livenessLifetime, revokesWholeGrant)
         self.refusesUnknownTokens = refusesUnknownTokens
-        self.hasNoRevocationAPI = hasNoRevocationAPI
-        self.usesIDTokens = usesIDTokens
-        self.rotatesRefreshTokens = rotatesRefreshTokens
-        self.tokenClock = tokenClock
-        self.userActionURL = userActionURL
-        self.userActionText = userActionText
+        (self.hasNoRevocationAPI, self.usesIDTokens) = (hasNoRevocationAPI, usesIDTokens)
+        (self.rotatesRefreshTokens, self.tokenClock) = (rotatesRefreshTokens, tokenClock)
+        (self.userActionURL, self.userActionText) = (userActionURL, userActionText)
         self.isUserActionConfigured = isUserActionConfigured
     }
 }

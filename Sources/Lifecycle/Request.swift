@@ -57,9 +57,7 @@ package struct Request: Hashable, Sendable {
     ) {
         (self.id, self.kind) = (id, kind)
         self.createdAt = min(createdAt, acceptedAt)
-        self.acceptedAt = acceptedAt
-        self.notBefore = notBefore
-        self.deadlineAt = deadlineAt
+        (self.acceptedAt, self.notBefore, self.deadlineAt) = (acceptedAt, notBefore, deadlineAt)
         self.providerFilter = providerFilter
         phase = .open(.accepted)
         lookup = kind == .deleteAccount ? directory.map(LookupWork.init) : nil

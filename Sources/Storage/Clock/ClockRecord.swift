@@ -34,10 +34,7 @@ package struct ClockRecord: Hashable, Sendable {
         floor: WallTime,
         reading: AnchoredClock.Anchor
     ) {
-        self.bootID = bootID
-        self.epoch = epoch
-        self.floor = floor
-        self.reading = reading
+        (self.bootID, self.epoch, self.floor, self.reading) = (bootID, epoch, floor, reading)
     }
 
     /// Reads ``text``; `nil` for anything else.

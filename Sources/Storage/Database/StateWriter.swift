@@ -55,9 +55,7 @@ package final class StateWriter: Sendable {
         appender: LedgerAppender = LedgerAppender(first: 0),
         willCommit: @escaping @Sendable () throws -> Void = {}
     ) {
-        self.backend = backend
-        self.appender = appender
-        self.willCommit = willCommit
+        (self.backend, self.appender, self.willCommit) = (backend, appender, willCommit)
         place = backend.place
     }
 
@@ -373,4 +371,12 @@ extension StateWriter {
             breakOff(known)
         }
     }
+}
+
+/// What must hold for every write of a task that names no leases of its own.
+///
+/// Work that one host does for all runs under its claim, so that a host that stood still meanwhile
+/// writes nothing: each write then throws ``StorageError`` of kind `lostPartition`.
+package enum WriteTerms {
+    @TaskLocal package static var claims: [PartitionClaim] = []
 }

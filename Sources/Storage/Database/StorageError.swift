@@ -57,10 +57,7 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
     package var unseenBy: [RequestID] = []
 
     package init(_ kind: Kind, _ action: String, at place: String, cause: String? = nil) {
-        self.kind = kind
-        self.action = action
-        self.place = place
-        self.cause = cause
+        (self.kind, self.action, self.place, self.cause) = (kind, action, place, cause)
     }
 
     /// Of a system call (errno(3)).

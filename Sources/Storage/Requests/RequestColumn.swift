@@ -1,3 +1,4 @@
+import Encoding
 import Engine
 import Lifecycle
 
@@ -123,6 +124,51 @@ extension Phase {
         case .open(let stage), .parked(let stage, _, _): stage.rawValue
         case .completed: "completed"
         case .cancelled: "cancelled"
+        }
+    }
+}
+
+extension Set<ProviderName> {
+    var columnText: String { ColumnText.encode(sorted().map { .string($0.rawValue) }) }
+
+    init(columnText: String) throws {
+        self.init(try ColumnText(columnText, "providers").texts().map { ProviderName($0) })
+    }
+}
+
+extension LookupWork {
+    var columnText: String {
+        ColumnText.encode([
+            .string(directory.rawValue), .bool(isDone), .int(attempts), .int(failures),
+            .time(retryAt), .text(lastFailure), .int(outages),
+        ])
+    }
+
+    init(columnText: String) throws {
+        let values = try ColumnText(columnText, "lookup")
+        self.init(directory: ProviderName(try values.text(0)))
+        isDone = try values.bool(1)
+        attempts = try values.int(2)
+        failures = try values.int(3)
+        retryAt = try values.optional(4, values.time)
+        lastFailure = try values.optional(5, values.text)
+        outages = try values.int(6)
+    }
+}
+
+/// A plan and its approval as JSON: names of the configuration and counts, never personal data.
+enum ApprovalText {
+    /// - Throws: `EncodingError`, never for a value of ours.
+    static func encode(_ approval: Approval) throws -> String {
+        try TypedJSON.text(approval)
+    }
+
+    static func decode(_ text: String?) throws -> Approval? {
+        guard let text else { return nil }
+        do {
+            return try TypedJSON.value(Approval.self, from: text.utf8)
+        } catch {
+            throw StorageError.malformed("approval")
         }
     }
 }

@@ -65,10 +65,7 @@ private struct Intake {
         newID: @escaping @Sendable () -> RequestID
     ) {
         database = requests.database
-        self.requests = requests
-        self.policy = policy
-        self.now = now
-        self.newID = newID
+        (self.requests, self.policy, self.now, self.newID) = (requests, policy, now, newID)
     }
 
     mutating func take(_ submission: Submission) throws -> SubmissionOutcome {

@@ -71,9 +71,7 @@ final class SpoolDatabase: Sendable {
 
     init(path: String, host: String? = nil, hasher: any KeyedHasher, clock: SpoolClock) {
         givenPath = path
-        self.host = host
-        self.hasher = hasher
-        self.clock = clock
+        (self.host, self.hasher, self.clock) = (host, hasher, clock)
     }
 
     var isOpen: Bool { state.withLock { $0.queue != nil } }

@@ -42,9 +42,7 @@ struct SpoolRawRow: Sendable {
     let cells: [SpoolCell]
 
     init(table: SpoolTable, id: Int64, cells: [SpoolCell]) {
-        self.table = table
-        self.id = id
-        self.cells = cells
+        (self.table, self.id, self.cells) = (table, id, cells)
     }
 
     init(_ row: SQLRow, of table: SpoolTable) {

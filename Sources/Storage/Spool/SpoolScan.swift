@@ -36,10 +36,7 @@ struct SpoolScan {
         end: Duration,
         uptime: @escaping @Sendable () -> Duration
     ) {
-        self.database = database
-        self.cursor = cursor
-        self.end = end
-        self.uptime = uptime
+        (self.database, self.cursor, self.end, self.uptime) = (database, cursor, end, uptime)
     }
 
     /// Up to `limit` submitted rows, and whether there are no further ones in the table.

@@ -30,10 +30,7 @@ package final class SpoolService: Sendable {
             clock: SpoolClock,
             report: @escaping @Sendable (SpoolHealthChange) -> Void
         ) {
-            self.intake = intake
-            self.source = source
-            self.hasher = hasher
-            self.clock = clock
+            (self.intake, self.source, self.hasher, self.clock) = (intake, source, hasher, clock)
             self.report = report
         }
     }
@@ -129,9 +126,7 @@ package final class SpoolService: Sendable {
                 wakeInterval: wakeInterval
             ),
             ports: ports,
-            sweepInterval: sweepInterval,
-            lockedAfter: SpoolLimits.lockedAfter,
-            make: nil
+            sweepInterval: sweepInterval
         )
     }
 
@@ -139,12 +134,10 @@ package final class SpoolService: Sendable {
         database: any SpoolAccess,
         ports: Ports,
         sweepInterval: Duration,
-        lockedAfter: Duration,
-        make: (@Sendable () throws(StorageError) -> Void)?
+        lockedAfter: Duration = SpoolLimits.lockedAfter,
+        make: (@Sendable () throws(StorageError) -> Void)? = nil
     ) {
-        self.database = database
-        self.ports = ports
-        self.sweepInterval = sweepInterval
+        (self.database, self.ports, self.sweepInterval) = (database, ports, sweepInterval)
         self.lockedAfter = lockedAfter
         self.make = make
         monitor = SpoolMonitor(report: ports.report)

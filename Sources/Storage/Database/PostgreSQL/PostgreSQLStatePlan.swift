@@ -32,13 +32,8 @@ package struct PostgreSQLStatePlan: Sendable {
         session: TimeOrderedID,
         uptime: @escaping @Sendable () -> Duration
     ) {
-        self.conninfo = conninfo
-        self.tls = tls
-        self.caFile = caFile
-        self.schema = schema
-        self.host = host
-        self.session = session
-        self.uptime = uptime
+        (self.conninfo, self.tls, self.caFile, self.schema) = (conninfo, tls, caFile, schema)
+        (self.host, self.session, self.uptime) = (host, session, uptime)
     }
 }
 
