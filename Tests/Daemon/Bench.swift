@@ -217,20 +217,14 @@ final class Bench: Sendable {
     }
 
     /// A credential as it comes from the spool.
-    func spooled(_ user: String, _ secret: String, row: Int64) throws -> SpoolCredential {
-        SpoolCredential(
-            row: SpoolRow(
-                spoolID: "s",
-                rowID: row,
-                fingerprint: hasher.hash(secret, domain: .spoolRow)
-            ),
-            user: try #require(UserID(user)),
-            userHash: hasher.hash(user, domain: .user),
-            provider: ProviderName("apple"),
-            kind: .refreshToken,
-            secret: Secret(secret),
-            createdAt: Self.start
+    func spooled(_ user: String, _ secret: String, row: Int64) throws -> CredentialOffer {
+        var spooled = try offer(user, secret)
+        spooled.spoolRow = SpoolRow(
+            spoolID: "s",
+            rowID: row,
+            fingerprint: hasher.hash(secret, domain: .spoolRow)
         )
+        return spooled
     }
 
     /// Hands in a deletion as an application does.

@@ -247,18 +247,18 @@ import Vault
             logger: bench.log.logger
         )
         _ = clock.now()
-        let code = SpoolCredential(
-            row: SpoolRow(
-                spoolID: "s",
-                rowID: 1,
-                fingerprint: bench.hasher.hash("code", domain: .spoolRow)
-            ),
+        let code = CredentialOffer(
             user: try #require(UserID("ann")),
             userHash: bench.hasher.hash("ann", domain: .user),
             provider: ProviderName("apple"),
             kind: .authorizationCode,
             secret: Secret("code"),
-            createdAt: dated
+            createdAt: dated,
+            spoolRow: SpoolRow(
+                spoolID: "s",
+                rowID: 1,
+                fingerprint: bench.hasher.hash("code", domain: .spoolRow)
+            )
         )
         let batch = SpoolBatch(credentials: [code], requests: [], refused: [])
         let receipts = try await intake.take(batch).credentials

@@ -156,16 +156,16 @@ import Vault
                 fingerprint: setup.bench.hasher.hash("\(name)\(row)", domain: .spoolRow)
             )
         }
-        var credentials: [SpoolCredential] = []
+        var credentials: [CredentialOffer] = []
         if let token {
-            var credential = SpoolCredential(
-                row: place("c"),
+            var credential = CredentialOffer(
                 user: user,
                 userHash: hash,
                 provider: SignInBench.name,
                 kind: .idToken,
                 secret: token,
-                createdAt: Bench.start
+                createdAt: Bench.start,
+                spoolRow: place("c")
             )
             credential.rawNonce = Secret("raw")
             credentials = [credential]

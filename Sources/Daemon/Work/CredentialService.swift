@@ -4,23 +4,6 @@ import Providers
 import Settings
 import Storage
 
-/// A credential that an application submitted.
-struct CredentialOffer: Sendable {
-    let user: UserID
-    let userHash: [UInt8]
-    let provider: ProviderName
-    let kind: CredentialKind
-    let secret: Secret
-    let createdAt: WallTime
-    var clientID: String?
-    var subject: Secret?
-    var redirectURI: String?
-    var codeVerifier: Secret?
-    var spoolRow: SpoolRow?
-    var signIn: ProvenSignIn?
-    var isReauthorization = false
-}
-
 /// Checks, seals and stores credentials, and passes authorization codes to the engine.
 struct CredentialService: Sendable {
     let state: StateDatabase

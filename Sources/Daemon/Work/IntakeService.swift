@@ -224,23 +224,13 @@ final class IntakeService: SpoolIntake {
     }
 
     private func storeCredentials(
-        _ rows: [SpoolCredential]
+        _ rows: [CredentialOffer]
     ) async throws -> [SpoolCredentialReceipt] {
         guard !rows.isEmpty else { return [] }
         let offers = rows.map { row in
-            CredentialOffer(
-                user: row.user,
-                userHash: row.userHash,
-                provider: row.provider,
-                kind: row.kind,
-                secret: row.secret,
-                createdAt: clock?.corrected(row.createdAt) ?? row.createdAt,
-                clientID: row.clientID,
-                subject: row.subject,
-                redirectURI: row.redirectURI,
-                codeVerifier: row.codeVerifier,
-                spoolRow: row.row
-            )
+            var offer = row
+            offer.createdAt = clock?.corrected(row.createdAt) ?? row.createdAt
+            return offer
         }
         return try await credentials.store(offers).map { outcome in
             switch outcome {

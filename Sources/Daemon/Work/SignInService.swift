@@ -49,7 +49,7 @@ final class SignInService: Sendable {
     ///
     /// Returns the users whose sign-in cannot be judged now; their deletions wait, but no longer
     /// than a sign-in counts. A row that was accepted before changes nothing.
-    func prove(_ rows: [SpoolCredential], now: WallTime) async throws -> Set<[UInt8]> {
+    func prove(_ rows: [CredentialOffer], now: WallTime) async throws -> Set<[UInt8]> {
         guard let ageMax = registry.current.configuration.requests.signInAgeMax else { return [] }
         for row in rows where row.kind == .idToken {
             guard let signIn = signIn(row), let adapter = registry.current.providers[row.provider]
@@ -70,14 +70,14 @@ final class SignInService: Sendable {
         }
     }
 
-    private func wait(for row: SpoolCredential, until end: WallTime) {
+    private func wait(for row: CredentialOffer, until end: WallTime) {
         waiting.withLock { waiting in
             guard waiting.count < Self.waitingMax else { return }
             waiting[row.userHash] = max(end, waiting[row.userHash] ?? end)
         }
     }
 
-    private func signIn(_ row: SpoolCredential) -> SignIn? {
+    private func signIn(_ row: CredentialOffer) -> SignIn? {
         var clientID = row.clientID
         if clientID == nil {
             let configuration = registry.current.configuration

@@ -32,13 +32,14 @@ final class UnsealedRows: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty && $0.fullSince.isEmpty } }
 
-    func note(_ rows: [SpoolCredential], _ receipts: [SpoolCredentialReceipt]) {
+    func note(_ offers: [CredentialOffer], _ receipts: [SpoolCredentialReceipt]) {
         change { state in
-            for (row, receipt) in zip(rows, receipts) {
+            for (offer, receipt) in zip(offers, receipts) {
+                guard let row = offer.spoolRow else { continue }
                 if case .postponed = receipt {
-                    state.keep(row)
+                    state.keep(row, of: offer.userHash)
                 } else {
-                    state.remove(row)
+                    state.remove(row, of: offer.userHash)
                 }
             }
         }
@@ -63,26 +64,26 @@ final class UnsealedRows: Sendable {
 }
 
 extension UnsealedRows.State {
-    fileprivate mutating func keep(_ row: SpoolCredential) {
-        let source = row.row.source
+    fileprivate mutating func keep(_ row: SpoolRow, of userHash: [UInt8]) {
+        let source = row.source
         let attempt = attempts[source] ?? 0
-        guard waiting[row.userHash] != nil || waiting.count < Limits.unsealedUsersMax else {
+        guard waiting[userHash] != nil || waiting.count < Limits.unsealedUsersMax else {
             fullSince[source] = attempt
             return
         }
-        var rows = waiting[row.userHash, default: UnsealedRows.Waiting()]
-        if rows.rows[row.row] != nil || rows.rows.count < UnsealedRows.rowsPerUserMax {
-            rows.rows[row.row] = attempt
+        var rows = waiting[userHash, default: UnsealedRows.Waiting()]
+        if rows.rows[row] != nil || rows.rows.count < UnsealedRows.rowsPerUserMax {
+            rows.rows[row] = attempt
         } else {
             rows.fullSince[source] = attempt
         }
-        waiting[row.userHash] = rows
+        waiting[userHash] = rows
     }
 
-    fileprivate mutating func remove(_ row: SpoolCredential) {
-        guard var rows = waiting[row.userHash] else { return }
-        rows.rows[row.row] = nil
-        waiting[row.userHash] = rows.isEmpty ? nil : rows
+    fileprivate mutating func remove(_ row: SpoolRow, of userHash: [UInt8]) {
+        guard var rows = waiting[userHash] else { return }
+        rows.rows[row] = nil
+        waiting[userHash] = rows.isEmpty ? nil : rows
     }
 
     fileprivate mutating func dropUnseen(_ source: SpoolSource) {

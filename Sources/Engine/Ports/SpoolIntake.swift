@@ -1,32 +1,38 @@
 package import Lifecycle
 
-/// A credential out of the spool, checked by its form and not yet sealed.
-package struct SpoolCredential: Sendable {
-    package let row: SpoolRow
+/// A credential that an application submitted, checked by its form and not yet sealed.
+package struct CredentialOffer: Sendable {
     package let user: UserID
     package let userHash: [UInt8]
     package let provider: ProviderName
     package let kind: CredentialKind
     package let secret: Secret
-    package let createdAt: WallTime
+    package var createdAt: WallTime
+    /// `nil` over HTTP.
+    package var spoolRow: SpoolRow?
     package var clientID: String?
     /// The provider's own name for the user: personal, hence a ``Secret``.
     package var subject: Secret?
     package var redirectURI: String?
     package var codeVerifier: Secret?
     package var rawNonce: Secret?
+    /// The sign-in that it came with.
+    package var signIn: ProvenSignIn?
+    /// The user is asked for it, and brings no account that is not known yet.
+    package var isReauthorization = false
 
     package init(
-        row: SpoolRow,
         user: UserID,
         userHash: [UInt8],
         provider: ProviderName,
         kind: CredentialKind,
         secret: Secret,
-        createdAt: WallTime
+        createdAt: WallTime,
+        spoolRow: SpoolRow? = nil
     ) {
-        (self.row, self.user, self.userHash, self.provider) = (row, user, userHash, provider)
+        (self.user, self.userHash, self.provider) = (user, userHash, provider)
         (self.kind, self.secret, self.createdAt) = (kind, secret, createdAt)
+        self.spoolRow = spoolRow
     }
 }
 
@@ -61,12 +67,12 @@ package struct SpoolReceipts: Hashable, Sendable {
 /// Rows of one read transaction of the spool.
 package struct SpoolBatch: Sendable {
     /// To be sealed and stored first: codes among them live five minutes.
-    package let credentials: [SpoolCredential]
+    package let credentials: [CredentialOffer]
     /// To be accepted after the credentials are durable; the origin of each is its row.
     package let requests: [Submission]
     package let refused: [RefusedRow]
 
-    package init(credentials: [SpoolCredential], requests: [Submission], refused: [RefusedRow]) {
+    package init(credentials: [CredentialOffer], requests: [Submission], refused: [RefusedRow]) {
         (self.credentials, self.requests, self.refused) = (credentials, requests, refused)
     }
 }

@@ -17,7 +17,7 @@ struct SpoolChecks {
     func sort(
         _ rows: [SpoolRawRow]
     ) -> (batch: SpoolBatch, refusedCredentials: [CredentialSettlement]) {
-        var credentials: [SpoolCredential] = []
+        var credentials: [CredentialOffer] = []
         var requests: [Submission] = []
         var refused: [RefusedRow] = []
         var settlements: [CredentialSettlement] = []
@@ -88,7 +88,7 @@ struct SpoolChecks {
         )
     }
 
-    func credential(_ raw: SpoolRawRow) throws(CredentialRejectReason) -> SpoolCredential {
+    func credential(_ raw: SpoolRawRow) throws(CredentialRejectReason) -> CredentialOffer {
         guard let createdAt = time(raw) else { throw .malformedRow }
         guard let userText = raw.cell("user_id").text, let user = UserID(userText) else {
             throw .malformedUserID
@@ -104,14 +104,14 @@ struct SpoolChecks {
             secret.unicodeScalars.count <= SpoolLimits.secretLengthMax,
             raw.cells.allSatisfy({ $0 == .null || $0.text != nil }), areShort(raw)
         else { throw .malformedRow }
-        var credential = SpoolCredential(
-            row: row(raw),
+        var credential = CredentialOffer(
             user: user,
             userHash: hasher.hash(userText, domain: .user),
             provider: ProviderName(provider),
             kind: kind,
             secret: Secret(secret),
-            createdAt: createdAt
+            createdAt: createdAt,
+            spoolRow: row(raw)
         )
         credential.clientID = raw.cell("client_id").text
         credential.subject = raw.cell("subject").text.map { Secret($0) }

@@ -216,13 +216,12 @@ extension SpoolService {
         var settlements: [CredentialSettlement] = []
         var isPostponed = false
         for (credential, receipt) in zip(batch.credentials, receipts.credentials) {
+            guard let row = credential.spoolRow else { continue }
             switch receipt {
-            case .sealed:
-                settlements.append(CredentialSettlement(row: credential.row, rejection: nil))
+            case .sealed: settlements.append(CredentialSettlement(row: row, rejection: nil))
             case .rejected(let reason):
-                settlements.append(CredentialSettlement(row: credential.row, rejection: reason))
-            case .postponed:
-                isPostponed = true
+                settlements.append(CredentialSettlement(row: row, rejection: reason))
+            case .postponed: isPostponed = true
             }
         }
         if !settlements.isEmpty { await addSettlements(settlements) }
@@ -256,7 +255,7 @@ extension SpoolService {
             try await ports.source.mirrorAgain(known)
             let count = try await ports.source.countRecreated(
                 requests: batch.requests.compactMap(\.spoolRow) + batch.refused.map(\.row),
-                credentials: batch.credentials.map(\.row)
+                credentials: batch.credentials.compactMap(\.spoolRow)
             )
             if count > 0 { monitor.tell(.recreatedRows(count: count)) }
         } catch {

@@ -238,11 +238,11 @@ final class SpoolTaker: SpoolIntake {
     let state = Mutex(State())
     private let signal: AsyncStream<Void>.Continuation
     private let stream: AsyncStream<Void>
-    private let judge: @Sendable (SpoolCredential) -> SpoolCredentialReceipt
+    private let judge: @Sendable (CredentialOffer) -> SpoolCredentialReceipt
 
     init(
         failures: Int = 0,
-        judge: @escaping @Sendable (SpoolCredential) -> SpoolCredentialReceipt = { _ in .sealed }
+        judge: @escaping @Sendable (CredentialOffer) -> SpoolCredentialReceipt = { _ in .sealed }
     ) {
         self.judge = judge
         (stream, signal) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
@@ -257,7 +257,10 @@ final class SpoolTaker: SpoolIntake {
                 return true
             }
             let new = SpoolBatch(
-                credentials: batch.credentials.filter { state.rows.insert($0.row).inserted },
+                credentials: batch.credentials.filter { credential in
+                    guard let row = credential.spoolRow else { return false }
+                    return state.rows.insert(row).inserted
+                },
                 requests: batch.requests.filter { submission in
                     guard case .spool(let row) = submission.origin else { return false }
                     return state.rows.insert(row).inserted
@@ -371,7 +374,7 @@ struct SpoolStateIntake: SpoolIntake {
         )
     }
 
-    private static func sealed(_ credential: SpoolCredential) -> NewCredential {
+    private static func sealed(_ credential: CredentialOffer) -> NewCredential {
         let secret = credential.secret.exposeText()
         var new = NewCredential(
             userHash: credential.userHash,
@@ -385,7 +388,7 @@ struct SpoolStateIntake: SpoolIntake {
             fingerprint: StateFixture.hash("f" + secret),
             createdAt: credential.createdAt
         )
-        new.spoolRow = credential.row
+        new.spoolRow = credential.spoolRow
         return new
     }
 }

@@ -360,7 +360,9 @@ import Testing
             guard case .done = database.open() else { continue }
             guard case .done(let reading) = await database.read(.tail) else { continue }
             _ = await database.settle(
-                reading.batch.credentials.map { CredentialSettlement(row: $0.row, rejection: nil) }
+                reading.batch.credentials.compactMap(\.spoolRow).map {
+                    CredentialSettlement(row: $0, rejection: nil)
+                }
             )
             database.close()
         }

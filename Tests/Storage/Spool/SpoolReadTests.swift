@@ -17,7 +17,7 @@ import Testing
         let reading = try await database.read(.tail).value()
         #expect(reading.isAtEnd)
         let credential = try #require(reading.batch.credentials.first)
-        #expect(credential.row.rowID == row)
+        #expect(credential.spoolRow?.rowID == row)
         #expect(credential.secret.exposeText() == "code-1")
         #expect(credential.codeVerifier?.exposeText() == "verifier-u1")
         #expect(credential.rawNonce?.exposeText() == "nonce-u1")

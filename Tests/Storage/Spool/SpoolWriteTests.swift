@@ -46,10 +46,11 @@ import Testing
             )
         }
         let database = try opened(spool)
-        let rows = try await database.read(.tail).value().batch.credentials
-        let settlements = rows.enumerated().map { index, credential in
+        let read = try await database.read(.tail).value().batch.credentials
+        let rows = read.compactMap(\.spoolRow)
+        let settlements = rows.enumerated().map { index, row in
             CredentialSettlement(
-                row: credential.row,
+                row: row,
                 rejection: index == 3 ? .unknownClientID : nil
             )
         }
@@ -78,7 +79,8 @@ import Testing
         let spool = try SpoolFixture()
         try spool.store("u", secret: "old")
         let database = try opened(spool)
-        let row = try #require(try await database.read(.tail).value().batch.credentials.first).row
+        let credentials = try await database.read(.tail).value().batch.credentials
+        let row = try #require(credentials.first?.spoolRow)
         try spool.execute("UPDATE credentials SET secret = 'new'")
         let settlement = CredentialSettlement(row: row, rejection: nil)
         #expect(try await database.settle([settlement]).value() == 1)
@@ -169,7 +171,8 @@ import Testing
         let spool = try SpoolFixture()
         try spool.store("u", secret: "s")
         let database = try opened(spool)
-        let row = try #require(try await database.read(.tail).value().batch.credentials.first).row
+        let credentials = try await database.read(.tail).value().batch.credentials
+        let row = try #require(credentials.first?.spoolRow)
         try spool.execute("BEGIN IMMEDIATE")
         guard case .busy = await database.settle([CredentialSettlement(row: row, rejection: nil)])
         else {
