@@ -145,12 +145,8 @@ package struct StateMigration: Sendable {
                 "SELECT name FROM hosts WHERE live_until > \(PartitionTable.now) ORDER BY name"
             ) { $0.text() }
             guard live.isEmpty else {
-                throw StorageError(
-                    .inUse,
-                    "move the state",
-                    at: place,
-                    cause: "stop the service on \(live.joined(separator: ", "))"
-                )
+                let cause = "stop the service on \(live.joined(separator: ", "))"
+                throw StorageError(.inUse, "move the state", at: place, cause: cause)
             }
             let value = try body(server)
             _ = try server.commit()
@@ -166,12 +162,8 @@ package struct StateMigration: Sendable {
             try server.has("SELECT 1 FROM \(table)")
         }
         guard !isUsed else {
-            throw StorageError(
-                .unopenable,
-                "move the state",
-                at: place,
-                cause: "the schema has a state already; nothing was changed"
-            )
+            let cause = "the schema has a state already; nothing was changed"
+            throw StorageError(.unopenable, "move the state", at: place, cause: cause)
         }
     }
 

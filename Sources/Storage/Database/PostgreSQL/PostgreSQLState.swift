@@ -59,12 +59,8 @@ final class PostgreSQLState: StateBackend {
         let first = try hosts.renewal()
         while let last = try hosts.renewal() {
             guard last.at == first?.at else {
-                throw StorageError(
-                    .inUse,
-                    "open the state",
-                    at: place,
-                    cause: "another machine works under the name '\(host)'; set state.host"
-                )
+                let cause = "another machine works under the name '\(host)'; set state.host"
+                throw StorageError(.inUse, "open the state", at: place, cause: cause)
             }
             guard last.age < Limits.leaseLifetime else { return }
             _ = poll(nil, 0, Int32(namesakePoll.milliseconds))

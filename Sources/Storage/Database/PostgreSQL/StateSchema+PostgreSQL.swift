@@ -38,12 +38,8 @@ extension StateSchema {
             "SELECT 1 WHERE to_regclass('schema_version') IS NOT NULL"
         )
         guard isMade else {
-            throw StorageError(
-                .unopenable,
-                "open the state",
-                at: place,
-                cause: "the schema has no state; run 'expunged state init' once"
-            )
+            let cause = "the schema has no state; run 'expunged state init' once"
+            throw StorageError(.unopenable, "open the state", at: place, cause: cause)
         }
         let found = try connection.int("SELECT version FROM schema_version")
         guard found == versionInPostgreSQL else {

@@ -34,12 +34,8 @@ final class DirectoryLock: Sendable {
             guard result == -EAGAIN || result == -EACCES else {
                 throw StorageError(.unopenable, "lock the directory", at: path, errno: -result)
             }
-            throw StorageError(
-                .inUse,
-                "lock the directory",
-                at: path,
-                cause: "another process uses it"
-            )
+            let cause = "another process uses it"
+            throw StorageError(.inUse, "lock the directory", at: path, cause: cause)
         }
         descriptor = Mutex(opened)
     }

@@ -196,12 +196,8 @@ extension SQLiteState {
         guard try StateSchema.check(database, path: path) else { return false }
         let isClean = try database.fact(StateDatabase.cleanStop) == "1"
         guard try isClean || String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
-            throw StorageError(
-                .corrupt,
-                "check the state",
-                at: path,
-                cause: "restore a backup or move the file away; it was not changed"
-            )
+            let cause = "restore a backup or move the file away; it was not changed"
+            throw StorageError(.corrupt, "check the state", at: path, cause: cause)
         }
         return !isClean
     }
