@@ -51,3 +51,35 @@ extension StateSchema {
     /// Messages a subscriber may have waiting: 15 MiB of `state.db`.
     static let waitingMessagesMax = 100_000
 }
+
+/// What the triggers of each database run.
+extension StateSchema {
+    static let countMessage =
+        "UPDATE subscribers SET waiting = waiting + 1 WHERE name = NEW.subscriber;"
+
+    static let endMessage = """
+        UPDATE subscribers SET waiting = waiting - 1 WHERE name = NEW.subscriber;
+        DELETE FROM addresses WHERE NEW.topic = 'confirmation' AND request_id = NEW.request_id;
+        """
+
+    static let queueMessage = """
+        UPDATE subscribers SET dropped = dropped + 1
+          WHERE wants_requests = 1 AND waiting >= \(waitingMessagesMax);
+        \(MessageColumn.queue)
+          SELECT name, 'request', NEW.kind,
+            CASE WHEN NEW.park_reason IS NULL THEN NEW.phase ELSE 'parked' END,
+            coalesce(NEW.park_reason, NEW.end_detail), NEW.id, NEW.updated_at, NEW.updated_at,
+            NEW.updated_at
+          FROM subscribers WHERE wants_requests = 1 AND waiting < \(waitingMessagesMax);
+        """
+
+    static let queueConfirmation = """
+        \(MessageColumn.queue)
+          SELECT name, 'confirmation', NEW.kind, NEW.phase, NULL, NEW.id, NEW.updated_at,
+            NEW.updated_at, NEW.updated_at
+          FROM subscribers WHERE name = 'mail' AND NEW.phase = 'completed'
+            AND waiting < \(waitingMessagesMax);
+        DELETE FROM addresses WHERE request_id = NEW.id AND NOT EXISTS
+          (SELECT 1 FROM messages WHERE request_id = NEW.id AND topic = 'confirmation');
+        """
+}

@@ -2,7 +2,6 @@ import CSQLiteGuard
 import Engine
 import GRDB
 import GRDBSQLite
-import Glibc
 import Lifecycle
 
 /// Opens the spool the way a file that others write must be opened (sqlite.org/security.html).
@@ -122,18 +121,5 @@ enum SpoolConnection {
             nil
         )
         try GuardedVFS.check(code)
-    }
-
-    /// Resolves the directory's symbolic links; the last component is never followed.
-    static func realPath(_ path: String) -> String? {
-        let name = WALFile.name(ofPath: path)
-        guard !name.isEmpty else { return nil }
-        let directory = path.contains("/") ? String(path.dropLast(name.utf8.count)) : "."
-        guard let resolved = unsafe realpath(directory.isEmpty ? "/" : directory, nil) else {
-            return nil
-        }
-        defer { unsafe free(resolved) }
-        let real = unsafe String(cString: resolved)
-        return real == "/" ? "/" + name : real + "/" + name
     }
 }

@@ -82,7 +82,7 @@ final class SpoolDatabase: Sendable {
     /// A file in WAL mode is switched back first: its index is never shared.
     func open() -> SpoolAnswer<Void> {
         if isOpen { return .done(()) }
-        guard let path = SpoolConnection.realPath(givenPath) else { return .failure(.missing) }
+        guard let path = WALFile.realPath(givenPath) else { return .failure(.missing) }
         let refusals = unsafe csqliteguard_refusals(path)
         do {
             if isInWAL {

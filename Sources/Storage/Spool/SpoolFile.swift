@@ -21,7 +21,7 @@ package enum SpoolFile {
         path: String,
         group: gid_t? = nil
     ) throws(StorageError) {
-        guard let path = SpoolConnection.realPath(path) else {
+        guard let path = WALFile.realPath(path) else {
             throw failure("find the directory", path)
         }
         removeDrafts(of: path)
@@ -44,7 +44,7 @@ package enum SpoolFile {
     /// `nil` also while it is locked, as by every commit of an application, and in WAL mode, from
     /// which the service switches it back.
     package static func examine(path: String) -> SpoolFailure? {
-        guard let path = SpoolConnection.realPath(path) else { return .missing }
+        guard let path = WALFile.realPath(path) else { return .missing }
         let refusals = unsafe csqliteguard_refusals(path)
         do {
             let queue = try SpoolConnection.open(path)

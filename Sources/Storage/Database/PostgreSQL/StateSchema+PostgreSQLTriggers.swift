@@ -49,16 +49,14 @@ extension StateSchema {
         """
         CREATE FUNCTION messages_in () RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
-          UPDATE subscribers SET waiting = waiting + 1 WHERE name = NEW.subscriber;
+          \(countMessage)
           RETURN NULL;
         END $$
         """,
         """
         CREATE FUNCTION messages_over () RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
-          UPDATE subscribers SET waiting = waiting - 1 WHERE name = NEW.subscriber;
-          DELETE FROM addresses
-            WHERE NEW.topic = 'confirmation' AND request_id = NEW.request_id;
+          \(endMessage)
           RETURN NULL;
         END $$
         """,
@@ -68,14 +66,7 @@ extension StateSchema {
           IF NOT EXISTS (SELECT 1 FROM subscribers WHERE wants_requests = 1) THEN
             RETURN NULL;
           END IF;
-          UPDATE subscribers SET dropped = dropped + 1
-            WHERE wants_requests = 1 AND waiting >= \(waitingMessagesMax);
-          \(MessageColumn.queue)
-            SELECT name, 'request', NEW.kind,
-              CASE WHEN NEW.park_reason IS NULL THEN NEW.phase ELSE 'parked' END,
-              coalesce(NEW.park_reason, NEW.end_detail), NEW.id, NEW.updated_at, NEW.updated_at,
-              NEW.updated_at
-            FROM subscribers WHERE wants_requests = 1 AND waiting < \(waitingMessagesMax);
+          \(queueMessage)
           RETURN NULL;
         END $$
         """,
@@ -85,13 +76,7 @@ extension StateSchema {
           IF NOT EXISTS (SELECT 1 FROM addresses WHERE request_id = NEW.id) THEN
             RETURN NULL;
           END IF;
-          \(MessageColumn.queue)
-            SELECT name, 'confirmation', NEW.kind, NEW.phase, NULL, NEW.id, NEW.updated_at,
-              NEW.updated_at, NEW.updated_at
-            FROM subscribers WHERE name = 'mail' AND NEW.phase = 'completed'
-              AND waiting < \(waitingMessagesMax);
-          DELETE FROM addresses WHERE request_id = NEW.id AND NOT EXISTS
-            (SELECT 1 FROM messages WHERE request_id = NEW.id AND topic = 'confirmation');
+          \(queueConfirmation)
           RETURN NULL;
         END $$
         """,

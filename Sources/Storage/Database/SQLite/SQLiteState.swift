@@ -204,16 +204,10 @@ extension SQLiteState {
 
     /// Symbolic links are resolved here and nowhere later.
     static func realPath(_ path: String) throws(StorageError) -> String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true)
-        guard let name = parts.last else { throw StorageError(.unopenable, "open", at: path) }
-        let directory =
-            parts.count == 1 && !path.hasPrefix("/")
-            ? "." : String(path.dropLast(name.count))
-        guard let resolved = unsafe realpath(directory, nil) else {
-            throw StorageError(.unopenable, "find the directory", at: directory, errno: errno)
+        guard let real = WALFile.realPath(path) else {
+            throw StorageError(.unopenable, "find the directory", at: path, errno: errno)
         }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved) + "/" + name
+        return real
     }
 
     /// SQLite gives the WAL the same mode.

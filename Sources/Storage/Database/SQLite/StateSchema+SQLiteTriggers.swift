@@ -47,47 +47,24 @@ extension StateSchema {
     /// Counts and destroys by themselves, whatever writes the tables above.
     private static let messageTriggers = """
         CREATE TRIGGER messages_in AFTER INSERT ON messages WHEN NEW.due_at IS NOT NULL
-        BEGIN UPDATE subscribers SET waiting = waiting + 1 WHERE name = NEW.subscriber; END;
+        BEGIN \(countMessage) END;
         CREATE TRIGGER messages_again AFTER UPDATE OF due_at ON messages
           WHEN OLD.due_at IS NULL AND NEW.due_at IS NOT NULL
-        BEGIN UPDATE subscribers SET waiting = waiting + 1 WHERE name = NEW.subscriber; END;
+        BEGIN \(countMessage) END;
         CREATE TRIGGER messages_over AFTER UPDATE OF due_at ON messages
           WHEN OLD.due_at IS NOT NULL AND NEW.due_at IS NULL
-        BEGIN
-          UPDATE subscribers SET waiting = waiting - 1 WHERE name = NEW.subscriber;
-          DELETE FROM addresses
-            WHERE NEW.topic = 'confirmation' AND request_id = NEW.request_id;
-        END;
+        BEGIN \(endMessage) END;
 
         CREATE TRIGGER requests_message_in AFTER INSERT ON requests
           WHEN EXISTS (SELECT 1 FROM subscribers WHERE wants_requests = 1)
-        BEGIN \(message) END;
+        BEGIN \(queueMessage) END;
         CREATE TRIGGER requests_message AFTER UPDATE OF phase, park_reason ON requests
           WHEN (NEW.phase IS NOT OLD.phase OR NEW.park_reason IS NOT OLD.park_reason)
             AND EXISTS (SELECT 1 FROM subscribers WHERE wants_requests = 1)
-        BEGIN \(message) END;
+        BEGIN \(queueMessage) END;
         CREATE TRIGGER requests_confirmation AFTER UPDATE OF ended_at ON requests
           WHEN OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL
             AND EXISTS (SELECT 1 FROM addresses WHERE request_id = NEW.id)
-        BEGIN
-          \(MessageColumn.queue)
-            SELECT name, 'confirmation', NEW.kind, NEW.phase, NULL, NEW.id, NEW.updated_at,
-              NEW.updated_at, NEW.updated_at
-            FROM subscribers WHERE name = 'mail' AND NEW.phase = 'completed'
-              AND waiting < \(waitingMessagesMax);
-          DELETE FROM addresses WHERE request_id = NEW.id AND NOT EXISTS
-            (SELECT 1 FROM messages WHERE request_id = NEW.id AND topic = 'confirmation');
-        END;
-        """
-
-    private static let message =
-        """
-        UPDATE subscribers SET dropped = dropped + 1
-          WHERE wants_requests = 1 AND waiting >= \(waitingMessagesMax);
-        \(MessageColumn.queue)
-          SELECT name, 'request', NEW.kind, iif(NEW.park_reason IS NULL, NEW.phase, 'parked'),
-            ifnull(NEW.park_reason, NEW.end_detail), NEW.id, NEW.updated_at, NEW.updated_at,
-            NEW.updated_at
-          FROM subscribers WHERE wants_requests = 1 AND waiting < \(waitingMessagesMax);
+        BEGIN \(queueConfirmation) END;
         """
 }

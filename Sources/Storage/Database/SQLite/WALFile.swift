@@ -13,4 +13,17 @@ enum WALFile {
     static func name(ofPath path: String) -> String {
         path.split(separator: "/").last.map(String.init) ?? path
     }
+
+    /// Resolves the directory's symbolic links; the last component is never followed.
+    static func realPath(_ path: String) -> String? {
+        let name = name(ofPath: path)
+        guard !name.isEmpty else { return nil }
+        let directory = path.contains("/") ? String(path.dropLast(name.count)) : "."
+        guard let resolved = unsafe realpath(directory.isEmpty ? "/" : directory, nil) else {
+            return nil
+        }
+        defer { unsafe free(resolved) }
+        let real = unsafe String(cString: resolved)
+        return real == "/" ? "/" + name : real + "/" + name
+    }
 }
