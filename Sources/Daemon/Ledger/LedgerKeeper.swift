@@ -135,9 +135,10 @@ actor LedgerKeeper {
     private func checkRows(
         _ unknown: [(note: String, end: Int)]
     ) async throws -> LedgerHealth {
-        let rows = try await state.lastCheckpoints(
+        let rows = try await state.checkpoints(
             after: try await acceptedID(),
-            limit: Self.rowsAtStart
+            limit: Self.rowsAtStart,
+            isNewestFirst: true
         )
         for (index, row) in rows.enumerated() {
             let note = SignedNote(row.note).flatMap { Checkpoint(text: $0.text) }

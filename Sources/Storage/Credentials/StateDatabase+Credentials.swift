@@ -344,10 +344,6 @@ private struct CredentialWriter {
     }
 
     private func tell(_ identity: IdentityID, of userHash: [UInt8]) throws -> IdentityUpdate? {
-        let update = try IdentityUpdate.tell(identity, of: userHash, at: now, database)
-        if isShared, update?.openRequests.isEmpty == false {
-            try OperationTable(database: database).announce(identity, of: userHash)
-        }
-        return update
+        try IdentityUpdate.tell(identity, of: userHash, at: now, isShared: isShared, database)
     }
 }

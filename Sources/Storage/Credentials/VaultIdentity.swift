@@ -236,10 +236,13 @@ extension VaultIdentity {
 
 extension IdentityUpdate {
     /// Makes the user's open requests due; `nil` when the identity is gone.
+    ///
+    /// With `isShared`, another host may work on the requests, and learns of it.
     static func tell(
         _ identity: IdentityID,
         of userHash: [UInt8],
         at now: WallTime,
+        isShared: Bool = false,
         _ database: any StateConnection
     ) throws -> IdentityUpdate? {
         guard let found = try VaultIdentity.find(identity, of: userHash, database) else {
@@ -253,6 +256,9 @@ extension IdentityUpdate {
             [.blob(userHash)]
         )
         for id in open { try WakeWriter.makeDue(id, at: now, database) }
+        if isShared, !open.isEmpty {
+            try OperationTable(database: database).announce(identity, of: userHash)
+        }
         return IdentityUpdate(
             snapshot: found.snapshot,
             credentials: found.credentials,

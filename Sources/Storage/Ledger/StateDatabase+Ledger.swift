@@ -134,30 +134,22 @@ extension StateDatabase {
         }
     }
 
-    /// Of this host, the oldest first.
-    package func checkpoints(after id: Int, limit: Int) async throws -> [StoredCheckpoint] {
-        try await checkpoints(after: id, limit: limit, order: "id")
-    }
-
-    /// Of this host, the newest first.
-    package func lastCheckpoints(after id: Int, limit: Int) async throws -> [StoredCheckpoint] {
-        try await checkpoints(after: id, limit: limit, order: "id DESC")
-    }
-
     /// The newest one of this host.
     package func lastCheckpoint() async throws -> StoredCheckpoint? {
-        try await lastCheckpoints(after: 0, limit: 1).first
+        try await checkpoints(after: 0, limit: 1, isNewestFirst: true).first
     }
 
-    private func checkpoints(
+    /// Of this host.
+    package func checkpoints(
         after id: Int,
         limit: Int,
-        order: String
+        isNewestFirst: Bool = false
     ) async throws -> [StoredCheckpoint] {
-        try await read { [host] database in
+        let order = isNewestFirst ? "ORDER BY id DESC" : "ORDER BY id"
+        return try await read { [host] database in
             try database.all(
                 StoredCheckpoint.Column.self,
-                "FROM ledger_checkpoints WHERE host = ? AND id > ? ORDER BY \(order) LIMIT ?",
+                "FROM ledger_checkpoints WHERE host = ? AND id > ? \(order) LIMIT ?",
                 [.text(host), .int(id), .int(limit)],
                 body: StoredCheckpoint.init
             )

@@ -52,11 +52,14 @@ struct NotificationWriter {
         var raised = 0
         for link in cut where mayUpdateLink {
             raised += try addToReceipts(of: link, notification)
-            let told = try IdentityUpdate.tell(link.identity, of: link.userHash, at: now, database)
+            let told = try IdentityUpdate.tell(
+                link.identity,
+                of: link.userHash,
+                at: now,
+                isShared: isShared,
+                database
+            )
             update += [told].compactMap(\.self)
-            if isShared, told?.openRequests.isEmpty == false {
-                try OperationTable(database: database).announce(link.identity, of: link.userHash)
-            }
         }
         return .user(
             NotifiedUser(

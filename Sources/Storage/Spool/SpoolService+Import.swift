@@ -180,7 +180,7 @@ extension SpoolService {
             unreadableCount: reading.unreadableCount
         )
         if wasQuarantined || isFresh {
-            wakeSettling()
+            settleSignal.send()
             signal()
         }
     }
@@ -242,7 +242,7 @@ extension SpoolService {
         _ = await database.mark(accepted)
         if isPostponed {
             work.withLock { $0.mustRescan = true }
-            offerAgain()
+            postponedSignal.send()
         } else if !batch.credentials.isEmpty {
             work.withLock { $0.postponedCount = 0 }
         }

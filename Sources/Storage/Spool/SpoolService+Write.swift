@@ -12,7 +12,7 @@ extension SpoolService {
         if count > SpoolLimits.settlementsMax {
             await settleAll()
         } else {
-            wakeSettling()
+            settleSignal.send()
         }
     }
 

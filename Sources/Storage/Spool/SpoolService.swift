@@ -72,8 +72,9 @@ package final class SpoolService: Sendable {
     let signalCount = Atomic(0)
     private let sweepInterval: Duration
     let lockedAfter: Duration
-    private let settleSignal = WakeSignal()
-    private let postponedSignal = WakeSignal()
+    let settleSignal = WakeSignal()
+    /// Rows were not taken: they are offered again after a while.
+    let postponedSignal = WakeSignal()
     private let mirrorSignal = WakeSignal()
     let unreadableSignal = WakeSignal()
     /// Makes the file where there is none; until that has worked once.
@@ -238,9 +239,4 @@ package final class SpoolService: Sendable {
         work.withLock { $0.mustRescanNow = true }
         poke()
     }
-
-    func wakeSettling() { settleSignal.send() }
-
-    /// Rows were not taken: they are offered again after a while.
-    func offerAgain() { postponedSignal.send() }
 }
