@@ -125,11 +125,11 @@ extension LedgerAppender {
         case .resumeTarget(let name, let uid, _, let time):
             write("resumed", [(.target, .word(name.rawValue))], by: uid, at: time)
         case .placeHold(let hold):
-            let target = [(LedgerEntry.Key.target, LedgerEntry.Value.word(hold.target.rawValue))]
-            write("target_held", target, hold.name, by: hold.uid, at: hold.since)
+            let name = hold.target.rawValue
+            write("target_held", [(.target, .word(name))], hold.name, by: hold.uid, at: hold.since)
         case .liftHold(let hold, let uid, let time):
-            let target = [(LedgerEntry.Key.target, LedgerEntry.Value.word(hold.target.rawValue))]
-            write("target_released", target, hold.name, by: uid, at: time)
+            let name = hold.target.rawValue
+            write("target_released", [(.target, .word(name))], hold.name, by: uid, at: time)
         case .save, .openRecheck, .saveExchange, .storeTokens, .tell, .rotate, .wake,
             .useGuardOverride, .tendRenewals, .beginRenewal, .endRenewal, .reclock,
             .answer:

@@ -160,14 +160,7 @@ extension QueueDatabase {
     /// A walk that found much is not repeated at once: it may have found what nobody takes.
     private func waitForTurn() async -> Bool {
         let rest = state.withLock { $0.walkAllowedAt } - clock.uptime()
-        guard rest > .zero else { return !Task.isCancelled }
-        do {
-            try await clock.rest(rest)
-            return true
-        } catch {
-            // Only cancellation ends a rest early.
-            return false
-        }
+        return rest > .zero ? await clock.pause(rest) : !Task.isCancelled
     }
 
     private func beginWalk() async throws(SpoolFailure) -> Walk {

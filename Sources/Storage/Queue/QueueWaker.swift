@@ -45,12 +45,7 @@ final class QueueWaker: SpoolWaker {
                 wake.send()
             }
             guard answer == .failed else { continue }
-            do {
-                try await clock.rest(min(RetryPolicy.queue.first, sweepInterval))
-            } catch {
-                // Only cancellation ends a rest early.
-                return
-            }
+            guard await clock.pause(min(RetryPolicy.queue.first, sweepInterval)) else { return }
         }
     }
 

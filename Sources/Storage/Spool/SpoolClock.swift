@@ -14,6 +14,17 @@ package struct SpoolClock: Sendable {
         self.rest = rest
     }
 
+    /// Rests for a time; `false` in a cancelled task.
+    func pause(_ time: Duration) async -> Bool {
+        do {
+            try await rest(time)
+            return true
+        } catch {
+            // Only cancellation ends a rest early.
+            return false
+        }
+    }
+
     /// The machine's clock.
     package static func system() -> SpoolClock {
         SpoolClock(uptime: { BootClock.now }, rest: BootClock.sleeping)

@@ -124,15 +124,7 @@ extension SpoolService {
     }
 
     /// Returns `false` when the task was cancelled.
-    func rest(_ pause: Duration) async -> Bool {
-        do {
-            try await ports.clock.rest(pause)
-            return true
-        } catch {
-            // Only cancellation ends a rest early.
-            return false
-        }
-    }
+    func rest(_ pause: Duration) async -> Bool { await ports.clock.pause(pause) }
 
     private func openIfNeeded() async -> Bool {
         guard !database.isOpen else { return true }

@@ -30,19 +30,7 @@ final class SpoolWatcher: Sendable {
         /// The watch's number; negative while there is no directory.
         var watch: Int32 = -1
         /// What the last sweep saw.
-        var snapshot = Snapshot()
-    }
-
-    /// What a sweep compares; nanoseconds of the last changes.
-    private struct Snapshot: Hashable {
-        var inode: UInt64 = 0
-        var size = 0
-        var changedAt = timespecValue(timespec())
-        var modifiedAt = timespecValue(timespec())
-        var hasJournal = false
-        var walSize = -1
-
-        static func timespecValue(_ time: timespec) -> [Int] { [time.tv_sec, time.tv_nsec] }
+        var seen: [Int] = []
     }
 
     /// Watches from now on; neither the file nor its directory need exist.
@@ -60,7 +48,7 @@ final class SpoolWatcher: Sendable {
         }
         addWatch()
         let first = look()
-        state.withLock { $0.snapshot = first }
+        state.withLock { $0.seen = first }
         let context = unsafe Unmanaged.passRetained(self)
         let answer = unsafe clinux_thread_start(
             "expunged-spool",
@@ -136,9 +124,9 @@ final class SpoolWatcher: Sendable {
     private func sweep() {
         let now = look()
         let mustWake = state.withLock { state in
-            defer { state.snapshot = now }
+            defer { state.seen = now }
             state.sweepCount += 1
-            guard state.isAlert || now != state.snapshot else { return false }
+            guard state.isAlert || now != state.seen else { return false }
             state.isSweepDue = true
             return true
         }
@@ -149,19 +137,19 @@ final class SpoolWatcher: Sendable {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }
 
+    /// What a sweep compares: the file, its times, whether it has a journal, and its WAL.
+    ///
     /// stat(2) only: closing a second descriptor of a database drops SQLite's locks.
-    private func look() -> Snapshot {
-        var snapshot = Snapshot()
+    private func look() -> [Int] {
         var status = stat()
+        var seen: [Int] = []
         if unsafe lstat(path, &status) == 0 {
-            snapshot.inode = UInt64(status.st_ino)
-            snapshot.size = Int(status.st_size)
-            snapshot.changedAt = Snapshot.timespecValue(status.st_ctim)
-            snapshot.modifiedAt = Snapshot.timespecValue(status.st_mtim)
+            let times = [status.st_ctim, status.st_mtim].flatMap { [$0.tv_sec, $0.tv_nsec] }
+            seen = [Int(truncatingIfNeeded: status.st_ino), Int(status.st_size)] + times
         }
-        snapshot.hasJournal = unsafe lstat(path + "-journal", &status) == 0
-        if unsafe lstat(path + "-wal", &status) == 0 { snapshot.walSize = Int(status.st_size) }
-        return snapshot
+        let hasJournal = unsafe lstat(path + "-journal", &status) == 0
+        let walSize = unsafe lstat(path + "-wal", &status) == 0 ? Int(status.st_size) : -1
+        return seen + [hasJournal ? 1 : 0, walSize]
     }
 
     private func addWatch() {
