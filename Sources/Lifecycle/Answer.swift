@@ -130,17 +130,14 @@ package enum PurgeAnswer: Hashable, Sendable {
 
     /// The same answer, and what it deleted stays in these copies for a while.
     package func noting(_ copies: [PurgeCounts.ResidualCopies]) -> PurgeAnswer {
-        switch self {
-        case .done(var counts):
-            for copy in copies { counts.note(copy) }
-            return .done(counts)
-        case .held(var counts, let names):
-            for copy in copies { counts.note(copy) }
-            return .held(counts, under: names)
-        case .halted(var counts):
-            for copy in copies { counts.note(copy) }
-            return .halted(counts)
-        case .stopped, .failure: return self
+        func noted(_ counts: PurgeCounts) -> PurgeCounts {
+            copies.reduce(into: counts) { $0.note($1) }
+        }
+        return switch self {
+        case .done(let counts): .done(noted(counts))
+        case .held(let counts, let names): .held(noted(counts), under: names)
+        case .halted(let counts): .halted(noted(counts))
+        case .stopped, .failure: self
         }
     }
 }
@@ -243,9 +240,7 @@ package struct PurgeCounts: Hashable, Sendable {
                 || (isLookedFor && $0.action == Self.withoutKeysAction)
         }
         for entry in noteReached(by: other, isWhole: isWhole) {
-            if let index = entries.firstIndex(where: {
-                $0.name == entry.name && $0.action == entry.action
-            }) {
+            if let index = entries.firstIndex(where: { $0.isSame(as: entry) }) {
                 // What was left alone is still there: seen again, it is the same.
                 let before = Self.isLeft(entry.action) ? 0 : entries[index].rowCount
                 entries[index].rowCount = before + entry.rowCount

@@ -200,7 +200,7 @@ extension DaemonBuilder.Base {
             host: opened.host,
             ports: SpoolService.Ports(
                 intake: intake,
-                source: SharedMirrorSource(state, opened.host.map { .host($0) } ?? rest),
+                source: SharedMirrorSource(state, opened.host.map(MirrorShare.host) ?? rest),
                 hasher: hasher,
                 clock: .system(),
                 report: { reporter.report($0) }

@@ -162,8 +162,7 @@ package struct StateMigration: Sendable {
             try server.has("SELECT 1 FROM \(table)")
         }
         guard !isUsed else {
-            let cause = "the schema has a state already; nothing was changed"
-            throw StorageError(.unopenable, "move the state", at: place, cause: cause)
+            throw refusal("the schema has a state already; nothing was changed", at: place)
         }
     }
 
@@ -212,8 +211,8 @@ package struct StateMigration: Sendable {
         }
     }
 
-    private func refusal(_ cause: String) -> StorageError {
-        StorageError(.unopenable, "move the state", at: path, cause: cause)
+    private func refusal(_ cause: String, at place: String? = nil) -> StorageError {
+        StorageError(.unopenable, "move the state", at: place ?? path, cause: cause)
     }
 
     private func close(_ file: SQLiteState) {
