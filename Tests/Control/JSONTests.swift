@@ -43,7 +43,7 @@ extension ControlSuite {
             #expect(try JSONReader.read(Array(escaped.utf8)) == .string("\u{1F600}é/\u{8}"))
         }
 
-        @Test func `what is written by hand is what Codable writes`() throws {
+        @Test func `what a record writes is what Codable writes`() throws {
             for request in [Samples.request(), Samples.fullRequest] {
                 var writer = JSONWriter()
                 request.write(to: &writer)

@@ -138,7 +138,7 @@ package enum RouteReply: Sendable {
     ) throws(ControlProblem) -> RouteReply {
         var writer = JSONWriter()
         switch object {
-        // Every submission and every list answers with these: by hand, not by `TypedJSON`.
+        // Every submission and every list answers with these: not by `TypedJSON`.
         case let request as WireRequest: request.write(to: &writer)
         case let page as WireList<WireRequest>:
             writer.object { writer in

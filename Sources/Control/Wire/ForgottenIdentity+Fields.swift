@@ -1,10 +1,10 @@
 package import Lifecycle
 
-extension ForgottenIdentity: WireObject {
+extension ForgottenIdentity: WireRecord {
     package static let schemaName = "Forgotten"
-    package static let fields: [WireField] = [
-        .required("provider", .text, "The provider's configured name."),
-        .required("at", .time, "When."),
-        .required("uid", .integer, "The operator's uid."),
+    package static let members: [WireMember<ForgottenIdentity>] = [
+        .required("provider", \.provider, "The provider's configured name."),
+        .required("at", \.at, "When."),
+        .required("uid", \.uid, "The operator's uid."),
     ]
 }

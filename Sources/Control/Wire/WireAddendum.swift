@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// What became known of a verdict after the request was completed.
-package struct WireAddendum: WireObject, Codable, Hashable {
+package struct WireAddendum: WireRecord, Codable, Hashable {
     package var at: WallTime
     package var identityID: IdentityID
     package var provider: String
@@ -24,17 +24,13 @@ package struct WireAddendum: WireObject, Codable, Hashable {
         (self.event, self.occurredAt, self.evidence) = (event, occurredAt, evidence)
     }
 
-    package static let fields: [WireField] = [
-        .required("at", .time, "When the service recorded it."),
-        .required("identity_id", .uuid, "The identity that it is about."),
-        .required("provider", .text, "The provider's configured name."),
-        .required(
-            "verdict",
-            .choice(of: Verdict.self),
-            "What the verdict would be with this knowledge."
-        ),
-        .required("event", .text, "The provider's notification, or `credential_refused`."),
-        .required("occurred_at", .time, "When it happened, as the provider says."),
-        .required("evidence", .text, "What happened, and who said so."),
+    package static let members: [WireMember<WireAddendum>] = [
+        .required("at", \.at, "When the service recorded it."),
+        .required("identity_id", \.identityID, "The identity that it is about."),
+        .required("provider", \.provider, "The provider's configured name."),
+        .required("verdict", \.verdict, "What the verdict would be with this knowledge."),
+        .required("event", \.event, "The provider's notification, or `credential_refused`."),
+        .required("occurred_at", \.occurredAt, "When it happened, as the provider says."),
+        .required("evidence", \.evidence, "What happened, and who said so."),
     ]
 }

@@ -10,7 +10,7 @@ package enum CodeOutcome: String, Sendable, CaseIterable {
 }
 
 /// The last authorization code of an identity without credentials.
-package struct WireFailedCode: WireObject, Codable, Hashable {
+package struct WireFailedCode: WireRecord, Codable, Hashable {
     package var createdAt: WallTime
     package var outcome: WireValue<CodeOutcome>
     package var failures: Int
@@ -26,17 +26,21 @@ package struct WireFailedCode: WireObject, Codable, Hashable {
         status == nil && error == nil ? nil : Refusal(status: status, error: error)
     }
 
-    package static let fields: [WireField] = [
-        .required("created_at", .time, "When the application got it."),
-        .required("outcome", .choice(of: CodeOutcome.self), "Why it brought no token."),
-        .required("failures", .integer, "Attempts of the exchange that failed and were repeated."),
-        .optional("status", .integer, "The HTTP status of the last answer, if it had no tokens."),
-        .optional("error", .text, "The error code of that answer."),
+    package static let members: [WireMember<WireFailedCode>] = [
+        .required("created_at", \.createdAt, "When the application got it."),
+        .required("outcome", \.outcome, "Why it brought no token."),
+        .required(
+            "failures",
+            \.failures,
+            "Attempts of the exchange that failed and were repeated."
+        ),
+        .optional("status", \.status, "The HTTP status of the last answer, if it had no tokens."),
+        .optional("error", \.error, "The error code of that answer."),
     ]
 }
 
 /// What a provider answered to the last call, where that was no success.
-package struct WireAnswer: WireObject, Codable, Hashable {
+package struct WireAnswer: WireRecord, Codable, Hashable {
     package var status: Int?
     package var error: String?
     package var words: String?
@@ -57,10 +61,10 @@ package struct WireAnswer: WireObject, Codable, Hashable {
         case isNamed = "named"
     }
 
-    package static let fields: [WireField] = [
-        .optional("status", .integer, "The HTTP status."),
-        .optional("error", .text, "The provider's error code, and a sub-code behind a slash."),
-        .optional("words", .text, "Its text, redacted, at most 200 characters; for operators."),
-        .required("named", .boolean, "Whether `last_error` contains the status and error code."),
+    package static let members: [WireMember<WireAnswer>] = [
+        .optional("status", \.status, "The HTTP status."),
+        .optional("error", \.error, "The provider's error code, and a sub-code behind a slash."),
+        .optional("words", \.words, "Its text, redacted, at most 200 characters; for operators."),
+        .required("named", \.isNamed, "Whether `last_error` contains the status and error code."),
     ]
 }

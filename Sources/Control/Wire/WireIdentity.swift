@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// What the user can do by hand, where the service could not.
-package struct WireUserAction: WireObject, Codable, Hashable {
+package struct WireUserAction: WireRecord, Codable, Hashable {
     package var url: String
     package var text: String
     package var isConfigured: Bool?
@@ -16,10 +16,14 @@ package struct WireUserAction: WireObject, Codable, Hashable {
         case isConfigured = "configured"
     }
 
-    package static let fields: [WireField] = [
-        .required("url", .text, "Where the user can cut the link."),
-        .required("text", .text, "What the user can do."),
-        .optional("configured", .boolean, "True if the operator wrote the text; else English."),
+    package static let members: [WireMember<WireUserAction>] = [
+        .required("url", \.url, "Where the user can cut the link."),
+        .required("text", \.text, "What the user can do."),
+        .optional(
+            "configured",
+            \.isConfigured,
+            "True if the operator wrote the text; else English."
+        ),
     ]
 }
 
@@ -33,7 +37,7 @@ package enum CredentialState: String, Sendable, CaseIterable {
 }
 
 /// One identity of a user, never with a secret or the provider's subject.
-package struct WireIdentity: WireObject, Codable, Hashable {
+package struct WireIdentity: WireRecord, Codable, Hashable {
     package var identityID: IdentityID
     package var provider: String
     package var clientID: String?
@@ -57,21 +61,21 @@ package struct WireIdentity: WireObject, Codable, Hashable {
         case unheld = "notHeld"
     }
 
-    package static let fields: [WireField] = [
-        .required("identity_id", .uuid, "Names the identity."),
-        .required("provider", .text, "The provider's configured name."),
-        .optional("client_id", .text, "The client id that the credentials were issued to."),
-        .optional("verdict", .choice(of: Verdict.self), "How its revocation ended."),
-        .required(
-            "state",
-            .choice(of: CredentialState.self),
-            "Whether its credentials can be used."
+    package static let members: [WireMember<WireIdentity>] = [
+        .required("identity_id", \.identityID, "Names the identity."),
+        .required("provider", \.provider, "The provider's configured name."),
+        .optional("client_id", \.clientID, "The client id that the credentials were issued to."),
+        .optional("verdict", \.verdict, "How its revocation ended."),
+        .required("state", \.state, "Whether its credentials can be used."),
+        .optional("credential_count", \.credentialCount, "How many credentials are stored."),
+        .optional(
+            "subject_first_seen",
+            \.isSubjectFirstSeen,
+            "Whether a later sign-in pinned the subject."
         ),
-        .optional("credential_count", .integer, "How many credentials are stored."),
-        .optional("subject_first_seen", .boolean, "Whether a later sign-in pinned the subject."),
-        .optional("user_action", .object("UserAction"), "What the user can do by hand."),
-        .optional("not_held", .object("Unheld"), "What the provider may honor and is not held."),
-        .optional("failed_code", .object("FailedCode"), "The last code, if no credential is left."),
-        .optional("updated_at", .time, "When it last changed."),
+        .optional("user_action", \.userAction, "What the user can do by hand."),
+        .optional("not_held", \.unheld, "What the provider may honor and is not held."),
+        .optional("failed_code", \.failedCode, "The last code, if no credential is left."),
+        .optional("updated_at", \.updatedAt, "When it last changed."),
     ]
 }

@@ -1,7 +1,7 @@
 package import Lifecycle
 
 /// One request as the API shows it.
-package struct WireRequest: WireObject, Codable, Hashable {
+package struct WireRequest: WireRecord, Codable, Hashable {
     package var id: RequestID
     package var kind: WireValue<RequestKind>
     /// The application's own user id; `erased:…` once a deletion has completed.
@@ -34,46 +34,46 @@ package struct WireRequest: WireObject, Codable, Hashable {
 
     package static let listMax: Int? = ControlLimits.listLimitMax
 
-    package static let fields: [WireField] = [
-        .required("id", .uuid, "Names the request; the spool's `request_id`."),
-        .required("kind", .choice(of: RequestKind.self), "The kind of request."),
+    package static let members: [WireMember<WireRequest>] = [
+        .required("id", \.id, "Names the request; the spool's `request_id`."),
+        .required("kind", \.kind, "The kind of request."),
         .optional(
             "user_id",
-            .text,
+            \.userID,
             "The application's user id, or `erased:…` after the erasure; not for viewers."
         ),
-        .required("state", .choice(of: RequestState.self), "Where it stands."),
-        .optional("detail", .text, "Why it is parked or rejected."),
+        .required("state", \.state, "Where it stands."),
+        .optional("detail", \.detail, "Why it is parked or rejected."),
         .optional(
             "held_by",
-            .list(.text),
+            \.heldBy,
             "The holds that stop it: `request` or `user HOLD`, each with `: REASON` if it has one,"
                 + " or `target NAME: HOLD`; not in lists."
         ),
         .optional(
             "blocked_by",
-            .list(.text),
+            \.blockedBy,
             "The targets that refuse the purge, and why: `NAME: CODE`."
         ),
-        .required("created_at", .time, "When it was made."),
-        .required("updated_at", .time, "When it last changed."),
-        .optional("accepted_at", .time, "When it was accepted, durably."),
-        .optional("deadline_at", .time, "When the statutory clock runs out."),
+        .required("created_at", \.createdAt, "When it was made."),
+        .required("updated_at", \.updatedAt, "When it last changed."),
+        .optional("accepted_at", \.acceptedAt, "When it was accepted, durably."),
+        .optional("deadline_at", \.deadlineAt, "When the statutory clock runs out."),
         .optional(
             "next_at",
-            .time,
+            \.nextAt,
             "When the service continues it; absent if it waits for an event."
         ),
-        .required("identities", .list(.object("Identity")), "The user's identities."),
-        .required("steps", .list(.object("Step")), "The steps; empty in lists."),
+        .required("identities", \.identities, "The user's identities."),
+        .required("steps", \.steps, "The steps; empty in lists."),
         .optional(
             "forgotten",
-            .list(.object("Forgotten")),
+            \.forgotten,
             "Identities that an operator had the service forget; not in lists."
         ),
         .optional(
             "addenda",
-            .list(.object("Addendum")),
+            \.addenda,
             "What became known of verdicts after the end; not in lists."
         ),
     ]

@@ -31,7 +31,7 @@ package enum StepState: String, Sendable, CaseIterable {
 }
 
 /// One provider or target action of a request.
-package struct WireStep: WireObject, Codable, Hashable {
+package struct WireStep: WireRecord, Codable, Hashable {
     /// The verdict of a plan that the first of two operators approved.
     package static let halfApproved = "approved_1_of_2"
 
@@ -61,28 +61,36 @@ package struct WireStep: WireObject, Codable, Hashable {
         case durationMilliseconds = "durationMs"
     }
 
-    package static let fields: [WireField] = [
-        .required("name", .text, "The step, such as `revoke PROVIDER`."),
-        .required("kind", .choice(of: StepKind.self), "What it does."),
-        .optional("provider", .text, "The provider it works at."),
-        .optional("target", .text, "The target it works at."),
-        .required("state", .choice(of: StepState.self), "How far it is."),
-        .required("attempts", .integer, "Calls so far, the check of a token included."),
+    package static let members: [WireMember<WireStep>] = [
+        .required("name", \.name, "The step, such as `revoke PROVIDER`."),
+        .required("kind", \.kind, "What it does."),
+        .optional("provider", \.provider, "The provider it works at."),
+        .optional("target", \.target, "The target it works at."),
+        .required("state", \.state, "How far it is."),
+        .required("attempts", \.attempts, "Calls so far, the check of a token included."),
         .optional(
             "verdict",
-            .text,
+            \.verdict,
             "What it found or did; `\(halfApproved)`: the first of two operators approved the plan."
         ),
-        .optional("last_error", .text, "A code, and the answer: why the last attempt failed."),
+        .optional(
+            "last_error",
+            \.lastError,
+            "A code, and the answer: why the last attempt failed."
+        ),
         .optional(
             "answer",
-            .object("Answer"),
+            \.answer,
             "The provider's answer to the last call; absent after a success or without an answer."
         ),
-        .optional("obstacle", .text, "The constraint, trigger or column that stands in the way."),
-        .optional("started_at", .time, "When the first attempt started."),
-        .optional("ended_at", .time, "When it ended."),
-        .optional("duration_ms", .integer, "Duration of the step, including waits."),
-        .optional("retry_at", .time, "When it is tried again."),
+        .optional(
+            "obstacle",
+            \.obstacle,
+            "The constraint, trigger or column that stands in the way."
+        ),
+        .optional("started_at", \.startedAt, "When the first attempt started."),
+        .optional("ended_at", \.endedAt, "When it ended."),
+        .optional("duration_ms", \.durationMilliseconds, "Duration of the step, including waits."),
+        .optional("retry_at", \.retryAt, "When it is tried again."),
     ]
 }

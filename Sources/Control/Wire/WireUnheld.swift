@@ -1,5 +1,5 @@
 /// What a provider may honor of one identity although the service does not hold it.
-package struct WireUnheld: WireObject, Codable, Hashable {
+package struct WireUnheld: WireRecord, Codable, Hashable {
     package var lostCodes: Int
     package var refusedCredentials: Int
 
@@ -7,8 +7,12 @@ package struct WireUnheld: WireObject, Codable, Hashable {
         (self.lostCodes, self.refusedCredentials) = (lostCodes, refusedCredentials)
     }
 
-    package static let fields: [WireField] = [
-        .required("lost_codes", .integer, "Codes that were sent, and may have brought tokens."),
-        .required("refused_credentials", .integer, "How often a credential was refused."),
+    package static let members: [WireMember<WireUnheld>] = [
+        .required("lost_codes", \.lostCodes, "Codes that were sent, and may have brought tokens."),
+        .required(
+            "refused_credentials",
+            \.refusedCredentials,
+            "How often a credential was refused."
+        ),
     ]
 }
