@@ -55,97 +55,73 @@ extension ControlProblem {
         case unsupportedMediaType = "unsupported_media_type"
         case vaultSealed = "vault_sealed"
         case wrongState = "wrong_state"
-
-        /// The HTTP status that goes with it (RFC 9110 §15).
-        package var status: Int {
-            switch self {
-            case .malformedField, .malformedHTTP, .malformedIDToken, .malformedIdempotencyKey,
-                .malformedJSON, .malformedOption, .malformedQuery, .malformedUserID, .missingField,
-                .missingSecret, .unknownClientID, .unknownCredentialKind, .unknownField,
-                .unknownKind, .unknownOption, .clientIDRequired:
-                400
-            case .forbidden, .freshSignInRequired, .operatorUnknown: 403
-            case .holdNotFound, .identityNotFound, .messageNotFound, .notificationNotFound,
-                .requestNotFound, .routeNotFound, .unknownProvider, .unknownTarget:
-                404
-            case .methodNotAllowed: 405
-            case .requestTimeout: 408
-            case .alreadyErased, .alreadyOpen, .deletionInProgress, .idempotencyConflict,
-                .mailOff, .notificationsOff, .planChanged, .sameOperator, .subjectMismatch,
-                .tooLate,
-                .tooManyCredentials, .wrongState:
-                409
-            case .bodyTooLarge: 413
-            case .unsupportedMediaType: 415
-            case .configurationInvalid, .filterRefused, .planRefused, .reauthorizationRefused,
-                .suggestionRefused:
-                422
-            case .headersTooLarge: 431
-            case .internal: 500
-            case .intakePaused, .tooManyConnections, .unavailable, .vaultSealed: 503
-            }
-        }
     }
 }
 
 extension ControlProblem.Code {
+    /// The HTTP status that goes with it (RFC 9110 §15).
+    package var status: Int { meaning.status }
+
     /// The fixed `title` (RFC 9457 §3.1.3): the same for every occurrence.
-    package var title: String {
+    package var title: String { meaning.title }
+
+    private var meaning: (status: Int, title: String) {
         switch self {
-        case .alreadyErased: "this account is already erased; a later account has its id"
-        case .alreadyOpen: "the user has an open deletion with other options"
-        case .bodyTooLarge: "the body is too large"
-        case .clientIDRequired: "the provider has several client ids and none was named"
-        case .configurationInvalid: "the configuration has problems; the running one stays"
-        case .deletionInProgress: "the user is being deleted"
-        case .filterRefused: "the target cannot keep such rows"
-        case .forbidden: "this socket's role does not allow it"
-        case .headersTooLarge: "the header fields are too large or too many"
-        case .holdNotFound: "no such hold"
-        case .idempotencyConflict: "the idempotency key belongs to a different request"
-        case .identityNotFound: "no such identity"
-        case .intakePaused: "the intake is paused"
-        case .internal: "the service failed; the journal has the error"
-        case .malformedField: "a field has a value that is not allowed"
-        case .malformedHTTP: "this is not acceptable HTTP/1.1"
-        case .malformedIDToken: "the id token cannot be read"
-        case .malformedIdempotencyKey: "the idempotency key is not 1 to 255 visible characters"
-        case .malformedJSON: "the body is not acceptable JSON"
-        case .malformedOption: "an option has a value that is not allowed"
-        case .malformedQuery: "the query is not acceptable"
-        case .malformedUserID: "the user id is not acceptable"
-        case .methodNotAllowed: "the path exists, but not with this method"
-        case .mailOff: "the service sends no mail"
-        case .messageNotFound: "no such message"
-        case .missingField: "a field is missing"
-        case .missingSecret: "the credential has no secret"
-        case .notificationNotFound: "no notification has this code"
-        case .notificationsOff: "the service accepts no notifications of this provider"
-        case .freshSignInRequired: "the user must sign in again before a deletion"
-        case .operatorUnknown: "the person behind the connection is unknown"
-        case .planChanged: "the plan is not the last one"
-        case .planRefused: "a target has something that forbids a plan"
-        case .reauthorizationRefused: "the sign-in was not accepted"
-        case .requestNotFound: "no such request"
-        case .requestTimeout: "the request did not arrive in time"
-        case .routeNotFound: "no such path"
-        case .sameOperator: "the submitter, or who approved before, cannot approve"
-        case .subjectMismatch: "the sign-in belongs to another user"
-        case .suggestionRefused: "no rules can be written for the target"
-        case .tooLate: "the purge, or another irreversible step, has begun"
-        case .tooManyConnections: "too many connections"
-        case .tooManyCredentials: "the identity holds as many credentials as it may"
-        case .unavailable: "the service cannot answer now"
-        case .unknownClientID: "no such client id at this provider"
-        case .unknownCredentialKind: "no such kind of credential"
-        case .unknownField: "a field is not known"
-        case .unknownKind: "no such kind of request"
-        case .unknownOption: "an option is not known"
-        case .unknownProvider: "no such provider"
-        case .unknownTarget: "no such target"
-        case .unsupportedMediaType: "the body must be application/json"
-        case .vaultSealed: "the vault is sealed"
-        case .wrongState: "the request is not in a state for this"
+        case .alreadyErased: (409, "this account is already erased; a later account has its id")
+        case .alreadyOpen: (409, "the user has an open deletion with other options")
+        case .bodyTooLarge: (413, "the body is too large")
+        case .clientIDRequired: (400, "the provider has several client ids and none was named")
+        case .configurationInvalid: (422, "the configuration has problems; the running one stays")
+        case .deletionInProgress: (409, "the user is being deleted")
+        case .filterRefused: (422, "the target cannot keep such rows")
+        case .forbidden: (403, "this socket's role does not allow it")
+        case .headersTooLarge: (431, "the header fields are too large or too many")
+        case .holdNotFound: (404, "no such hold")
+        case .idempotencyConflict: (409, "the idempotency key belongs to a different request")
+        case .identityNotFound: (404, "no such identity")
+        case .intakePaused: (503, "the intake is paused")
+        case .internal: (500, "the service failed; the journal has the error")
+        case .malformedField: (400, "a field has a value that is not allowed")
+        case .malformedHTTP: (400, "this is not acceptable HTTP/1.1")
+        case .malformedIDToken: (400, "the id token cannot be read")
+        case .malformedIdempotencyKey:
+            (400, "the idempotency key is not 1 to 255 visible characters")
+        case .malformedJSON: (400, "the body is not acceptable JSON")
+        case .malformedOption: (400, "an option has a value that is not allowed")
+        case .malformedQuery: (400, "the query is not acceptable")
+        case .malformedUserID: (400, "the user id is not acceptable")
+        case .methodNotAllowed: (405, "the path exists, but not with this method")
+        case .mailOff: (409, "the service sends no mail")
+        case .messageNotFound: (404, "no such message")
+        case .missingField: (400, "a field is missing")
+        case .missingSecret: (400, "the credential has no secret")
+        case .notificationNotFound: (404, "no notification has this code")
+        case .notificationsOff: (409, "the service accepts no notifications of this provider")
+        case .freshSignInRequired: (403, "the user must sign in again before a deletion")
+        case .operatorUnknown: (403, "the person behind the connection is unknown")
+        case .planChanged: (409, "the plan is not the last one")
+        case .planRefused: (422, "a target has something that forbids a plan")
+        case .reauthorizationRefused: (422, "the sign-in was not accepted")
+        case .requestNotFound: (404, "no such request")
+        case .requestTimeout: (408, "the request did not arrive in time")
+        case .routeNotFound: (404, "no such path")
+        case .sameOperator: (409, "the submitter, or who approved before, cannot approve")
+        case .subjectMismatch: (409, "the sign-in belongs to another user")
+        case .suggestionRefused: (422, "no rules can be written for the target")
+        case .tooLate: (409, "the purge, or another irreversible step, has begun")
+        case .tooManyConnections: (503, "too many connections")
+        case .tooManyCredentials: (409, "the identity holds as many credentials as it may")
+        case .unavailable: (503, "the service cannot answer now")
+        case .unknownClientID: (400, "no such client id at this provider")
+        case .unknownCredentialKind: (400, "no such kind of credential")
+        case .unknownField: (400, "a field is not known")
+        case .unknownKind: (400, "no such kind of request")
+        case .unknownOption: (400, "an option is not known")
+        case .unknownProvider: (404, "no such provider")
+        case .unknownTarget: (404, "no such target")
+        case .unsupportedMediaType: (415, "the body must be application/json")
+        case .vaultSealed: (503, "the vault is sealed")
+        case .wrongState: (409, "the request is not in a state for this")
         }
     }
 }
