@@ -174,16 +174,21 @@ package enum OpenAPIDocument {
 
 extension OpenAPIDocument {
     /// Every documented object, sorted by name.
-    package static let types =
-        (wireTypes.map {
-            let input = $0 as? any WireInputPart.Type
-            return WireSchema(
-                schemaName: $0.schemaName,
-                fields: $0.fields,
-                isInput: input != nil,
-                rules: input?.rules ?? []
-            )
-        } + ReceiptFields.parts).sorted { $0.schemaName < $1.schemaName }
+    package static let types = (wireSchemas + receiptParts).sorted { $0.schemaName < $1.schemaName }
+
+    private static let receiptParts: [WireSchema] = ReceiptFields.parts.map { name, fields in
+        WireSchema(schemaName: name, fields: fields)
+    }
+
+    private static let wireSchemas: [WireSchema] = wireTypes.map { type in
+        let input = type as? any WireInputPart.Type
+        return WireSchema(
+            schemaName: type.schemaName,
+            fields: type.fields,
+            isInput: input != nil,
+            rules: input?.rules ?? []
+        )
+    }
 
     private static let wireTypes: [any WireObject.Type] = [
         AbandonInput.self, ApproveInput.self, ControlProblem.Detail.self, CredentialInput.self,

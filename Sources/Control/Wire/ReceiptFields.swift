@@ -45,131 +45,94 @@ package struct ReceiptFields: WireObject {
     ]
 
     /// The objects inside a receipt.
-    static let parts: [WireSchema] = [
-        WireSchema(
-            schemaName: "ReceiptApproval",
-            fields: [
-                .required("plan", .text, "The hash of the plan."),
-                .required("at", .time, "When it was approved."),
-                .required("uid", .integer, "The operator's login uid."),
-                .optional("first_at", .time, "When the first of two operators approved it."),
-                .optional("first_uid", .integer, "The login uid of the first of two."),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptIdentity",
-            fields: [
-                .required("identity_id", .uuid, "Names the identity."),
-                .required("provider", .text, "The provider's configured name."),
-                .required("client_id", .text, "The client id of its credentials."),
-                .optional("verdict", .choice(of: Verdict.self), "How its revocation ended."),
-                .optional("revoked", .boolean, "Whether the link is cut."),
-                .optional("evidence", .text, "What happened, and who said so."),
-                .optional("not_held", .object("Unheld"), "What the provider may still honor."),
-                .optional("decided_at", .time, "When the verdict was final."),
-                .optional("user_action", .object("UserAction"), "What the user can do by hand."),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptTarget",
-            fields: [
-                .required("target", .text, "The store's configured name."),
-                .required("verified", .boolean, "Whether it was counted again after the purge."),
-                .optional("verified_at", .time, "When it was counted again."),
-                .optional(
-                    "accepted_until",
-                    .time,
-                    "Until when the vendor has promised to erase; never verified."
-                ),
-                .optional("not_looked_for", .text, "Why it, or a part of it, was not searched."),
-                .optional("searchable", .boolean, "False where unmapped data cannot be found."),
-                .optional("searched_on", .text, "Last search since rules of any target changed."),
-                .optional("unmapped", .list(.text), "What no rule reaches: not looked for."),
-                .optional("unmapped_more", .integer, "How many more are not named here."),
-                .optional("unexamined", .list(.text), "What that search did not read, or in part."),
-                .optional("unexamined_more", .integer, "How many more are not named here."),
-                .optional("counts", .text, "`at_least` where a purge was cut off."),
-                .required("tables", .list(.object("ReceiptTable")), "What was done in each table."),
-                .optional("backups_kept_until", .time, "When its last backup ends."),
-                .optional(
-                    "residual_copies",
-                    .list(.object("ReceiptCopy")),
-                    "Copies that it keeps itself."
-                ),
-                .optional("erasure_horizon", .time, "After that no copy of it is left."),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptTable",
-            fields: [
-                .required("table", .text, "Its name."),
-                .required("action", .text, "What was done there."),
-                .required("rows", .integer, "Rows, files or objects with which it was done."),
-                .required("newer_rows", .integer, "Those that are newer, and were left."),
-                .required("cutoff", .text, "What is newer than this was left; or `none`."),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptCopy",
-            fields: [
-                .required("what", .text, "What keeps it."),
-                .optional("phrase", .text, "Id of that sentence, if it is one of the service."),
-                .optional("name", .text, "What fills it, such as a bucket."),
-                .optional("until", .time, "Until when; absent if unknown."),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptNotErased",
-            fields: [
-                .required("target", .text, "The store's configured name."),
-                .required("table", .text, "The table, folder, prefix or key."),
-                .optional("columns", .list(.text), "Those that lead to the user still."),
-                .required("rows", .integer, "How many stay."),
-                .required("reason", .text, "Why."),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptNote",
-            fields: [
-                .required("uid", .integer, "The operator's uid."),
-                .required("reason", .text, "The reason that the operator gave."),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptRecheck",
-            fields: [
-                .required("at", .time, "When."),
-                .required("outcome", .text, "The result."),
-                .required("found", .list(.object("ReceiptFound")), "The stores with data."),
-                .required(
-                    "not_configured",
-                    .list(.text),
-                    "Stores that are not configured any more."
-                ),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptFound",
-            fields: [
-                .required("target", .text, "The store's configured name."),
-                .required("rows", .integer, "How much was found."),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptLedger",
-            fields: [
-                .required("key", .text, "The verifier key."),
-                .required("checkpoint", .text, "The signed note over size and root."),
-                .required("entries", .list(.object("ReceiptEntry")), "The request's entries."),
-            ]
-        ),
-        WireSchema(
-            schemaName: "ReceiptEntry",
-            fields: [
-                .required("index", .integer, "Its place in the ledger."),
-                .required("entry", .text, "The entry itself."),
-                .required("proof", .list(.text), "Hashes up to the root, in base64."),
-            ]
-        ),
+    static let parts: [String: [WireField]] = [
+        "ReceiptApproval": [
+            .required("plan", .text, "The hash of the plan."),
+            .required("at", .time, "When it was approved."),
+            .required("uid", .integer, "The operator's login uid."),
+            .optional("first_at", .time, "When the first of two operators approved it."),
+            .optional("first_uid", .integer, "The login uid of the first of two."),
+        ],
+        "ReceiptIdentity": [
+            .required("identity_id", .uuid, "Names the identity."),
+            .required("provider", .text, "The provider's configured name."),
+            .required("client_id", .text, "The client id of its credentials."),
+            .optional("verdict", .choice(of: Verdict.self), "How its revocation ended."),
+            .optional("revoked", .boolean, "Whether the link is cut."),
+            .optional("evidence", .text, "What happened, and who said so."),
+            .optional("not_held", .object("Unheld"), "What the provider may still honor."),
+            .optional("decided_at", .time, "When the verdict was final."),
+            .optional("user_action", .object("UserAction"), "What the user can do by hand."),
+        ],
+        "ReceiptTarget": [
+            .required("target", .text, "The store's configured name."),
+            .required("verified", .boolean, "Whether it was counted again after the purge."),
+            .optional("verified_at", .time, "When it was counted again."),
+            .optional(
+                "accepted_until",
+                .time,
+                "Until when the vendor has promised to erase; never verified."
+            ),
+            .optional("not_looked_for", .text, "Why it, or a part of it, was not searched."),
+            .optional("searchable", .boolean, "False where unmapped data cannot be found."),
+            .optional("searched_on", .text, "Last search since rules of any target changed."),
+            .optional("unmapped", .list(.text), "What no rule reaches: not looked for."),
+            .optional("unmapped_more", .integer, "How many more are not named here."),
+            .optional("unexamined", .list(.text), "What that search did not read, or in part."),
+            .optional("unexamined_more", .integer, "How many more are not named here."),
+            .optional("counts", .text, "`at_least` where a purge was cut off."),
+            .required("tables", .list(.object("ReceiptTable")), "What was done in each table."),
+            .optional("backups_kept_until", .time, "When its last backup ends."),
+            .optional(
+                "residual_copies",
+                .list(.object("ReceiptCopy")),
+                "Copies that it keeps itself."
+            ),
+            .optional("erasure_horizon", .time, "After that no copy of it is left."),
+        ],
+        "ReceiptTable": [
+            .required("table", .text, "Its name."),
+            .required("action", .text, "What was done there."),
+            .required("rows", .integer, "Rows, files or objects with which it was done."),
+            .required("newer_rows", .integer, "Those that are newer, and were left."),
+            .required("cutoff", .text, "What is newer than this was left; or `none`."),
+        ],
+        "ReceiptCopy": [
+            .required("what", .text, "What keeps it."),
+            .optional("phrase", .text, "Id of that sentence, if it is one of the service."),
+            .optional("name", .text, "What fills it, such as a bucket."),
+            .optional("until", .time, "Until when; absent if unknown."),
+        ],
+        "ReceiptNotErased": [
+            .required("target", .text, "The store's configured name."),
+            .required("table", .text, "The table, folder, prefix or key."),
+            .optional("columns", .list(.text), "Those that lead to the user still."),
+            .required("rows", .integer, "How many stay."),
+            .required("reason", .text, "Why."),
+        ],
+        "ReceiptNote": [
+            .required("uid", .integer, "The operator's uid."),
+            .required("reason", .text, "The reason that the operator gave."),
+        ],
+        "ReceiptRecheck": [
+            .required("at", .time, "When."),
+            .required("outcome", .text, "The result."),
+            .required("found", .list(.object("ReceiptFound")), "The stores with data."),
+            .required("not_configured", .list(.text), "Stores that are not configured any more."),
+        ],
+        "ReceiptFound": [
+            .required("target", .text, "The store's configured name."),
+            .required("rows", .integer, "How much was found."),
+        ],
+        "ReceiptLedger": [
+            .required("key", .text, "The verifier key."),
+            .required("checkpoint", .text, "The signed note over size and root."),
+            .required("entries", .list(.object("ReceiptEntry")), "The request's entries."),
+        ],
+        "ReceiptEntry": [
+            .required("index", .integer, "Its place in the ledger."),
+            .required("entry", .text, "The entry itself."),
+            .required("proof", .list(.text), "Hashes up to the root, in base64."),
+        ],
     ]
 }
