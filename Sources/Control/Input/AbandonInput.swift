@@ -1,4 +1,3 @@
-import Encoding
 package import Lifecycle
 
 /// The body of `abandon`: why, and at which provider.
@@ -11,9 +10,9 @@ package struct AbandonInput: WireInput, Hashable {
         (self.reason, self.provider) = (reason, provider)
     }
 
-    package static let fields: [WireField] = [
-        .required("reason", .reason, "Why, 1 to 200 bytes, no personal data."),
-        .optional("provider", .name, "Give up on this provider alone."),
+    package static let members: [WireMember<AbandonInput>] = [
+        .required("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data."),
+        .optional("provider", \.provider, as: .name, "Give up on this provider alone."),
     ]
 
     /// Reads a body.
@@ -21,12 +20,5 @@ package struct AbandonInput: WireInput, Hashable {
         let object = try InputObject(body: body, fields: Self.fields)
         reason = try object.requiredText("reason")
         provider = try object.provider("provider")
-    }
-
-    package var body: [UInt8] {
-        JSONWriter.object { writer in
-            writer.member("reason", reason)
-            writer.member("provider", provider?.rawValue)
-        }
     }
 }

@@ -1,19 +1,15 @@
-import Encoding
-
 /// The body of `approve`: which plan.
 package struct ApproveInput: WireInput, Hashable {
     package var plan: String
 
     package init(plan: String) { self.plan = plan }
 
-    package static let fields: [WireField] = [
-        .required("plan", .line, "The hash of the plan that is approved.")
+    package static let members: [WireMember<ApproveInput>] = [
+        .required("plan", \.plan, as: .line, "The hash of the plan that is approved.")
     ]
 
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
         plan = try InputObject(body: body, fields: Self.fields).requiredText("plan")
     }
-
-    package var body: [UInt8] { JSONWriter.object { $0.member("plan", plan) } }
 }

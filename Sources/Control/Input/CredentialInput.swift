@@ -1,4 +1,3 @@
-import Encoding
 package import Lifecycle
 
 /// The body of `PUT /v1/users/{user_id}/identities/{provider}`: one credential to seal.
@@ -13,18 +12,19 @@ package struct CredentialInput: WireInput {
 
     package init(kind: CredentialKind, secret: Secret) { (self.kind, self.secret) = (kind, secret) }
 
-    package static let fields: [WireField] = [
-        .required("kind", .oneOf(all: CredentialKind.self), "What it is."),
-        .required("secret", .secret, "The credential, 1 to 8192 bytes."),
-        .optional("client_id", .line, "Required when the provider has several."),
-        .optional("subject", .line, "The provider's id of the user, if known."),
+    package static let members: [WireMember<CredentialInput>] = [
+        .required("kind", \.kind.rawValue, as: .oneOf(all: CredentialKind.self), "What it is."),
+        .secret("secret", { $0.secret }, isRequired: true, "The credential, 1 to 8192 bytes."),
+        .optional("client_id", \.clientID, as: .line, "Required when the provider has several."),
+        .optional("subject", \.subject, as: .line, "The provider's id of the user, if known."),
         .optional(
             "redirect_uri",
-            .redirectURI,
+            \.redirectURI,
+            as: .redirectURI,
             "The redirect URI of the authorize request; empty if there was none."
         ),
-        .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
-        .optional("raw_nonce", .secret, "The nonce before it was hashed."),
+        .secret("code_verifier", \.codeVerifier, "The PKCE verifier (RFC 7636)."),
+        .secret("raw_nonce", \.rawNonce, "The nonce before it was hashed."),
     ]
 
     /// Reads a body.
@@ -42,18 +42,5 @@ package struct CredentialInput: WireInput {
         redirectURI = try object.text("redirect_uri")
         codeVerifier = try object.secret("code_verifier")
         rawNonce = try object.secret("raw_nonce")
-    }
-
-    /// Holds the secrets in the clear.
-    package var body: [UInt8] {
-        JSONWriter.object { writer in
-            writer.member("kind", kind.rawValue)
-            writer.member("secret", secret.exposeText())
-            writer.member("client_id", clientID)
-            writer.member("subject", subject)
-            writer.member("redirect_uri", redirectURI)
-            writer.member("code_verifier", codeVerifier?.exposeText())
-            writer.member("raw_nonce", rawNonce?.exposeText())
-        }
     }
 }

@@ -13,12 +13,18 @@ package struct HoldInput: WireInput, Hashable {
         (self.target, self.rows, self.reason) = (target, rows, reason)
     }
 
-    package static let fields: [WireField] = [
-        .required("target", .name, "The target to hold."),
-        .optional("table", .line, "Hold rows of this table alone; needs `where`."),
+    package static let members: [WireMember<HoldInput>] = [
+        .required("target", \.target, as: .name, "The target to hold."),
+        .optional(
+            "table",
+            { $0.rows?.table },
+            as: .line,
+            "Hold rows of this table alone; needs `where`."
+        ),
         .optional(
             "where",
-            .items(
+            { $0.rows.map(HoldInput.texts(of:)) },
+            as: .items(
                 .pattern(
                     "[^=\\u0000-\\u001f\\u007f]+=[^\\u0000-\\u001f\\u007f]*",
                     byteCountMax: ControlLimits.textByteCountMax
@@ -28,7 +34,7 @@ package struct HoldInput: WireInput, Hashable {
             "Which rows, as COLUMN=VALUE, at most 32: any of the values of one column, and all of"
                 + " the columns."
         ),
-        .optional("reason", .reason, "Why, 1 to 200 bytes, no personal data."),
+        .optional("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data."),
     ]
 
     package static let rules: [JSONValue.Member] = [
@@ -65,15 +71,6 @@ package struct HoldInput: WireInput, Hashable {
                 throw object.problem("where", "must be 1 to 32 texts, each COLUMN=VALUE")
             }
             return filter
-        }
-    }
-
-    package var body: [UInt8] {
-        JSONWriter.object { writer in
-            writer.member("target", target.rawValue)
-            writer.member("table", rows?.table)
-            writer.member("where", rows.map(Self.texts(of:)))
-            writer.member("reason", reason)
         }
     }
 

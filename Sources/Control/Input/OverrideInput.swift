@@ -7,10 +7,11 @@ package struct OverrideInput: WireInput, Hashable {
 
     package init(count: Int? = nil) { self.count = count }
 
-    package static let fields: [WireField] = [
+    package static let members: [WireMember<OverrideInput>] = [
         .optional(
             "count",
-            .number(1...ControlLimits.overrideMax),
+            \.count,
+            as: .number(1...ControlLimits.overrideMax),
             "So many deletions may begin beyond the limit, 1 to 10000000;"
                 + " without it as many as wait."
         )
@@ -25,6 +26,4 @@ package struct OverrideInput: WireInput, Hashable {
         else { throw object.problem("count", "must be 1 to \(ControlLimits.overrideMax)") }
         count = Int(number)
     }
-
-    package var body: [UInt8] { JSONWriter.object { $0.member("count", count) } }
 }

@@ -7,8 +7,13 @@ package struct PlanInput: WireInput, Hashable {
 
     package init(user: UserID) { self.user = user }
 
-    package static let fields: [WireField] = [
-        .required("user_id", .userID, "The application's user id, 1 to 255 bytes.")
+    package static let members: [WireMember<PlanInput>] = [
+        .required(
+            "user_id",
+            { $0.user.exposeText() },
+            as: .userID,
+            "The application's user id, 1 to 255 bytes."
+        )
     ]
 
     /// Reads a body.
@@ -19,6 +24,4 @@ package struct PlanInput: WireInput, Hashable {
         }
         self.user = user
     }
-
-    package var body: [UInt8] { JSONWriter.object { $0.member("user_id", user.exposeText()) } }
 }

@@ -1,5 +1,3 @@
-import Encoding
-
 /// The body of `hold`: why.
 package struct ReasonInput: WireInput, Hashable {
     /// 1 to 200 bytes; no personal data, since the ledger keeps it.
@@ -7,17 +5,13 @@ package struct ReasonInput: WireInput, Hashable {
 
     package init(reason: String? = nil) { self.reason = reason }
 
-    package static let fields: [WireField] = [
-        .optional("reason", .reason, "Why, 1 to 200 bytes, no personal data.")
+    package static let members: [WireMember<ReasonInput>] = [
+        .optional("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data.")
     ]
 
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
         reason = try object.text("reason")
-    }
-
-    package var body: [UInt8] {
-        JSONWriter.object { $0.member("reason", reason) }
     }
 }

@@ -15,18 +15,19 @@ package struct ReauthorizeInput: WireInput {
 
     package init(provider: ProviderName) { self.provider = provider }
 
-    package static let fields: [WireField] = [
-        .required("provider", .name, "Where the user signed in."),
-        .optional("client_id", .line, "Required when the provider has several."),
-        .optional("id_token", .secret, "Proves who signed in; needed where it is issued."),
-        .optional("raw_nonce", .secret, "The nonce before it was hashed."),
-        .optional("code", .secret, "The authorization code; it becomes a credential."),
+    package static let members: [WireMember<ReauthorizeInput>] = [
+        .required("provider", \.provider, as: .name, "Where the user signed in."),
+        .optional("client_id", \.clientID, as: .line, "Required when the provider has several."),
+        .secret("id_token", \.idToken, "Proves who signed in; needed where it is issued."),
+        .secret("raw_nonce", \.rawNonce, "The nonce before it was hashed."),
+        .secret("code", \.code, "The authorization code; it becomes a credential."),
         .optional(
             "redirect_uri",
-            .redirectURI,
+            \.redirectURI,
+            as: .redirectURI,
             "The redirect URI of the authorize request; empty if there was none."
         ),
-        .optional("code_verifier", .secret, "The PKCE verifier (RFC 7636)."),
+        .secret("code_verifier", \.codeVerifier, "The PKCE verifier (RFC 7636)."),
     ]
 
     package static let rules: [JSONValue.Member] = [
@@ -51,19 +52,6 @@ package struct ReauthorizeInput: WireInput {
         codeVerifier = try object.secret("code_verifier")
         guard idToken != nil || code != nil else {
             throw object.problem("id_token", "or 'code' is missing", .missingField)
-        }
-    }
-
-    /// Holds the secrets in the clear.
-    package var body: [UInt8] {
-        JSONWriter.object { writer in
-            writer.member("provider", provider.rawValue)
-            writer.member("client_id", clientID)
-            writer.member("id_token", idToken?.exposeText())
-            writer.member("raw_nonce", rawNonce?.exposeText())
-            writer.member("code", code?.exposeText())
-            writer.member("redirect_uri", redirectURI)
-            writer.member("code_verifier", codeVerifier?.exposeText())
         }
     }
 }

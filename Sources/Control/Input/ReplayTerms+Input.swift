@@ -4,23 +4,29 @@ package import Lifecycle
 /// The body of a replay.
 extension ReplayTerms: WireInput {
     package static let schemaName = "ReplayInput"
-    package static let fields: [WireField] = [
-        .required("since", .time, "Repeat erasures from then on: when the backup was made."),
-        .optional("target", .name, "This target alone."),
-        .optional("drill", .boolean, "Report what would be erased, and erase nothing."),
+    package static let members: [WireMember<ReplayTerms>] = [
+        .required("since", \.since, "Repeat erasures from then on: when the backup was made."),
+        .optional("target", \.target, as: .name, "This target alone."),
+        .optional(
+            "drill",
+            { $0.isDrill ? $0.isDrill : nil },
+            "Report what would be erased, and erase nothing."
+        ),
         .optional(
             "restored_at",
-            .time,
+            \.restoredAt,
             "With target: when it was restored. What it dates up to then, or not at all, goes."
         ),
         .optional(
             "copy",
-            .limited(byteCountMax: 1024),
+            \.copy,
+            as: .limited(byteCountMax: 1024),
             "With drill and target: erase in this copy of the store, and verify."
         ),
         .optional(
             "id",
-            .limited(byteCountMax: 64),
+            \.id,
+            as: .limited(byteCountMax: 64),
             "A name of yours for it: sent again, it begins no other replay."
         ),
     ]
@@ -75,16 +81,5 @@ extension ReplayTerms: WireInput {
             throw object.problem("copy", "goes with drill and target")
         }
         id = try object.text("id")
-    }
-
-    package var body: [UInt8] {
-        JSONWriter.object { writer in
-            writer.member("since", since.rfc3339)
-            writer.member("target", target?.rawValue)
-            writer.member("drill", isDrill ? true : nil)
-            writer.member("restored_at", restoredAt?.rfc3339)
-            writer.member("copy", copy)
-            writer.member("id", id)
-        }
     }
 }

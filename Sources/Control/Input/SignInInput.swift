@@ -31,11 +31,11 @@ package struct SignInInput: Sendable, Hashable {
 }
 
 extension SignInInput: WireInputPart {
-    package static let fields: [WireField] = [
-        .required("provider", .name, "Where the user signed in."),
-        .optional("client_id", .line, "Required when the provider has several."),
-        .required("id_token", .secret, "Proves who signed in, and when."),
-        .required("raw_nonce", .secret, "The nonce before it was hashed."),
+    package static let members: [WireMember<SignInInput>] = [
+        .required("provider", \.provider, as: .name, "Where the user signed in."),
+        .optional("client_id", \.clientID, as: .line, "Required when the provider has several."),
+        .secret("id_token", { $0.idToken }, isRequired: true, "Proves who signed in, and when."),
+        .secret("raw_nonce", { $0.rawNonce }, isRequired: true, "The nonce before it was hashed."),
     ]
 
     /// Reads the `sign_in` of a request.
@@ -52,15 +52,5 @@ extension SignInInput: WireInputPart {
             idToken: idToken,
             rawNonce: rawNonce
         )
-    }
-
-    /// Writes it with its secrets in the clear.
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("provider", provider.rawValue)
-            writer.member("client_id", clientID)
-            writer.member("id_token", idToken.exposeText())
-            writer.member("raw_nonce", rawNonce.exposeText())
-        }
     }
 }

@@ -1,5 +1,3 @@
-import Encoding
-
 /// The body of `suggest`: which table has one row for each user.
 package struct SuggestInput: WireInput, Hashable {
     /// `TABLE.COLUMN` or `TABLE`, 1 to 257 bytes.
@@ -7,10 +5,11 @@ package struct SuggestInput: WireInput, Hashable {
 
     package init(userTable: String? = nil) { self.userTable = userTable }
 
-    package static let fields: [WireField] = [
+    package static let members: [WireMember<SuggestInput>] = [
         .optional(
             "user_table",
-            .limited(byteCountMax: ControlLimits.columnByteCountMax),
+            \.userTable,
+            as: .limited(byteCountMax: ControlLimits.columnByteCountMax),
             "The table and the column of the user id, such as users.id; when absent, as a rule of"
                 + " the target or the names of the tables say."
         )
@@ -20,9 +19,5 @@ package struct SuggestInput: WireInput, Hashable {
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
         userTable = try object.text("user_table")
-    }
-
-    package var body: [UInt8] {
-        JSONWriter.object { $0.member("user_table", userTable) }
     }
 }

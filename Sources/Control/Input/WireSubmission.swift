@@ -16,17 +16,33 @@ package struct WireSubmission: WireInput, Hashable {
         (self.kind, self.user, self.options) = (kind, user, options)
     }
 
-    package static let fields: [WireField] = [
-        .required("kind", .oneOf(all: RequestKind.self), "The kind of request."),
-        .required("user_id", .userID, "1 to 255 bytes, without control characters."),
-        .optional("options", .object("RequestOptions"), "Never secrets."),
-        .optional("sign_in", .object("SignInInput"), "For `require_fresh_sign_in`."),
+    package static let members: [WireMember<WireSubmission>] = [
+        .required(
+            "kind",
+            \.kind.rawValue,
+            as: .oneOf(all: RequestKind.self),
+            "The kind of request."
+        ),
+        .required(
+            "user_id",
+            { $0.user.exposeText() },
+            as: .userID,
+            "1 to 255 bytes, without control characters."
+        ),
+        .optional("options", { $0.options }, "Never secrets."),
+        .optional("sign_in", \.signIn, "For `require_fresh_sign_in`."),
         .optional(
             "notify_email",
-            .pattern(MailAddress.pattern, byteCountMax: MailAddress.byteCountMax),
+            { $0.notifyEmail?.text },
+            as: .pattern(MailAddress.pattern, byteCountMax: MailAddress.byteCountMax),
             "Where the user gets a confirmation; `delete_account` only."
         ),
-        .optional("language", .oneOf(all: MessageLanguage.self), "Of the confirmation."),
+        .optional(
+            "language",
+            { $0.notifyEmail == nil ? nil : $0.language.rawValue },
+            as: .oneOf(all: MessageLanguage.self),
+            "Of the confirmation."
+        ),
     ]
 
     package static let rules: [JSONValue.Member] = [
@@ -87,47 +103,33 @@ package struct WireSubmission: WireInput, Hashable {
         }
         language = known
     }
-
-    package var body: [UInt8] {
-        JSONWriter.object { writer in
-            writer.member("kind", kind.rawValue)
-            writer.member("user_id", user.exposeText())
-            writer.name("options")
-            options.write(to: &writer)
-            if let signIn {
-                writer.name("sign_in")
-                signIn.write(to: &writer)
-            }
-            if let notifyEmail {
-                writer.member("notify_email", notifyEmail.text)
-                writer.member("language", language.rawValue)
-            }
-        }
-    }
 }
 
 extension SubmissionOptions: WireInputPart {
     package static let schemaName = "RequestOptions"
-    package static let fields: [WireField] = [
+    package static let members: [WireMember<SubmissionOptions>] = [
         .optional(
             "grace_s",
-            .number(0...ControlLimits.graceSecondsMax),
+            \.graceSeconds,
+            as: .number(0...ControlLimits.graceSecondsMax),
             "Lengthens the grace period, in seconds."
         ),
         .optional(
             "providers",
-            .items(.name, 1...ControlLimits.providersPerRequestMax),
+            { $0.providers?.map(\.rawValue).sorted() },
+            as: .items(.name, 1...ControlLimits.providersPerRequestMax),
             "Only these; `revoke_tokens` only."
         ),
         .optional(
             "reason",
-            .pattern(
+            \.reason,
+            as: .pattern(
                 "[a-z0-9_-]{1,\(ControlLimits.reasonCodeByteCountMax)}",
                 byteCountMax: ControlLimits.reasonCodeByteCountMax
             ),
             "A code: 1 to 64 of `a-z`, `0-9`, `_` and `-`."
         ),
-        .optional("account_created_at", .time, "When the account was made."),
+        .optional("account_created_at", \.accountCreatedAt, "When the account was made."),
     ]
 
     /// Reads the members of an options object; the spool's `options` column has the same rules.
@@ -188,14 +190,5 @@ extension SubmissionOptions: WireInputPart {
             throw object.problem("providers", "must be a list of names")
         }
         return Set(names.map { ProviderName($0) })
-    }
-
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("grace_s", graceSeconds)
-            writer.member("providers", providers?.map(\.rawValue).sorted())
-            writer.member("reason", reason)
-            writer.member("account_created_at", accountCreatedAt?.rfc3339)
-        }
     }
 }

@@ -112,7 +112,7 @@ package protocol WireObject: Sendable {
 }
 
 /// A JSON object of the API that comes in.
-package protocol WireInputPart: WireObject {
+package protocol WireInputPart: WireRecord {
     /// What JSON Schema says of several fields at once.
     static var rules: [JSONValue.Member] { get }
 }
@@ -125,6 +125,15 @@ extension WireInputPart {
 package protocol WireInput: WireInputPart {
     /// Reads a body; the error names the first field at fault.
     init(body: [UInt8]) throws(ControlProblem)
+}
+
+extension WireInput {
+    /// What a client sends; it holds the secrets in the clear.
+    package var body: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
 }
 
 extension WireObject {

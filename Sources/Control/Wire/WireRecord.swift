@@ -1,8 +1,8 @@
 package import Encoding
 package import Lifecycle
 
-/// An object that its members describe and write, much faster than `TypedJSON`: every submission
-/// and every problem answers with one.
+/// An object that its members describe and write: all that comes in, and what is answered so often
+/// that `TypedJSON` is too slow, requests and problems.
 package protocol WireRecord: WireObject, WireContent {
     static var members: [WireMember<Self>] { get }
 }
@@ -18,7 +18,7 @@ extension WireRecord {
     }
 }
 
-/// A field of a record, and how it is written; the names are those of the synthesized encoding.
+/// A field of a record, and how it is written.
 package struct WireMember<Object: Sendable>: Sendable {
     let field: WireField
     let write: @Sendable (Object, inout JSONWriter) -> Void
@@ -26,9 +26,10 @@ package struct WireMember<Object: Sendable>: Sendable {
     static func required<Content: WireContent>(
         _ name: String,
         _ content: @escaping @Sendable (Object) -> Content,
+        as type: WireFieldType = Content.wireType,
         _ summary: String
     ) -> WireMember {
-        WireMember(field: .required(name, Content.wireType, summary)) { object, writer in
+        WireMember(field: .required(name, type, summary)) { object, writer in
             writer.name(name)
             content(object).write(to: &writer)
         }
@@ -38,13 +39,28 @@ package struct WireMember<Object: Sendable>: Sendable {
     static func optional<Content: WireContent>(
         _ name: String,
         _ content: @escaping @Sendable (Object) -> Content?,
+        as type: WireFieldType = Content.wireType,
         _ summary: String
     ) -> WireMember {
-        WireMember(field: .optional(name, Content.wireType, summary)) { object, writer in
+        WireMember(field: .optional(name, type, summary)) { object, writer in
             guard let content = content(object) else { return }
             writer.name(name)
             content.write(to: &writer)
         }
+    }
+}
+
+extension WireMember where Object: WireInputPart {
+    /// A secret comes in, and never goes out; its client writes it in the clear.
+    static func secret(
+        _ name: String,
+        _ secret: @escaping @Sendable (Object) -> Secret?,
+        isRequired: Bool = false,
+        _ summary: String
+    ) -> WireMember {
+        WireMember(
+            field: WireField(name: name, type: .secret, isRequired: isRequired, summary: summary)
+        ) { object, writer in writer.member(name, secret(object)?.exposeText()) }
     }
 }
 
@@ -69,6 +85,7 @@ extension Int: WireContent {}
 extension Int64: WireContent {}
 extension UInt32: WireContent {}
 extension ProviderName: WireContent {}
+extension TargetName: WireContent {}
 
 extension IdentityID: WireContent { package static var wireType: WireFieldType { .uuid } }
 extension RequestID: WireContent { package static var wireType: WireFieldType { .uuid } }
