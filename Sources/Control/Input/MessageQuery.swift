@@ -1,4 +1,3 @@
-import Encoding
 package import Lifecycle
 
 /// The query of a list of messages.
@@ -27,25 +26,21 @@ package struct MessageQuery: WireObject, Hashable {
     /// Reads a query, the raw text after `?`, which may be empty.
     init(query: Substring) throws(ControlProblem) {
         self.init()
-        guard !query.isEmpty else { return }
-        for part in query.split(separator: "&", omittingEmptySubsequences: false) {
-            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = halves.count == 2 ? PathText.decode(halves[1]) : nil
-            if halves[0] == "cursor", cursor == nil, let id = value.flatMap(MessageID.init) {
+        for (name, value) in try PathText.pairs(query, of: Self.fields) {
+            if name == "cursor", let id = MessageID(value) {
                 cursor = id
-            } else if halves[0] == "state", !isWaiting, value == "waiting" {
+            } else if name == "state", value == "waiting" {
                 isWaiting = true
             } else {
                 throw ControlProblem(
                     .malformedQuery,
-                    "a query has 'cursor', the id of a message, and state=waiting, each once"
+                    "'cursor' must be the id of a message, and 'state' must be waiting"
                 )
             }
         }
     }
 
     package var query: String {
-        [cursor.map { "cursor=\($0)" }, isWaiting ? "state=waiting" : nil].compactMap { $0 }
-            .joined(separator: "&")
+        PathText.query(["cursor": cursor?.description, "state": isWaiting ? "waiting" : nil])
     }
 }

@@ -1,5 +1,3 @@
-import Encoding
-
 /// What the query of a report says.
 package struct ReportQuery: WireObject, Hashable {
     /// A name of the IANA database.
@@ -18,20 +16,16 @@ package struct ReportQuery: WireObject, Hashable {
     /// Reads a query, the raw text after `?`, which may be empty.
     init(query: Substring) throws(ControlProblem) {
         self.init()
-        guard !query.isEmpty else { return }
-        let halves = query.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard halves.count == 2, halves[0] == "time_zone", let name = PathText.decode(halves[1]),
-            TimeZoneFile.isName(name)
-        else {
-            throw ControlProblem(
-                .malformedQuery,
-                "'time_zone' must be a name such as Europe/Berlin, and nothing else is known"
-            )
+        for (_, zone) in try PathText.pairs(query, of: Self.fields) {
+            guard TimeZoneFile.isName(zone) else {
+                throw ControlProblem(
+                    .malformedQuery,
+                    "'time_zone' must be a name such as Europe/Berlin"
+                )
+            }
+            timeZone = zone
         }
-        timeZone = name
     }
 
-    package var query: String {
-        timeZone.map { "time_zone=\(PercentEncoding.encode($0))" } ?? ""
-    }
+    package var query: String { PathText.query(["time_zone": timeZone]) }
 }

@@ -1,4 +1,3 @@
-import Encoding
 package import Lifecycle
 
 /// Which requests a list shows; every part narrows it.
@@ -42,7 +41,10 @@ package struct WireRequestFilter: WireObject, Hashable {
     /// Reads a query, the raw text after `?`, which may be empty.
     package init(query: Substring) throws(ControlProblem) {
         self.init()
-        for (name, value) in try Self.pairs(query) {
+        for (name, value) in try PathText.pairs(query, of: Self.fields) {
+            guard !value.isEmpty else {
+                throw ControlProblem(.malformedQuery, "'\(name)' is empty")
+            }
             switch name {
             case "cursor": cursor = value
             case "id_prefix":
@@ -76,34 +78,11 @@ package struct WireRequestFilter: WireObject, Hashable {
         }
     }
 
-    private static func pairs(_ query: Substring) throws(ControlProblem) -> [(String, String)] {
-        guard !query.isEmpty else { return [] }
-        var pairs: [(String, String)] = []
-        for part in query.split(separator: "&", omittingEmptySubsequences: false) {
-            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let field = fields.first(where: { $0.name == halves[0] }) else {
-                throw ControlProblem(.malformedQuery, "the query has a part that is not known")
-            }
-            // As forms are encoded (https://url.spec.whatwg.org/#urlencoded-parsing).
-            let text = halves.last?.replacing("+", with: "%20") ?? ""
-            guard halves.count == 2, let value = PathText.decode(text), !value.isEmpty,
-                value.utf8.count <= ControlLimits.textByteCountMax
-            else { throw ControlProblem(.malformedQuery, "'\(field.name)' cannot be read") }
-            guard !pairs.contains(where: { $0.0 == field.name }) else {
-                throw ControlProblem(.malformedQuery, "'\(field.name)' occurs twice")
-            }
-            pairs.append((field.name, value))
-        }
-        return pairs
-    }
-
     package var query: String {
-        var parts = ["limit=\(limit)"]
-        if let cursor { parts.append("cursor=\(PercentEncoding.encode(cursor))") }
-        if let idPrefix { parts.append("id_prefix=\(PercentEncoding.encode(idPrefix))") }
-        if let provider { parts.append("provider=\(PercentEncoding.encode(provider.rawValue))") }
-        if let state { parts.append("state=\(state.rawValue)") }
-        if let user { parts.append("user_id=\(PercentEncoding.encode(user.exposeText()))") }
-        return parts.joined(separator: "&")
+        PathText.query([
+            "limit": "\(limit)", "cursor": cursor, "id_prefix": idPrefix,
+            "provider": provider?.rawValue, "state": state?.rawValue,
+            "user_id": user?.exposeText(),
+        ])
     }
 }

@@ -20,4 +20,35 @@ package enum PathText {
         }
         return isAllowed && (1...nameByteCountMax).contains(text.utf8.count) ? text : nil
     }
+
+    /// The decoded parts of a raw query, which may be empty; `fields` are known, each once.
+    static func pairs(
+        _ query: Substring,
+        of fields: [WireField]
+    ) throws(ControlProblem) -> [(name: String, value: String)] {
+        guard !query.isEmpty else { return [] }
+        var pairs: [(name: String, value: String)] = []
+        for part in query.split(separator: "&", omittingEmptySubsequences: false) {
+            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let field = fields.first(where: { $0.name == halves[0] }) else {
+                throw ControlProblem(.malformedQuery, "the query has a part that is not known")
+            }
+            // As forms are encoded (https://url.spec.whatwg.org/#urlencoded-parsing).
+            let text = halves.last?.replacing("+", with: "%20") ?? ""
+            guard halves.count == 2, let value = decode(text),
+                value.utf8.count <= ControlLimits.textByteCountMax
+            else { throw ControlProblem(.malformedQuery, "'\(field.name)' cannot be read") }
+            guard !pairs.contains(where: { $0.name == field.name }) else {
+                throw ControlProblem(.malformedQuery, "'\(field.name)' occurs twice")
+            }
+            pairs.append((field.name, value))
+        }
+        return pairs
+    }
+
+    /// A query of the parts that have a value.
+    static func query(_ parts: KeyValuePairs<String, String?>) -> String {
+        parts.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
+            .joined(separator: "&")
+    }
 }
