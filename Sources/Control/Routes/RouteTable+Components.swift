@@ -2,7 +2,7 @@ import Lifecycle
 
 /// Providers and targets, what providers report, holds on targets, and replays into them.
 extension RouteTable {
-    static let holds: [Route] = [
+    static let components: [Route] = [
         .view(.listHolds, "/v1/holds", "The holds on targets and users, the oldest first.") {
             call throws(ControlProblem) in try await call.backend.holds(caller: call.caller)
         },
@@ -31,9 +31,6 @@ extension RouteTable {
             call throws(ControlProblem) in
             try await call.backend.liftHold(call.name(else: .holdNotFound), caller: call.caller)
         },
-    ]
-
-    static let notifications: [Route] = [
         .bare(
             .takeNotification,
             "/v1/notifications/{provider}",
@@ -67,30 +64,48 @@ extension RouteTable {
                 caller: call.caller
             )
         },
+        .view(.listProviders, "/v1/providers", "Health of every provider.") {
+            call throws(ControlProblem) in
+            try await call.backend.providers(caller: call.caller)
+        },
+        .view(.listTargets, "/v1/targets", "Health of every target.") {
+            call throws(ControlProblem) in
+            try await call.backend.targets(caller: call.caller)
+        },
+        .post(
+            .suggestRules,
+            "/v1/targets/{name}/suggest",
+            "Write rules for a target of tables, from its schema and sampled values.",
+            SuggestInput.self,
+            problems: [.suggestionRefused, .unknownTarget]
+        ) { call, input throws(ControlProblem) in
+            let target = TargetName(try call.name(else: .unknownTarget))
+            return try await call.backend.suggest(input, target: target, caller: call.caller)
+        },
+        .get(.showReplay, "/v1/replay", "The replay that runs, or ran last.") {
+            call throws(ControlProblem) in
+            try await call.backend.replay(caller: call.caller)
+        },
+        .post(
+            .startReplay,
+            "/v1/replay",
+            "Repeat erasures in stores that were restored from a backup.",
+            ReplayTerms.self,
+            status: 202,
+            problems: [.missingField, .unknownTarget, .wrongState]
+        ) { call, input throws(ControlProblem) in
+            try await call.backend.startReplay(input, caller: call.caller)
+        },
     ]
 
-    static let providers: [Route] =
-        [
-            .view(.listProviders, "/v1/providers", "Health of every provider.") {
-                call throws(ControlProblem) in
-                try await call.backend.providers(caller: call.caller)
-            }
-        ]
-        + actions("provider", \.providerOperation, .unknownProvider) {
+    static let verbs: [Route] =
+        actions("provider", \.providerOperation, .unknownProvider) {
             call,
             action,
             name throws(ControlProblem) in
             let provider = ProviderName(name)
             return try await call.backend.control(action, provider: provider, caller: call.caller)
         }
-
-    static let targets: [Route] =
-        [
-            .view(.listTargets, "/v1/targets", "Health of every target.") {
-                call throws(ControlProblem) in
-                try await call.backend.targets(caller: call.caller)
-            }
-        ]
         + actions("target", \.targetOperation, .unknownTarget) {
             call,
             action,
@@ -98,18 +113,6 @@ extension RouteTable {
             let target = TargetName(name)
             return try await call.backend.control(action, target: target, caller: call.caller)
         }
-        + [
-            .post(
-                .suggestRules,
-                "/v1/targets/{name}/suggest",
-                "Write rules for a target of tables, from its schema and sampled values.",
-                SuggestInput.self,
-                problems: [.suggestionRefused, .unknownTarget]
-            ) { call, input throws(ControlProblem) in
-                let target = TargetName(try call.name(else: .unknownTarget))
-                return try await call.backend.suggest(input, target: target, caller: call.caller)
-            }
-        ]
 
     private static func actions(
         _ word: String,
@@ -136,21 +139,4 @@ extension RouteTable {
             }
         }
     }
-
-    static let replay: [Route] = [
-        .get(.showReplay, "/v1/replay", "The replay that runs, or ran last.") {
-            call throws(ControlProblem) in
-            try await call.backend.replay(caller: call.caller)
-        },
-        .post(
-            .startReplay,
-            "/v1/replay",
-            "Repeat erasures in stores that were restored from a backup.",
-            ReplayTerms.self,
-            status: 202,
-            problems: [.missingField, .unknownTarget, .wrongState]
-        ) { call, input throws(ControlProblem) in
-            try await call.backend.startReplay(input, caller: call.caller)
-        },
-    ]
 }

@@ -1,4 +1,4 @@
-/// The daemon as a whole: configuration, guard, intake, ledger and vault.
+/// The daemon as a whole: configuration, guard, hosts, intake, ledger, vault and this document.
 extension RouteTable {
     static let daemon: [Route] = [
         .bare(.metrics, "/metrics", "Metrics as Prometheus text.", .metrics, isViewable: true) {
@@ -28,9 +28,6 @@ extension RouteTable {
             call throws(ControlProblem) in
             try await call.backend.health(caller: call.caller)
         },
-    ]
-
-    static let document: [Route] = [
         .bare(
             .showAPI,
             "/v1/openapi.json",
@@ -38,17 +35,11 @@ extension RouteTable {
             .openAPI,
             role: .submit,
             isViewable: true
-        ) { _ throws(ControlProblem) in .json(OpenAPIDocument.bytes) }
-    ]
-
-    static let hosts: [Route] = [
+        ) { _ throws(ControlProblem) in .json(OpenAPIDocument.bytes) },
         .get(.listHosts, "/v1/hosts", "The hosts that share the state; none for a state in a file.")
         {
             call throws(ControlProblem) in try await call.backend.hosts(caller: call.caller)
-        }
-    ]
-
-    static let intake: [Route] = [
+        },
         .verb(.pauseIntake, "/v1/intake/pause", "Stop taking requests.") {
             call throws(ControlProblem) in
             try await call.backend.setIntake(isPaused: true, caller: call.caller)
@@ -57,9 +48,6 @@ extension RouteTable {
             call throws(ControlProblem) in
             try await call.backend.setIntake(isPaused: false, caller: call.caller)
         },
-    ]
-
-    static let ledger: [Route] = [
         .view(.showLedger, "/v1/ledger", "The ledger's key, size and last checkpoint.") {
             call throws(ControlProblem) in try await call.backend.ledger(caller: call.caller)
         },
@@ -86,9 +74,6 @@ extension RouteTable {
             call throws(ControlProblem) in
             try await call.backend.verifyLedger(caller: call.caller)
         },
-    ]
-
-    static let vault: [Route] = [
         .get(.showVault, "/v1/vault", "The vault's keys, and how far a rotation is.") {
             call throws(ControlProblem) in try await call.backend.vault(caller: call.caller)
         },

@@ -2,7 +2,7 @@ import Encoding
 
 /// Requests and their plans.
 extension RouteTable {
-    static let plans: [Route] = [
+    static let requests: [Route] = [
         .post(
             .makePlan,
             "/v1/plans",
@@ -11,10 +11,7 @@ extension RouteTable {
             problems: [.malformedUserID, .missingField, .planRefused]
         ) { call, input throws(ControlProblem) in
             try await call.backend.makePlan(for: input.user, caller: call.caller)
-        }
-    ]
-
-    static let requests: [Route] = [
+        },
         .view(
             .listRequests,
             "/v1/requests",

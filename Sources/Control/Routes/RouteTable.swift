@@ -3,9 +3,8 @@ import Lifecycle
 /// Every route of the control API with its handler, sorted by path and then by method.
 package enum RouteTable {
     package static let routes: [Route] =
-        page + daemon + holds + hosts + intake + ledger + messages + notifications + document
-        + plans
-        + providers + replay + reports + requests + targets + users + vault
+        (components + daemon + requests + rest + users + verbs)
+        .sorted { ($0.pattern, $0.method.rawValue) < ($1.pattern, $1.method.rawValue) }
 
     /// The row of one operation; every operation has exactly one, which a test holds.
     package static func route(_ operation: Operation) -> Route {
@@ -21,9 +20,9 @@ package enum RouteTable {
     )
 }
 
-/// The status page.
+/// The status page, messages that the service sends on its own, and reports of months.
 extension RouteTable {
-    static let page: [Route] = [
+    static let rest: [Route] = [
         .bare(
             .showPage,
             "/",
@@ -38,13 +37,7 @@ extension RouteTable {
                 caller: call.caller
             )
             return .page(Array(page.html.utf8), styleHash: StatusPage.styleHash)
-        }
-    ]
-}
-
-/// What the service sends on its own.
-extension RouteTable {
-    static let messages: [Route] = [
+        },
         .get(
             .listMessages,
             "/v1/messages",
@@ -64,12 +57,6 @@ extension RouteTable {
             }
             return try await call.backend.redeliver(id, caller: call.caller)
         },
-    ]
-}
-
-/// What a month adds up to.
-extension RouteTable {
-    static let reports: [Route] = [
         .view(
             .showReport,
             "/v1/reports/{month}",
@@ -84,6 +71,6 @@ extension RouteTable {
                 timeZone: ReportQuery(query: call.query).timeZone,
                 caller: call.caller
             )
-        }
+        },
     ]
 }
