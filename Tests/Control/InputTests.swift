@@ -110,6 +110,42 @@ extension ControlSuite {
             #expect(try WireRequestFilter(query: "user_id=a+b%2Bc").user == UserID("a b+c"))
         }
 
+        @Test func `a body has what was given, and no more`() throws {
+            let user = try #require(UserID("a"))
+            let (apple, secret) = (ProviderName("apple"), Secret("s"))
+            var terms = ReplayTerms(since: Samples.time, target: TargetName("db"))
+            (terms.isDrill, terms.copy, terms.id) = (true, "c", "i")
+            var proof = ReauthorizeInput(provider: apple)
+            proof.code = secret
+            var submission = WireSubmission(kind: .deleteAccount, user: user)
+            submission.signIn = SignInInput(provider: apple, idToken: secret, rawNonce: secret)
+            submission.notifyEmail = MailAddress("a@example.org")
+            let bodies: [(body: [UInt8], text: String)] = [
+                (ReasonInput().body, "{}"),
+                (ReasonInput(reason: "r").body, #"{"reason":"r"}"#),
+                (
+                    AbandonInput(reason: "r", provider: apple).body,
+                    #"{"reason":"r","provider":"apple"}"#
+                ),
+                (ApproveInput(plan: "p").body, #"{"plan":"p"}"#),
+                (PlanInput(user: user).body, #"{"user_id":"a"}"#),
+                (SuggestInput(userTable: "u.id").body, #"{"user_table":"u.id"}"#),
+                (OverrideInput(count: 7).body, #"{"count":7}"#),
+                (proof.body, #"{"provider":"apple","code":"s"}"#),
+                (
+                    terms.body,
+                    #"{"since":"\#(Samples.time)","target":"db","drill":true,"copy":"c","id":"i"}"#
+                ),
+                (
+                    submission.body,
+                    #"{"kind":"delete_account","user_id":"a","options":{},"sign_in":"#
+                        + #"{"provider":"apple","id_token":"s","raw_nonce":"s"},"#
+                        + #""notify_email":"a@example.org","language":"en"}"#
+                ),
+            ]
+            for (body, text) in bodies { #expect(String(decoding: body, as: UTF8.self) == text) }
+        }
+
         @Test(arguments: [
             "limit=0", "limit=1001", "limit=x", "state=none", "what=1", "limit=1&limit=2",
             "user_id=", "user_id", "cursor=%zz", "&", "id_prefix=01a", "id_prefix=01a20766x",

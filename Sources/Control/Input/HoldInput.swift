@@ -53,8 +53,7 @@ package struct HoldInput: WireInput, Hashable {
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
-        guard let target = try object.target("target") else { throw object.missing("target") }
-        self.target = target
+        target = try object.required("target", object.target("target"))
         reason = try object.text("reason")
         let table = try object.text("table")
         var texts: [String] = []

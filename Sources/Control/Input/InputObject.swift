@@ -67,10 +67,6 @@ struct InputObject {
         ControlProblem(code ?? malformed, field: prefix + name, message)
     }
 
-    func missing(_ name: String) -> ControlProblem {
-        problem(name, "is missing", .missingField)
-    }
-
     /// A member; `null` counts as absent.
     func value(_ name: String) -> JSONValue? {
         let value = members.first { $0.name == name }?.value
@@ -78,7 +74,12 @@ struct InputObject {
     }
 
     func required(_ name: String) throws(ControlProblem) -> JSONValue {
-        guard let value = value(name) else { throw missing(name) }
+        try required(name, value(name))
+    }
+
+    /// What was read of a field that must be there.
+    func required<Value>(_ name: String, _ value: Value?) throws(ControlProblem) -> Value {
+        guard let value else { throw problem(name, "is missing", .missingField) }
         return value
     }
 
@@ -114,8 +115,7 @@ struct InputObject {
     }
 
     func requiredText(_ name: String) throws(ControlProblem) -> String {
-        guard let text = try text(name) else { throw missing(name) }
-        return text
+        try required(name, text(name))
     }
 
     /// A secret of 1 to 8192 bytes, or `nil` when absent.
@@ -126,11 +126,6 @@ struct InputObject {
     /// The name of a provider, or `nil` when absent.
     func provider(_ name: String) throws(ControlProblem) -> ProviderName? {
         try componentName(name, "provider", .unknownProvider).map { ProviderName($0) }
-    }
-
-    func requiredProvider(_ name: String) throws(ControlProblem) -> ProviderName {
-        guard let provider = try provider(name) else { throw missing(name) }
-        return provider
     }
 
     /// The name of a target, or `nil` when absent.

@@ -43,7 +43,7 @@ package struct ReauthorizeInput: WireInput {
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
         let object = try InputObject(body: body, fields: Self.fields)
-        self.init(provider: try object.requiredProvider("provider"))
+        self.init(provider: try object.required("provider", object.provider("provider")))
         clientID = try object.text("client_id")
         idToken = try object.secret("id_token")
         rawNonce = try object.secret("raw_nonce")

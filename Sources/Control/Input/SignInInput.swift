@@ -41,16 +41,9 @@ extension SignInInput: WireInputPart {
     /// Reads the `sign_in` of a request.
     init(members: [JSONValue.Member]) throws(ControlProblem) {
         let object = try InputObject(members, in: "sign_in.", fields: Self.fields)
-        let provider = try object.requiredProvider("provider")
-        guard let idToken = try object.secret("id_token") else { throw object.missing("id_token") }
-        guard let rawNonce = try object.secret("raw_nonce") else {
-            throw object.missing("raw_nonce")
-        }
-        self.init(
-            provider: provider,
-            clientID: try object.text("client_id"),
-            idToken: idToken,
-            rawNonce: rawNonce
-        )
+        provider = try object.required("provider", object.provider("provider"))
+        idToken = try object.required("id_token", object.secret("id_token"))
+        rawNonce = try object.required("raw_nonce", object.secret("raw_nonce"))
+        clientID = try object.text("client_id")
     }
 }

@@ -145,16 +145,13 @@ package enum RouteReply: Sendable {
                 writer.member("items", page.items) { writer, item in item.write(to: &writer) }
                 writer.member("next_cursor", page.nextCursor)
             }
-        default: return .json(try encode(object), location: location)
+        default:
+            do {
+                writer.encoded(try TypedJSON.bytes(object, .snakeCase))
+            } catch {
+                throw ControlProblem(.internal)
+            }
         }
         return .json(writer.bytes, location: location)
-    }
-
-    private static func encode(_ object: some Encodable) throws(ControlProblem) -> [UInt8] {
-        do {
-            return try TypedJSON.bytes(object, .snakeCase)
-        } catch {
-            throw ControlProblem(.internal)
-        }
     }
 }
