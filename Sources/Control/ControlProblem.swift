@@ -1,5 +1,3 @@
-package import Lifecycle
-
 /// Why the control API did not do what it was asked; RFC 9457 `application/problem+json`.
 ///
 /// Never carries a value that the caller sent: `field` and `errors` name places only.
@@ -46,13 +44,8 @@ package struct ControlProblem: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension ControlProblem {
-    /// The problem that a rejected submission is over HTTP; the codes are equal but for one.
-    package init(rejection reason: RejectReason, _ detail: String? = nil) {
-        self.init(Code(rawValue: reason.rawValue) ?? .malformedField, detail)
-    }
-
-    /// The problem that a rejected credential is over HTTP; the codes are equal but for one.
-    package init(rejection reason: CredentialRejectReason, _ detail: String? = nil) {
-        self.init(Code(rawValue: reason.rawValue) ?? .malformedField, detail)
+    /// What a rejected submission or credential is over HTTP; the codes are equal but for one.
+    package init(rejection reason: some RawRepresentable<String>) {
+        self.init(Code(rawValue: reason.rawValue) ?? .malformedField)
     }
 }

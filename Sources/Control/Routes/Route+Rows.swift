@@ -39,20 +39,6 @@ extension Route {
         }
     }
 
-    /// A row that takes no body and answers with events.
-    static func watch(
-        _ operation: Operation,
-        _ pattern: String,
-        _ summary: String,
-        problems: [ControlProblem.Code] = [],
-        _ handle:
-            @escaping @Sendable (RouteCall) async throws(ControlProblem) -> AsyncStream<WireEvent>
-    ) -> Route {
-        bare(operation, pattern, summary, .events, problems: problems) {
-            call throws(ControlProblem) in .events(try await handle(call))
-        }
-    }
-
     /// A row that does something and takes nothing.
     static func verb<Answer: WireObject & Encodable>(
         _ operation: Operation,

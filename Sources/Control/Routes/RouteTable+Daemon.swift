@@ -11,9 +11,10 @@ extension RouteTable {
             "Read the configuration again, as systemctl reload does.",
             problems: [.configurationInvalid]
         ) { call throws(ControlProblem) in try await call.backend.reload(caller: call.caller) },
-        .watch(.watchAll, "/v1/events", "Live changes of everything.") {
+        .bare(.watchAll, "/v1/events", "Live changes of everything.", .events) {
             call throws(ControlProblem) in
-            try await call.backend.events(nil, after: call.lastEventID, caller: call.caller)
+            let last = call.lastEventID
+            return .events(try await call.backend.events(nil, after: last, caller: call.caller))
         },
         .post(
             .overrideGuard,

@@ -80,14 +80,15 @@ extension RouteTable {
             role: .submit,
             problems: [.tooLate]
         ) { _ in .cancel },
-        .watch(
+        .bare(
             .watchRequest,
             "/v1/requests/{id}/events",
             "Live changes of one request.",
+            .events,
             problems: [.requestNotFound]
         ) { call throws(ControlProblem) in
-            let id = try call.requestID
-            return try await call.backend.events(id, after: call.lastEventID, caller: call.caller)
+            let (id, last) = (try call.requestID, call.lastEventID)
+            return .events(try await call.backend.events(id, after: last, caller: call.caller))
         },
         action(
             .holdRequest,
