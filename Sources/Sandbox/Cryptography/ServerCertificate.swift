@@ -13,12 +13,12 @@ struct ServerCertificate: Sendable {
 
     init() throws(SandboxError) {
         let key = try CryptoKey.makeP256()
+        // Without a key usage: one that lacks keyCertSign vouches for nothing (RFC 5280, 4.2.1.3).
         certificatePEM = try Self.selfSigned(
             "localhost",
             key: key,
             extensions: [
                 (NID_basic_constraints, "critical,CA:FALSE"),
-                (NID_key_usage, "critical,digitalSignature"),
                 (NID_ext_key_usage, "serverAuth"),
                 (NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1"),
             ]
