@@ -127,22 +127,26 @@ import Testing
         #expect(without.contains { $0.hasPrefix("! users.email") }, "\(without)")
     }
 
-    @Test("a name of a user id says nothing where no value in rows that go is one")
+    @Test("a name of a user id says nothing where none of many values in rows that go is one")
     func otherIDs() async throws {
+        let logins = (1...10).map { "('user-1', 'g-471\($0)', 0, '\($0 % 9)')" }
         let found = try await findings(
             """
             CREATE TABLE users(id TEXT PRIMARY KEY, username TEXT);
-            CREATE TABLE logins(user_id TEXT, uid TEXT); CREATE TABLE teams(uid TEXT);
+            CREATE TABLE logins(user_id TEXT, uid TEXT, deleted_by INTEGER, created_by TEXT);
+            CREATE TABLE teams(uid TEXT);
             INSERT INTO users VALUES('user-1', 'anna_1'); INSERT INTO teams VALUES('g-4711');
-            INSERT INTO logins VALUES('user-1', 'g-4711');
+            INSERT INTO logins VALUES \(logins.joined(separator: ", "));
             """,
             [Self.rule("users", "id"), Self.rule("logins", "user_id")]
         )
         let named = found.filter { $0.hasSuffix("named like a user id") }
         #expect(
-            named == ["logins.uid", "! teams.uid", "users.username"].map {
-                $0 + ": named like a user id"
-            }
+            named == [
+                "logins.uid", "! logins.deleted_by", "! logins.created_by", "! teams.uid",
+                "users.username",
+            ]
+            .map { $0 + ": named like a user id" }
         )
     }
 

@@ -165,13 +165,15 @@ struct SchemaCoverage {
         )
     }
 
-    /// No sampled value is a user's id, in rows that another rule deals with: the name alone, such
-    /// as `uid` of an account elsewhere, says nothing.
+    /// None of enough different values is a user's id, in rows that another rule deals with: the
+    /// name alone, such as `uid` of an account elsewhere, says nothing.
     private func namesNoUser(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
-        guard knowsUsers, isDealtWith(rules), let count = samples[table.name]?.count(column),
+        guard knowsUsers, isDealtWith(rules), let rows = samples[table.name],
+            rows.different[column, default: 0] >= SuggestLimits.sureUsers,
             !viaColumns.contains(PersonalNames.canonical(column))
         else { return false }
-        return count.sampled > 0 && count.whole[0] == nil && count.inside[0] == nil
+        let count = rows.count(column)
+        return count.whole[0] == nil && count.inside[0] == nil
     }
 
     /// The column repeats what the table's rules find rows by, and its name is no user's id.
@@ -193,7 +195,9 @@ struct SchemaCoverage {
     /// The column tells of the user whose row it is in, and another rule deals with that row.
     private func isOfOwnRow(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
         let isFollowed = followedColumns.contains("\(table.name).\(column)".lowercased())
-        return isDealtWith(rules) && PersonalNames.isPersonal(PersonalNames.canonical(column))
+        let name = PersonalNames.canonical(column)
+        return isDealtWith(rules)
+            && (PersonalNames.isPersonal(name) || SuggestionUser.isLogin(name))
             && (isFollowed || PersonalNames.isTableOfUsers(table.name))
     }
 

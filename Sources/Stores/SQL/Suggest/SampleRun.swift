@@ -170,6 +170,8 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         }
         for (index, column) in columns.enumerated() {
             let values = rows.map { index < $0.count ? $0[index] : nil }
+            let texts = Set(values.compactMap { $0.flatMap(ValueMatcher.text) })
+            sample.different[column.name] = texts.subtracting(["", "0"]).count
             if let unit = TimeGuess.unit(of: values, column) { sample.units[column.name] = unit }
             for (number, value) in values.enumerated() where number < sample.rows.count {
                 note(value, of: column, at: (number, index), &sample)

@@ -58,6 +58,8 @@ struct TableSample: Sendable {
     var mentions: [String: [(row: Int, value: UserValue)]] = [:]
     /// Small numbers that may be users' ids, by column.
     var numbers: [String: [Numbers]] = [:]
+    /// How many different values, but for 0 and an empty one, a column has.
+    var different: [String: Int] = [:]
     /// What columns of times hold.
     var units: [String: CreationColumn.Unit] = [:]
 
