@@ -16,6 +16,7 @@ struct OpaqueStore: StubTarget {
 private struct SearchedStore: StubTarget, CoverageSearching {
     let name = TargetName("app-db")
     let answer: CoverageAnswer
+    var location: String?
     var meanwhile: @Sendable () -> Void = {}
 
     func coverage() async -> CoverageAnswer {
@@ -153,6 +154,61 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         #expect(store["unexamined_more"]?.number == 0)
         let summary = try #require(receipt["summary"]?.string)
         #expect(summary.contains("NOT examined for data that no rule reaches: 'app-db' (letters)"))
+    }
+
+    /// What receipts have after one more search.
+    private func unmapped(
+        _ found: [CoverageFinding],
+        on bench: Bench,
+        _ settings: String = CoverageBackendTests.settings
+    ) async throws -> ErasureScope.Places {
+        let store = SearchedStore(answer: .findings(found))
+        _ = try await check(Self.backend(store, on: bench, settings))
+        let scope = try ErasureScope(document: await bench.state.enforcedScope())
+        return try #require(scope.targets.first?.search).unmapped
+    }
+
+    @Test func `searches in part leave the number of places as it is`() async throws {
+        let bench = try Bench()
+        let found = (1001...2200).map { CoverageFinding.open("logs.user_\($0)", "named so") }
+        let part = found.suffix(600) + [.init(unread: CoverageFinding.everywhere, reason: "locked")]
+        for searched in [found, part, part] {
+            let places = try await unmapped(searched, on: bench)
+            #expect(places.names.count == 1000 && places.rest == 200)
+        }
+    }
+
+    @Test func `of a store without tables, a search in part leaves the number, too`() async throws {
+        let bench = try Bench()
+        let settings = """
+            [[target]]
+            name = "app-db"
+            kind = "files"
+            root = "/srv/uploads"
+            paths = ["{user_id}"]
+            """
+        let found = ["a/", "b/", "c/"].map { CoverageFinding.open($0, "no rule leads there") }
+        let part = [CoverageFinding(unread: "a/", reason: "locked")]
+        for searched in [found, part, Array(found.prefix(1)) + part] {
+            #expect(try await unmapped(searched, on: bench, settings).rest == 3)
+        }
+        #expect(try await unmapped([], on: bench, settings).rest == 0)
+    }
+
+    @Test func `a search counts for one database, also while it is unknown which`() async throws {
+        let bench = try Bench()
+        let locations = ["dbname=a", nil, "dbname=a", "dbname=b"]
+        let backends = try locations.map { location in
+            let store = SearchedStore(answer: .findings([]), location: location)
+            return try Self.backend(store, on: bench)
+        }
+        _ = try await check(backends[0])
+        for (backend, location) in zip(backends, locations) {
+            try await backend.parts.registry.current.enforceScope(in: bench.state)
+            let scope = try ErasureScope(document: await bench.state.enforcedScope())
+            let isSearched = scope.targets.first?.search != nil
+            #expect(isSearched == (location != "dbname=b"))
+        }
     }
 
     @Test func `a search during which other rules came into force is not recorded`() async throws {

@@ -210,14 +210,6 @@ struct ErasureScopeTests {
         #expect(!document.contains("canary"), "no place and no credential")
     }
 
-    @Test func `the rules in force are those of one database`() throws {
-        let configuration = try Bench.configuration(Self.target)
-        let digests = ["dbname=a", "dbname=b"].map { location in
-            ErasureScope(configuration, [:], locations: [TargetName("app-db"): location]).rules
-        }
-        #expect(digests[0] != digests[1])
-    }
-
     @Test func `a cutoff is a matter of each table, or of the whole store`() throws {
         let scope = try Self.scope(Self.target + "\n" + Self.files)
         let (tables, files) = (TargetName("app-db"), TargetName("uploads"))

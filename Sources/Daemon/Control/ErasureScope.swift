@@ -23,6 +23,8 @@ struct ErasureScope: Codable, Hashable, Sendable {
         let naming: TableNaming?
         /// Whether stores of its kind can be searched for unmapped data.
         let isSearchable: Bool
+        /// A digest of where its database is; `nil` where that is not known.
+        fileprivate(set) var location: String?
         /// `nil` without one under the rules in force.
         fileprivate(set) var search: Search?
     }
@@ -49,7 +51,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
             let kept = earlier.unmapped.names.filter { name in
                 isWhole || unread.contains { name == $0 || name.hasPrefix($0 + ".") }
             }
-            if !kept.isEmpty { unmapped.add(kept, restMin: earlier.unmapped.rest) }
+            if isWhole || !kept.isEmpty { unmapped.add(kept, restMin: earlier.unmapped.rest) }
         }
     }
 
@@ -75,7 +77,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
         fileprivate mutating func add(_ others: [String], restMin: Int) {
             let all = Set(names + others).sorted()
             names = Array(all.prefix(Self.namesMax))
-            rest = max(rest, restMin) + all.count - names.count
+            rest = max(rest + all.count - names.count, restMin)
         }
 
         var shown: [String] { Array(names.prefix(Self.shownMax)) }
@@ -114,7 +116,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
     let controller: Controller?
     let recipients: [Recipient]?
     private(set) var targets: [Target]
-    /// A digest of what is purged and where: a search counts as long as it is the same.
+    /// A digest of what is purged: a search counts as long as it is the same.
     let rules: String
     let userActions: [String: UserAction]
     let notInScope: [String]
@@ -127,14 +129,15 @@ struct ErasureScope: Codable, Hashable, Sendable {
     ) {
         controller = configuration.controller
         recipients = configuration.recipients.isEmpty ? nil : configuration.recipients
-        targets = configuration.targets.map { Target($0, in: configuration) }
+        let digest = { (text: String) in Base64URL.text(SHA256.hash(Array(text.utf8))) }
+        targets = configuration.targets.map { target in
+            Target(target, in: configuration, at: locations[target.name].map(digest))
+        }
         let parts = configuration.targets.map { target in
-            let place = locations[target.name].map { [PurgePlan.Rule(key: "location", value: $0)] }
-            let rules = configuration.planRules(of: target.name) + (place ?? [])
+            let rules = configuration.planRules(of: target.name)
             return PurgePlan.Part(target: target.name, items: nil, rules: rules)
         }
-        let text = PurgePlan.canonicalText(of: [], parts, user: [])
-        rules = Base64URL.text(SHA256.hash(Array(text.utf8)))
+        rules = digest(PurgePlan.canonicalText(of: [], parts, user: []))
         userActions = traits.reduce(into: [:]) { actions, provider in
             actions[provider.key.rawValue] = UserAction(
                 url: provider.value.userActionURL,
@@ -165,10 +168,13 @@ struct ErasureScope: Codable, Hashable, Sendable {
     fileprivate mutating func add(_ new: [String: Search], _ earlier: ErasureScope?) {
         let known = earlier?.rules == rules ? earlier?.targets ?? [] : []
         for index in targets.indices {
-            let name = targets[index].name
-            let old = known.first { $0.name == name }?.search
-            targets[index].search = new[name] ?? old
-            if let old { targets[index].search?.keep(old) }
+            let (name, place) = (targets[index].name, targets[index].location)
+            let old = known.first { $0.name == name }
+            targets[index].location = place ?? old?.location
+            // A credential that cannot be read now says nothing of where the database is.
+            let search = targets[index].location == old?.location ?? place ? old?.search : nil
+            targets[index].search = new[name] ?? search
+            if let search { targets[index].search?.keep(search) }
         }
     }
 
@@ -185,7 +191,12 @@ struct ErasureScope: Codable, Hashable, Sendable {
 }
 
 extension ErasureScope.Target {
-    fileprivate init(_ target: TargetConfiguration, in configuration: DaemonConfiguration) {
+    fileprivate init(
+        _ target: TargetConfiguration,
+        in configuration: DaemonConfiguration,
+        at location: String?
+    ) {
+        self.location = location
         // What nobody owns any more goes whole.
         let isShared = target.keyedBy.map(configuration.isShared) ?? false
         name = target.name.rawValue
