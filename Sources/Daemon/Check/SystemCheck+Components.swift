@@ -266,7 +266,9 @@ private struct Checked {
                     part.isUnread ? .unexamined : .warning,
                     at: "\(place): \(part.name)",
                     "it was not searched whole for user data: \(part.reason)",
-                    remedy: "receipts name it as not examined; see docs/guides/stores.md"
+                    remedy: part.isUnread
+                        ? "grant what it names, if anything, and run the check again"
+                        : "see docs/guides/stores.md"
                 )
             }
             return advice + parts

@@ -69,9 +69,10 @@ extension MySQLSession: SQLSession {
             )
         }
         if !grants.mayRead(configuration.database) {
-            let reason = "the user may not SELECT from all of it, and sees no other tables"
-            let name = "\(configuration.database).*"
-            found.uncovered.append(CoverageFinding(unread: name, reason: reason))
+            let place = "\(MySQLDialect.quoted(configuration.database)).*"
+            let reason = "tables are seen where the user has rights; grant it SELECT ON \(place)"
+            let unread = CoverageFinding(unread: CoverageFinding.everywhere, reason: reason)
+            found.uncovered.append(unread)
         }
     }
 

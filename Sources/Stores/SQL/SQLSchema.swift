@@ -51,10 +51,8 @@ struct SQLSchema: Sendable {
     ) -> [CoverageFinding] {
         let own = tables.filter { $0.isOwn && $0.holdsRows }
         let unread = own.compactMap { table -> CoverageFinding? in
-            let reason =
-                table.canSelect
-                ? sample.unread[table.name]
-                : "only names were looked at: the role may not SELECT from it"
+            let right = table.unreadable.map { "only names were looked at: \($0)" }
+            let reason = right ?? sample.unread[table.name]
             return reason.map { CoverageFinding(unread: table.name, reason: $0) }
         }
         return SchemaCoverage(

@@ -60,9 +60,18 @@ struct TableShape: Sendable {
                 .map(\.written).joined(separator: ", ")
             if !names.isEmpty { missing.append("UPDATE (\(names))") }
         }
-        let own = missing.isEmpty ? [] : ["GRANT \(missing.joined(separator: ", ")) ON \(grantee);"]
-        let all = ([schemaGrant].filter { !$0.isEmpty } + own).joined(separator: " ")
+        let all = grant(missing)
         return all.isEmpty ? nil : all
+    }
+
+    private func grant(_ missing: [String]) -> String {
+        let own = missing.isEmpty ? [] : ["GRANT \(missing.joined(separator: ", ")) ON \(grantee);"]
+        return ([schemaGrant].filter { !$0.isEmpty } + own).joined(separator: " ")
+    }
+
+    /// Why its rows cannot be read, with the statement that changes that; `nil` where they can.
+    var unreadable: String? {
+        canSelect ? nil : "the role may not SELECT from it; run: \(grant(["SELECT"]))"
     }
 
     /// No two rows have the same values in these columns.

@@ -61,10 +61,29 @@ import Testing
     @Test("one without the right to SELECT is named")
     func rights() {
         var tables = Self.tables
-        tables[1].canSelect = false
+        (tables[1].canSelect, tables[1].grantee) = (false, "letters TO app")
         let schema = SQLSchema(tables, ignoresCase: true)
         let unread = Self.unread(schema, SchemaSample())
         #expect(unread.map(\.name) == ["letters"])
+        #expect(unread[0].reason.hasSuffix("run: GRANT SELECT ON letters TO app;"))
+    }
+
+    @Test("one with addresses or types of others is named, and the others are read")
+    func besides() {
+        let others = [
+            TableShape("user_emails", columns: ["user_id", "email"]),
+            TableShape("types", columns: ["id", "app_label", "model"]),
+        ]
+        let schema = SQLSchema(Self.tables + others, ignoresCase: true)
+        var user = Self.user
+        user.beside = [(table: "user_emails", id: "user_id", value: "email")]
+        var run = SampleRun<SQLiteDialect>(schema, user, [])
+        run.take([])
+        let areLeft = [run.skip(after: Self.error), run.skip(after: Self.error)]
+        while run.next != nil { run.take([]) }
+        let unread = Self.unread(schema, run.end())
+        #expect(areLeft == [true, true] && unread.map(\.name) == ["types", "user_emails"])
+        #expect(unread.allSatisfy { $0.reason.hasPrefix("its values were not looked for") })
     }
 
     @Test("a connection string says which database it is, and no secret is part of that")

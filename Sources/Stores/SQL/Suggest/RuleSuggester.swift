@@ -338,7 +338,7 @@ struct RuleSuggester {
 
     private func reason(for table: TableShape) -> String {
         if let problem = table.problem { return problem }
-        guard table.canSelect else { return "the role may not SELECT from it" }
+        if let reason = table.unreadable { return reason }
         if let parent = cascaded[table.name] {
             return "its rows go with those of '\(parent)' by ON DELETE CASCADE"
         }

@@ -31,6 +31,9 @@ extension SQLServerTarget {
             switch SuggestionUser.find(in: schema, rules: rules, named: userTable) {
             case .refused(let reason): return .refused(reason)
             case .found(let user):
+                if let reason = schema.table(user.table)?.unreadable {
+                    return .refused("'\(user.table)' has the users, and \(reason)")
+                }
                 let sample = try sample(schema, user, nil, signal)
                 return .rules(RuleSuggestion.text(schema, user, sample, Session.Dialect.self))
             }

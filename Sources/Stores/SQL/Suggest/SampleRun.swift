@@ -66,12 +66,18 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         findOwners()
     }
 
-    /// Leaves out the table whose statement failed.
+    /// Leaves out the step whose statement failed, and notes its table.
     ///
     /// - Returns: False where the others cannot be judged without it.
     mutating func skip(after error: SQLError) -> Bool {
-        guard error.leavesOthers, case .table(let table)? = steps.first else { return false }
-        noteUnread(table, error.cause)
+        guard error.leavesOthers, let step = steps.first else { return false }
+        let reason = "its values were not looked for elsewhere: \(error.cause)"
+        switch step {
+        case .users: return false
+        case .contentTypes(let table): samples.unread[table] = reason
+        case .beside(let number): samples.unread[user.beside[number].table] = reason
+        case .table(let table): noteUnread(table, error.cause)
+        }
         steps.removeFirst()
         findOwners()
         return true
@@ -272,9 +278,9 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
 
 /// What sampled rows of a schema hold of users.
 struct SchemaSample: Sendable {
-    /// By name, without those of ``unread``.
+    /// By name.
     var tables: [String: TableSample] = [:]
-    /// Why a table could not be read, by its name.
+    /// Why a table could not be read, or what others have of it not be found, by its name.
     var unread: [String: String] = [:]
     var userCount = 0
     /// The type of the ids, as they are stored.
