@@ -215,6 +215,8 @@ import Testing
             CREATE TABLE likes(u TEXT REFERENCES users ON DELETE CASCADE, ip_address TEXT);
             CREATE TABLE audit(actor_user_id TEXT); CREATE TABLE drafts(writer TEXT);
             CREATE TABLE parts(id INTEGER, name TEXT, fullname TEXT, display_name TEXT);
+            CREATE TABLE patients(id INTEGER, full_name TEXT, date_of_birth TEXT);
+            CREATE TABLE phones(id INTEGER, name TEXT, user_agent TEXT);
             """,
             [
                 TableRule(table: "users", column: "id", action: .delete),
@@ -227,6 +229,9 @@ import Testing
                 "! drafts.writer: named as the user id of a configured table",
                 "likes.u: refers to 'users'",
                 "likes.ip_address: named like personal data",
+                "! patients.full_name: named like personal data",
+                "! patients.date_of_birth: named like personal data",
+                "! phones.user_agent: named like personal data",
                 "posts.writer: refers to 'users'",
                 "! posts.editor: refers to 'users'",
                 "users: named like a table of users",

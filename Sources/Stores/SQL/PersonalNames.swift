@@ -18,9 +18,13 @@ enum PersonalNames {
 
     private static let personal: Set<String> = [
         "email", "emailaddress", "mail", "phone", "phonenumber", "mobile", "mobilenumber",
-        "ipaddress", "ipaddr", "remoteaddr", "useragent", "dateofbirth", "birthdate", "birthday",
-        "firstname", "lastname", "givenname", "familyname", "surname", "streetaddress",
-        "postaladdress", "iban", "ssn", "passportnumber", "pushtoken",
+        "dateofbirth", "birthdate", "birthday", "firstname", "lastname", "givenname", "familyname",
+        "surname", "streetaddress", "postaladdress", "iban", "ssn", "passportnumber",
+    ]
+
+    /// Personal data of a machine: a name beside it may be that of the machine.
+    private static let machines: Set<String> = [
+        "ipaddress", "ipaddr", "remoteaddr", "useragent", "pushtoken",
     ]
 
     /// Names of a person, or of anything.
@@ -46,10 +50,12 @@ enum PersonalNames {
         userIDs.contains(name) || name.hasSuffix("owner")
     }
 
-    /// Which of a table's columns are named like personal data: a name beside an e-mail address is
-    /// that of a person.
+    /// Which of a table's columns are named like personal data: a name beside other data of a
+    /// person is that of the person.
     static func personal(of columns: [String]) -> [String] {
-        let isOfPerson = columns.contains { names(email: canonical($0)) }
+        let isOfPerson = columns.map(canonical).contains { name in
+            names(email: name) || isPersonal(name) && !machines.contains(name)
+        }
         return columns.filter {
             isPersonal(canonical($0)) || isOfPerson && fullNames.contains(canonical($0))
         }
@@ -57,6 +63,6 @@ enum PersonalNames {
 
     /// Whether a ``canonical(_:)`` name of a column is one of personal data.
     static func isPersonal(_ name: String) -> Bool {
-        personal.contains(name) || name.hasSuffix("email")
+        personal.contains(name) || machines.contains(name) || name.hasSuffix("email")
     }
 }

@@ -96,6 +96,38 @@ import Testing
         )
     }
 
+    @Test("a person's name beside a number is not printed", arguments: ShapeKind.allCases)
+    func personNames(kind: ShapeKind) async throws {
+        let numbers = (1...12).map { $0 * 1000 }
+        let rows = numbers.map { "(\($0), 'David', '\($0)')" }.joined(separator: ", ")
+        let app = try kind.open(
+            """
+            CREATE TABLE users(id INTEGER PRIMARY KEY);
+            CREATE TABLE facts(n INTEGER PRIMARY KEY, name TEXT, fact_value TEXT);
+            CREATE TABLE scores(n INTEGER PRIMARY KEY, player_name TEXT, score_value TEXT);
+            INSERT INTO users VALUES \(numbers.map { "(\($0))" }.joined(separator: ", "));
+            INSERT INTO facts VALUES \(rows); INSERT INTO scores VALUES \(rows);
+            """
+        )
+        let found = try await unsure(app, [Self.rule("users", "id")])
+        let places = ["facts.fact_value", "scores.score_value"]
+        #expect(found == places.map { "\($0)  in 12 of 12 sampled rows" })
+    }
+
+    @Test("few numbers count beside a name of a person", arguments: ["buyer", "patient", "payee"])
+    func persons(word: String) async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE users(id INTEGER PRIMARY KEY);
+            CREATE TABLE visits(n INTEGER PRIMARY KEY, \(word)_id INTEGER, room_id INTEGER);
+            INSERT INTO users VALUES (1), (2);
+            INSERT INTO visits VALUES (11, 1, 1), (12, 2, 2);
+            """
+        )
+        let found = try await unsure(app, [Self.rule("users", "id")])
+        #expect(found.count == 1 && found[0].hasPrefix("visits.\(word)_id "), "\(found)")
+    }
+
     @Test("one column of several tables is one question") func tenant() async throws {
         let bills = (1...30).map { "(\($0), \($0))" }.joined(separator: ", ")
         let sql =

@@ -182,8 +182,10 @@ extension PersonalNames {
     /// Whether the last of ``words(_:)`` before the `id` is one for a person.
     static func isPerson(_ word: String) -> Bool {
         let others = [
-            "admin", "agent", "by", "employee", "from", "invitee", "inviter", "manager", "operator",
-            "person", "referrer", "reporter", "to",
+            "admin", "agent", "buyer", "by", "contact", "donor", "driver", "employee", "friend",
+            "from", "guest", "host", "invitee", "inviter", "manager", "operator", "participant",
+            "patient", "payee", "payer", "person", "player", "referrer", "reporter", "seller",
+            "student", "subscriber", "teacher", "to", "winner",
         ]
         return workers.contains(word) || (owners + others).contains(word)
     }

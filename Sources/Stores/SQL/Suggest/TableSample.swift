@@ -162,12 +162,13 @@ struct TableSample: Sendable {
 }
 
 extension TableShape {
-    /// The column that names what a value is: `prop_key` beside `value`.
+    /// The column that names what a value is: `prop_key` beside `value`, and no person.
     func nameColumn(of name: String) -> String? {
         guard PersonalNames.canonical(name).hasSuffix("value") else { return nil }
-        for end in ["key", "name", "field", "attribute", "property"] {
-            let found = columns.first {
-                $0.holdsText && PersonalNames.canonical($0.name).hasSuffix(end)
+        for end in ["key", "name", "propname", "fieldname", "field", "attribute", "property"] {
+            let found = columns.first { column in
+                let name = PersonalNames.canonical(column.name)
+                return column.holdsText && (end == "name" ? name == end : name.hasSuffix(end))
             }
             if let found { return found.name }
         }

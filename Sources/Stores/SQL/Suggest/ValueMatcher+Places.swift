@@ -85,7 +85,7 @@ extension ValueMatcher {
 
     /// Each whole number of a value: its own, or one in JSON with the path of plain names.
     ///
-    /// Where another column has a plain name for the value, such as `prop_key` of Redmine's
+    /// Where another column has a programmer's name for the value, such as `prop_key` of Redmine's
     /// journals, both are the path.
     func numbers(
         in value: BoundValue?,
@@ -97,7 +97,7 @@ extension ValueMatcher {
         if let json = Self.json(text) {
             read = leaves(of: json)
         } else if column.holdsText || column.idTypes.contains(.integer) {
-            let path = name.flatMap { isName($0.text) ? "\($0.column).\($0.text)" : nil }
+            let path = name.flatMap { isTerm($0.text) ? "\($0.column).\($0.text)" : nil }
             read = [(path: path ?? "", text: text)]
         }
         return read.compactMap { leaf -> (path: String, number: Int64)? in
@@ -105,6 +105,11 @@ extension ValueMatcher {
             else { return nil }
             return (path: path, number: number)
         }
+    }
+
+    /// A name that only a programmer writes: `assigned_to_id` or `assignedTo`, not `David`.
+    private func isTerm(_ name: String) -> Bool {
+        isName(name) && name.wholeMatch(of: #/_?[a-z]+(?:_[a-z]+|[A-Z][a-z]*)+/#) != nil
     }
 
     /// A member that a programmer named: the path is printed, and a key may be a person's name.
