@@ -9,7 +9,7 @@ extension SQLiteTarget {
             let schema = try await schema()
             let rules = schema.resolved(claims).rules
             let choice = SuggestionUser.find(in: schema, rules: rules, named: nil)
-            guard case .found(let user) = choice else { return .findings(schema.findings(claims)) }
+            guard case .found(let user) = choice else { return .findings(schema.byName(claims)) }
             let sample = try await sample(schema, user, rules)
             return .findings(schema.findings(claims, user, sample))
         }

@@ -71,6 +71,19 @@ struct AskedColumnTests {
         )
     }
 
+    @Test("without a table of users only names are looked at", arguments: ShapeKind.allCases)
+    func noUsers(kind: ShapeKind) async throws {
+        let app = try kind.open("CREATE TABLE notes(n INTEGER PRIMARY KEY, writer TEXT);")
+        let target = app.target([Self.rule("notes", "writer", .text)])
+        guard case .findings(let found) = await target.coverage() else {
+            Issue.record("no findings")
+            return
+        }
+        let whole = found.filter { $0.name == CoverageFinding.everywhere }
+        #expect(whole.map(\.reason).joined().contains("no table of users"), "\(found)")
+        #expect(whole.allSatisfy { $0.isCovered && $0.isSample && !$0.isUnread })
+    }
+
     @Test("profiles by user_id are not the table of users", arguments: ShapeKind.allCases)
     func profiles(kind: ShapeKind) async throws {
         let app = try kind.open(

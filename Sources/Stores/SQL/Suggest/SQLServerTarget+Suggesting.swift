@@ -12,7 +12,7 @@ extension SQLServerTarget {
             let schema = try connected(signal).schema()
             let rules = schema.resolved(claims).rules
             let choice = SuggestionUser.find(in: schema, rules: rules, named: nil)
-            guard case .found(let user) = choice else { return .findings(schema.findings(claims)) }
+            guard case .found(let user) = choice else { return .findings(schema.byName(claims)) }
             guard schema.table(user.table)?.canSelect == true else {
                 let reason = "only names were looked at: no SELECT from '\(user.table)'"
                 let unread = CoverageFinding(unread: CoverageFinding.everywhere, reason: reason)
