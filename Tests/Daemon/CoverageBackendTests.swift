@@ -171,7 +171,8 @@ private struct SearchedStore: StubTarget, CoverageSearching {
     @Test func `searches in part leave the number of places as it is`() async throws {
         let bench = try Bench()
         let found = (1001...2200).map { CoverageFinding.open("logs.user_\($0)", "named so") }
-        let part = found.suffix(600) + [.init(unread: CoverageFinding.everywhere, reason: "locked")]
+        let unread = CoverageFinding(unread: CoverageFinding.everywhere, reason: "locked")
+        let part = Array(found.suffix(600)) + [unread]
         for searched in [found, part, part] {
             let places = try await unmapped(searched, on: bench)
             #expect(places.names.count == 1000 && places.rest == 200)

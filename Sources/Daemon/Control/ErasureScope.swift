@@ -131,7 +131,9 @@ struct ErasureScope: Codable, Hashable, Sendable {
         recipients = configuration.recipients.isEmpty ? nil : configuration.recipients
         let digest = { (text: String) in Base64URL.text(SHA256.hash(Array(text.utf8))) }
         targets = configuration.targets.map { target in
-            Target(target, in: configuration, at: locations[target.name].map(digest))
+            var made = Target(target, in: configuration)
+            made.location = locations[target.name].map(digest)
+            return made
         }
         let parts = configuration.targets.map { target in
             let rules = configuration.planRules(of: target.name)
@@ -191,12 +193,7 @@ struct ErasureScope: Codable, Hashable, Sendable {
 }
 
 extension ErasureScope.Target {
-    fileprivate init(
-        _ target: TargetConfiguration,
-        in configuration: DaemonConfiguration,
-        at location: String?
-    ) {
-        self.location = location
+    fileprivate init(_ target: TargetConfiguration, in configuration: DaemonConfiguration) {
         // What nobody owns any more goes whole.
         let isShared = target.keyedBy.map(configuration.isShared) ?? false
         name = target.name.rawValue
