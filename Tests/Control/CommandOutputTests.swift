@@ -220,7 +220,8 @@ extension ControlSuite {
                     "\nto mend it: ",
                     kind == .locked
                         ? "the request continues within 30 s\n"
-                        : "; then: expungectl retry \(Self.id)\n",
+                        : "; then: expungectl retry \(Self.id)"
+                            + (kind == .spelling ? "; or submit the id as the column has it" : "\n"),
                 ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
                 #expect(!outcome.out.contains("expungectl targets check"))
             }

@@ -153,7 +153,8 @@ struct SchemaCoverage {
                 return CoverageFinding(name: name, reason: reason, isCovered: isCovered)
             }
         }
-        guard isOfRule || isUserID else { return nil }
+        // A foreign key says what is referred to; the name does not.
+        guard isOfRule || isUserID && keys.isEmpty else { return nil }
         return CoverageFinding(
             name: name,
             reason: isOfRule

@@ -106,7 +106,7 @@ extension RuleSuggester {
             guard !isKeyed, isNullable([column], in: shape),
                 sampled.isOfOthers(column) || isUnowned(shape) && !sampled.goes(column)
             else { return false }
-            let found = holds(sampled.count(column), column, isID: false)
+            let found = holds(sampled, column, isID: false)
             return found.contains { $0.value < user.columns.count }
         }
     }
@@ -138,8 +138,7 @@ extension RuleSuggester {
             let references = suggester.references(of: shape)
             let ids = references.filter { $0.key == nil && !$0.isByName }.map(\.column)
             return shape.columns.compactMap { column -> ValueHolder? in
-                let count = rows.count(column.name)
-                let found = suggester.holds(count, column.name, isID: ids.contains(column.name))
+                let found = suggester.holds(rows, column.name, isID: ids.contains(column.name))
                 let left = suggester.left(rows, column.name).intersection(found.map { $0.value })
                 // One by its name alone is as unsure as what it holds.
                 let isReference = references.contains {
@@ -164,10 +163,11 @@ extension RuleSuggester {
 
     /// Each column of the user table of which a column holds values, with the words for it.
     private func holds(
-        _ count: TableSample.Count,
+        _ sampled: TableSample,
         _ column: String,
         isID: Bool
     ) -> [(value: Int, text: String)] {
+        let count = sampled.count(column)
         let text = { (value: Int, place: String, rows: Int) in
             "holds '\(user.name(of: value))'\(place) \(Self.share(rows, of: count.sampled))"
         }
@@ -191,10 +191,19 @@ extension RuleSuggester {
             found.append((value, text(value, "", rows)))
         }
         for (value, rows) in count.inside.sorted(by: { $0.key < $1.key })
-        where isSearched(inside: value) {
+        where isSearched(inside: value) || isMember(value, of: sampled, column) {
             found.append((value, text(value, " inside longer values,", rows)))
         }
         return found
+    }
+
+    /// At one place in JSON documents are values of several users, such as sign-in names.
+    private func isMember(_ value: Int, of sampled: TableSample, _ column: String) -> Bool {
+        sample.distinct.contains(value)
+            && (sampled.places[column] ?? [:]).contains { place, users in
+                guard place.value == value, case .json = place.inside else { return false }
+                return users.count >= SuggestLimits.sureUsers
+            }
     }
 
     /// Words for users whom texts of others name as `@anna`.
