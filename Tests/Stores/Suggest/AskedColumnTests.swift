@@ -104,6 +104,24 @@ struct AskedColumnTests {
         #expect(try await left(app, rules) == [line])
     }
 
+    @Test("sign-in names at one place of JSON are a line", arguments: ShapeKind.allCases)
+    func members(kind: ShapeKind) async throws {
+        let users = (1...12).map { "(\($0), 'person-\($0)')" }.joined(separator: ", ")
+        let notices = (1...12).map { #"(\#($0), \#($0 % 12 + 1), '{"by":"person-\#($0)"}')"# }
+        let app = try kind.open(
+            """
+            CREATE TABLE users(id INTEGER PRIMARY KEY, username TEXT UNIQUE);
+            CREATE TABLE notices(id INTEGER PRIMARY KEY, user_id INTEGER, data TEXT);
+            INSERT INTO users VALUES \(users);
+            INSERT INTO notices VALUES \(notices.joined(separator: ", "));
+            """
+        )
+        let found = try await left(app, [Self.rule("users", "id"), Self.rule("notices", "user_id")])
+        #expect(found == [
+            "notices.data: holds 'users.username' inside longer values, in 12 of 12 sampled rows"
+        ])
+    }
+
     @Test("a rule that keeps a column answers it", arguments: ShapeKind.allCases)
     func answered(kind: ShapeKind) async throws {
         let app = try kind.open(Self.schema)
