@@ -311,9 +311,9 @@ struct Outlook {
         waitUntil = min(waitUntil ?? until, until)
     }
 
-    /// The first reason is shown; the earliest end counts.
+    /// The first reason is shown, or that which raises an alarm; the earliest end counts.
     mutating func notePark(_ reason: ParkReason, until: WallTime? = nil) {
-        parkReason = parkReason ?? reason
+        if parkReason == nil || reason == .unknownProvider { parkReason = reason }
         guard let until else { return }
         parkUntil = min(parkUntil ?? until, until)
     }

@@ -98,6 +98,11 @@ package enum ParkReason: String, Sendable, CaseIterable {
     /// No key led into a store whose `without_keys` is `park`.
     case withoutKeys = "without_keys"
 
+    /// What a request may show that waits for a paused provider: of several reasons it shows one.
+    package static let ofRevocations: [Self] = [
+        .providerPaused, .unknownProvider, .needsReauthentication, .sharedIdentity,
+    ]
+
     /// Whether another host may see it otherwise: it is no rule that all hosts obey.
     package var isOfHost: Bool {
         switch self {

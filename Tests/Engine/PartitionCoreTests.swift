@@ -217,7 +217,8 @@ struct PartitionCoreTests {
         let next = driver.send(.renewedLeases(rulesVersion: 6, purgesInLastHour: 0))
         let later = try #require(next.ruleReads.first)
         driver.send(.rules(later, SharedRules(version: 6, pauses: StoredPauses())))
-        #expect(Set(driver.openCommit?.wakes ?? []) == [.providerPaused, .onHold])
+        let wakes = Set(driver.openCommit?.wakes ?? [])
+        #expect(wakes == Set(ParkReason.ofRevocations + [.onHold]))
     }
 
     @Test func `the rate of a provider is that of all owners together`() {

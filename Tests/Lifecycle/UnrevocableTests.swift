@@ -32,6 +32,21 @@ struct UnrevocableTests {
         #expect(machine.request.phase.parkReason == .needsReauthentication)
     }
 
+    @Test func `a provider that the configuration lacks shows beside an awaited sign-in`() throws {
+        let unknown = Sample.snapshot(
+            [Sample.credential(id: Sample.secondToken)],
+            identity: IdentityID(TimeOrderedID(high: 1, low: 2)),
+            provider: ProviderName("gone")
+        )
+        var machine = Machine(
+            identities: [Sample.snapshot([Self.spent]), unknown],
+            in: Sample.environment(onUnrevocable: .park)
+        )
+        let effects = try machine.send(.due)
+        #expect(machine.request.phase == .parked(.revoking, .unknownProvider, until: nil))
+        #expect(effects.contains(.announce(.parked(.unknownProvider, at: unknown.provider))))
+    }
+
     @Test func `a revocation without data does not wait under proceed`() throws {
         var machine = Machine(.revokeTokens, identities: [Sample.snapshot([Self.spent])])
         try machine.send(.due)

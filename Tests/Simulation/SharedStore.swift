@@ -222,19 +222,20 @@ extension SimulatedStore {
     }
 
     private mutating func noteRule(_ change: StateChange) {
-        let reason: ParkReason?
+        let reasons: [ParkReason]
         switch change {
-        case .resumeProvider: reason = .providerPaused
-        case .resumeTarget: reason = .targetPaused
-        case .liftHold: reason = .onHold
-        case .pauseProvider, .pauseTarget, .placeHold: reason = nil
+        case .resumeProvider: reasons = ParkReason.ofRevocations
+        case .resumeTarget: reasons = [.targetPaused]
+        case .liftHold: reasons = [.onHold]
+        case .pauseProvider, .pauseTarget, .placeHold: reasons = []
         default: return
         }
         shared.rulesVersion += 1
         shared.mailCount += 1
-        guard let reason else { return }
         for partition in Partition.all {
-            shared.wakes[partition, default: [:]][reason] = .some(nil)
+            for reason in reasons {
+                shared.wakes[partition, default: [:]][reason] = .some(nil)
+            }
         }
     }
 

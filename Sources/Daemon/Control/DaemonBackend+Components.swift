@@ -34,7 +34,7 @@ extension DaemonBackend {
         case .pause:
             // The engine writes the same when it turns; only this commit is waited for.
             try await commit(
-                .pauseProvider(name, reason: Self.operatorPause, by: uid, at: parts.now())
+                [.pauseProvider(name, reason: Self.operatorPause, by: uid, at: parts.now())]
             )
             parts.engine.post(.pause(name, reason: Self.operatorPause, by: uid))
         case .resume:
@@ -91,7 +91,7 @@ extension DaemonBackend {
         switch action {
         case .pause:
             try await commit(
-                .pauseTarget(name, reason: Self.operatorPause, by: uid, at: parts.now())
+                [.pauseTarget(name, reason: Self.operatorPause, by: uid, at: parts.now())]
             )
             parts.engine.post(.pauseTarget(name, reason: Self.operatorPause, by: uid))
         case .resume:
@@ -149,15 +149,14 @@ extension DaemonBackend {
         let pauses = try await attempt("resume") { try await parts.state.pauses() }
         let isPaused = pauses.providers[name] != nil
         guard isPaused, await !parts.examine(.provider(name)).isEmpty else {
-            try await commit(
-                .resumeProvider(name, by: uid, at: parts.now()),
-                .wake(parkedFor: .providerPaused, at: parts.now())
-            )
+            let now = parts.now()
+            let wakes = ParkReason.ofRevocations.map { StateChange.wake(parkedFor: $0, at: now) }
+            try await commit([.resumeProvider(name, by: uid, at: now)] + wakes)
             parts.engine.post(.resume(name))
             return
         }
         let reason = PauseReason.notSetUp
-        try await commit(.pauseProvider(name, reason: reason, by: uid, at: parts.now()))
+        try await commit([.pauseProvider(name, reason: reason, by: uid, at: parts.now())])
         parts.engine.post(.pause(name, reason: reason, by: uid))
     }
 
@@ -176,22 +175,22 @@ extension DaemonBackend {
         let pauses = try await attempt("resume") { try await parts.state.pauses() }
         let problems = await parts.examine(.target(name))
         guard pauses.targets[name] != nil, !problems.isEmpty else {
-            try await commit(
+            try await commit([
                 .resumeTarget(name, by: uid, at: parts.now()),
-                .wake(parkedFor: .targetPaused, at: parts.now())
-            )
+                .wake(parkedFor: .targetPaused, at: parts.now()),
+            ])
             parts.engine.post(.resumeTarget(name))
             return problems
         }
         let reason = EffectFailure.misconfigured.code
-        try await commit(.pauseTarget(name, reason: reason, by: uid, at: parts.now()))
+        try await commit([.pauseTarget(name, reason: reason, by: uid, at: parts.now())])
         parts.engine.post(.pauseTarget(name, reason: reason, by: uid))
         return problems
     }
 
     /// Lifts a pause together with the wake of the requests that waited: a stop in between would
     /// forget them.
-    private func commit(_ changes: StateChange...) async throws(ControlProblem) {
+    private func commit(_ changes: [StateChange]) async throws(ControlProblem) {
         _ = try await attempt("pause") { try await parts.state.commit(changes) }
     }
 

@@ -89,7 +89,7 @@ extension EngineCore {
         record(.resumeProvider(name, isOwn: isOwn, at: now))
         nextBatch.reports.append(.providerResumed(name))
         renewals.searchAt = now
-        wake(.providerPaused, at: now)
+        for reason in ParkReason.ofRevocations { wake(reason, at: now) }
     }
 
     private mutating func trust(_ name: ProviderName, at now: WallTime) {
@@ -136,10 +136,7 @@ extension EngineCore {
         adoptRenewals()
         for id in window.keys { withRun(id) { $0.loaded.request.approval?.expire() } }
         adoptApproval(configuration.approval, at: now)
-        wake(.providerPaused, at: now)
-        wake(.unknownProvider, at: now)
-        wake(.needsReauthentication, at: now)
-        wake(.withoutKeys, at: now)
+        for reason in ParkReason.ofRevocations + [.withoutKeys] { wake(reason, at: now) }
     }
 
     /// The store finds parked requests; a wake under way for the same reason begins anew.

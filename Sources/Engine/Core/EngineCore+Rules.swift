@@ -44,7 +44,7 @@ extension EngineCore {
         }
         guard !before.subtracting(pauses.keys).isEmpty else { return }
         renewals.searchAt = now
-        wake(.providerPaused, at: now)
+        for reason in ParkReason.ofRevocations { wake(reason, at: now) }
     }
 
     private mutating func adoptTargets(_ pauses: [TargetName: String], at now: WallTime) {

@@ -102,13 +102,14 @@ extension StateSchema {
     private static let pausesEnd = """
         CREATE FUNCTION pauses_end () RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
-          INSERT INTO wakes (partition, reason) SELECT number, CASE TG_TABLE_NAME
+          INSERT INTO wakes (partition, reason) SELECT number, ended.reason
+          FROM partitions, unnest(string_to_array(CASE TG_TABLE_NAME
               WHEN 'target_holds' THEN '\(ParkReason.onHold.rawValue)'
               WHEN 'guard_overrides' THEN '\(ParkReason.massDeletionGuard.rawValue)'
               ELSE CASE to_jsonb(OLD) ->> 'kind'
-                WHEN 'provider' THEN '\(ParkReason.providerPaused.rawValue)'
-                ELSE '\(ParkReason.targetPaused.rawValue)' END END
-          FROM partitions
+                WHEN 'provider'
+                  THEN '\(ParkReason.ofRevocations.map(\.rawValue).joined(separator: " "))'
+                ELSE '\(ParkReason.targetPaused.rawValue)' END END, ' ')) AS ended (reason)
           ON CONFLICT (partition, reason) DO UPDATE SET after = NULL;
           RETURN NULL;
         END $$
