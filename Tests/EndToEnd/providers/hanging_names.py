@@ -8,8 +8,8 @@ from sandbox import CLIENT
 from scenario import scenario
 from stage import Stage
 
-# More names than the service has processors, and so event loops that providers could share.
-NAMES, WAITING, SERVED = 8, 2, 6
+# More names than event loops that providers could share.
+LOOPS, NAMES, WAITING, SERVED = "2", 8, 2, 6
 PROVIDER = """
 [[provider]]
 name = "{name}"
@@ -32,7 +32,7 @@ def hanging_names(checks, seed):
         names = [f"hangs-{number}" for number in range(NAMES)]
         with open(stage.path("expunged.toml"), "a") as file:
             file.writelines(PROVIDER.format(name=name, client=CLIENT) for name in names)
-        stage.start(LD_PRELOAD=preload("names", place))
+        stage.start(LD_PRELOAD=preload("names", place), NIO_SINGLETON_GROUP_LOOP_COUNT=LOOPS)
         if checks.check("the daemon starts", stage.comes_up(), stage.log()[-2000:]):
             play(checks, stage, names)
         stage.close()

@@ -175,7 +175,7 @@ class Trial:
     def entries(self):
         """When users of it were accepted during the outage, and the entries that it begins and ends."""
         entries = list(journal(self.stage))
-        requests = {f"request {user['request']} accepted" for user in self.users[1:]}
+        requests = {f"request {user['request'][:18]} accepted" for user in self.users[1:]}
         return [[at for at, message in entries if is_one(message)] for is_one in (
             lambda message: message in requests,
             lambda message: message.startswith(f"users of provider {self.name} are not served"),
@@ -292,7 +292,7 @@ def hold(checks, trials, outages, minutes):
     print(f"{'provider':14} {'form':10} {'given up':>8} {'entries':>7} {'after':>6} {'ended':>5} {'open':>4} {'live':>4}")
     for trial, count in zip(trials, given_up):
         accepted, began, ended = trial.entries()
-        after = min(began, default=float("inf")) - min(accepted, default=0)
+        after = min(began, default=float("inf")) - min(accepted)
         left, live = trial.left(), trial.live_tokens()
         name = f"{trial.name.removesuffix('-' + trial.form)}-{trial.form}"
         print(f"{name.removesuffix('-' + trial.form):14} {trial.form:10} {count:8} {len(began):7} {after:6.0f} {len(ended):5}"
