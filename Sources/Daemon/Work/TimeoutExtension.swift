@@ -38,6 +38,8 @@ struct TimeoutExtension: Sendable {
         if let start {
             for await _ in start {}
         }
+        // The disk may first answer in an interval that ends after the timeout.
+        notifier.extendTimeout(by: Self.length)
         var before = progress()
         while !Task.isCancelled {
             try await sleep(Self.interval)

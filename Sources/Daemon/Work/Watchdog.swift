@@ -6,9 +6,9 @@ import Systemd
 
 /// Feeds systemd's watchdog while the work moves: a probe crosses the engine's loop and the writer.
 ///
-/// It is fed if the probe was answered or a commit ended since the last time, and no due work
-/// stands still (``StallWatch``). A provider outage, an idle hour and a slow disk keep it fed; a
-/// writer that hangs in fdatasync does not.
+/// It is fed when the probe is answered, and if a commit ended since the last time, while no due
+/// work stands still (``StallWatch``). A provider outage, an idle hour and a slow disk keep it fed;
+/// a writer that hangs in fdatasync does not.
 struct Watchdog: Sendable {
     private enum Event: Sendable {
         case beat
@@ -36,12 +36,12 @@ struct Watchdog: Sendable {
                 if case .answer(let changeCount) = event {
                     progress.answered(isAlive: changeCount != nil)
                     reported = changeCount ?? reported
-                    continue
                 }
                 let uptime = begin.duration(to: .now)
                 let places = engine.inspect { $0.progress(at: clock.now()) }
                 let hasMoved = progress.hasMoved(state.writer.commitCount, at: uptime)
                 feed(stalled: stalls.note(places, at: uptime), hasMoved: hasMoved)
+                guard case .beat = event else { continue }
                 if progress.begin(at: uptime) {
                     group.addTask { [reported] in .answer(await ask(reported)) }
                 }
