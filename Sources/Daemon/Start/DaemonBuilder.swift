@@ -112,9 +112,7 @@ struct DaemonBuilder: Sendable {
         )
         do throws(StartProblem) {
             try await StartStep.state.run { try await adapters.record(in: state, alarms) }
-            let daemon = try await wire(base)
-            try await StartStep.state.run { try opened.marker.clear() }
-            return daemon
+            return try await wire(base)
         } catch {
             await adapters.shutDown()
             throw error
@@ -248,6 +246,8 @@ struct DaemonBuilder: Sendable {
                 reload: { () async throws(ControlProblem) in try await reloader.reload() }
             )
         )
+        // Nothing may fail once there is a server: NIO traps if it never runs.
+        try await StartStep.state.run { try base.opened.marker.clear() }
         return Daemon(
             base: base,
             engine: engine,

@@ -185,7 +185,7 @@ struct CrashMarker: Sendable {
         }
     }
 
-    /// Clears the marker once the start has succeeded; until then it counts for the next start.
+    /// Clears the marker before the last step of the start; until then it counts for the next one.
     func clear() throws(DaemonError) {
         guard ftruncate(descriptor, 0) == 0, fsync(descriptor) == 0 else {
             throw BackupFile.failure("clear", Self.path(in: directory))
