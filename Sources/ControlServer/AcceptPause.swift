@@ -38,6 +38,8 @@ final class AcceptPause: ChannelInboundHandler, Sendable {
         for listener in listeners {
             _ = listener.setOption(ChannelOptions.autoRead, value: true)
         }
+        // The end may have come between; an end that comes now has the last word.
+        if state.withLock({ $0.isOver }) { end(listeners) }
     }
 
     /// Stops accepting for good.
