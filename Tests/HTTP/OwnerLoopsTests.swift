@@ -17,4 +17,13 @@ import Testing
         #expect(Set(made).count == owners.count)
         #expect(owners.map { ObjectIdentifier(loops.loop(of: $0)) } == made)
     }
+
+    @Test("beyond the bound owners share loops, each always the same one")
+    func bound() {
+        let loops = OwnerLoops(countMax: 2)
+        let owners = (1...7).map { RemoteOwner.queue("\($0)") }
+        let made = owners.map { ObjectIdentifier(loops.loop(of: $0)) }
+        #expect(Set(made).count == 2)
+        #expect(owners.map { ObjectIdentifier(loops.loop(of: $0)) } == made)
+    }
 }
