@@ -175,4 +175,35 @@ struct ClientGateTests {
             #expect(problem.text.contains("AADSTS700016"))
         }
     }
+
+    @Test("Microsoft: a check that a directory answers ends the row of calls that it did not")
+    func checked() async throws {
+        let isAway = Mutex(false)
+        let tenants = [MicrosoftHarness.tenant, MicrosoftHarness.other]
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            let isToken = request.hasPrefix("POST /\(MicrosoftHarness.tenant)/")
+            let isConcerned = isToken || request.hasPrefix("GET ")
+            if isConcerned, isAway.withLock({ $0 }) { return .json(200, "{}") }
+            if request.contains("client_credentials") { return Golden.text(Golden.tokens) }
+            if request.hasPrefix("POST ") { return Golden.error("invalid_grant") }
+            if request.contains("servicePrincipals(") {
+                return .json(200, #"{"id":"\#(MicrosoftHarness.principal)"}"#)
+            }
+            return .json(200, #"{"value":[]}"#)
+        }
+        try await MicrosoftHarness.with(graphTenants: tenants, react: react) { provider, _ in
+            let token = MicrosoftHarness.credential()
+            #expect(await provider.diagnose() == nil)
+            isAway.withLock { $0 = true }
+            #expect(await provider.revoke(token) == .failure(.unusable))
+            #expect(await provider.revoke(token) == .failure(.unusable))
+            isAway.withLock { $0 = false }
+            #expect(await provider.diagnose() == nil)
+            isAway.withLock { $0 = true }
+            #expect(await provider.revoke(token) == .failure(.unusable))
+            #expect(await provider.revoke(token) == .failure(.unusable))
+            let alone = await provider.revoke(token)
+            #expect(alone.failure?.code == "client_refused")
+        }
+    }
 }

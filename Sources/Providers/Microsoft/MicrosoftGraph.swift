@@ -70,13 +70,15 @@ struct MicrosoftGraph: Sendable {
 
     /// Reads what every revocation reads first; `refusesAll` for a tenant that refuses it.
     func diagnose(_ tenant: String) async -> EffectFailure? {
+        let answer: CheckAnswer
         do throws(Stop) {
             _ = try await findPrincipal(in: tenant)
-            return nil
+            answer = .live
         } catch {
-            let failure = error.failure
-            return await gate.pass(tenant) { CheckAnswer.failure(failure) }.failure
+            answer = .failure(error.failure)
         }
+        // An answer counts for the gate, too: the directory is not away any more.
+        return await gate.pass(tenant) { answer }.failure
     }
 
     /// The application's own object in the tenant; `nil` when there is none, hence no grant.
