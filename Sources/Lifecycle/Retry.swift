@@ -217,7 +217,7 @@ extension RequestWork {
 
 extension EffectFailure {
     /// What the other side asked for; `nil` when it did not.
-    fileprivate var retryAfter: Duration? {
+    package var retryAfter: Duration? {
         if case .throttled(let hint) = self { hint } else { nil }
     }
 

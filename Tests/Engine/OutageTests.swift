@@ -187,6 +187,53 @@ struct OutageTests {
         #expect((driver.send(.timer) + driver.settle()).reports.isEmpty)
     }
 
+    @Test func `an outage has its end when no user is called for again`() throws {
+        let driver = CoreDriver.idle()
+        let failure = Self.begin(.unreachable, driver)
+        let endsAt = Sample.start + Limits.outageBackoffMax * 2
+        driver.now = endsAt - .milliseconds(1)
+        let begun = (driver.send(.timer) + driver.settle()).reports
+        #expect(begun == [.outageBegan(Sample.apple, reason: failure.reason)])
+        #expect(try #require(driver.core.wakeTime(after: driver.now)) <= endsAt)
+        driver.now = endsAt
+        #expect(driver.send(.timer).reports == [.outageEnded(Sample.apple)])
+        #expect(driver.core.laneHealth(Sample.apple)?.outage == nil)
+    }
+
+    @Test func `no outage is reported of a provider that is paused`() {
+        let driver = CoreDriver.idle()
+        Self.begin(.throttled(retryAfter: .seconds(3600)), driver)
+        driver.send(.pause(Sample.apple, reason: "operator"))
+        driver.settle()
+        driver.now = Sample.start + Limits.outageDoubt
+        #expect((driver.send(.timer) + driver.settle()).reports.isEmpty)
+    }
+
+    @Test func `the outage of a provider that a reload removes is over`() {
+        let driver = CoreDriver.idle()
+        Self.begin(.throttled(retryAfter: .seconds(3600)), driver)
+        driver.now = Sample.start + Limits.outageDoubt
+        #expect((driver.send(.timer) + driver.settle()).reports.count == 1)
+        let removed = EngineConfiguration(
+            providers: [:],
+            lanes: [:],
+            targets: [Sample.database],
+            withoutIdentities: .proceed,
+            purgesPerHourMax: 1000
+        )
+        let reports = (driver.send(.reconfigured(removed)) + driver.settle()).reports
+        #expect(reports == [.outageEnded(Sample.apple)])
+    }
+
+    /// The call of one user meets this.
+    @discardableResult
+    private static func begin(_ failure: EffectFailure, _ driver: CoreDriver) -> EffectFailure {
+        driver.send(.admitted([Sample.loaded(1)]))
+        driver.settle()
+        #expect(driver.answerRevoke(1, .failure(failure)).reports.isEmpty)
+        return failure
+    }
+
     @Test func `a renewal that fails is no outage until another call fails, too`() {
         var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
         let isBegun = lane.beginRenewal(at: Sample.start)

@@ -73,7 +73,10 @@ struct JournalMessageTests {
                 .outageBegan, ["provider": "line", "error": ""],
                 "users of provider line are not served"
             ),
-            (.outageEnded, ["provider": "line"], "provider line answers again"),
+            (
+                .outageEnded, ["provider": "line"],
+                "provider line answers again, or no user is tried"
+            ),
             (
                 .outageEnded, ["provider": "line", "detail": "app"],
                 "provider line answers again, or no user of 'app' is tried"

@@ -93,9 +93,15 @@ extension EngineCore {
     }
 
     private mutating func trust(_ name: ProviderName, at now: WallTime) {
+        if endOutage(of: name) { touchWindow(at: now) }
+    }
+
+    /// - Returns: Whether the breaker was open.
+    mutating func endOutage(of name: ProviderName) -> Bool {
         let wasReported = lanes[name]?.outage?.isReported ?? false
-        if lanes[name]?.trust() ?? false { touchWindow(at: now) }
+        let wasOpen = lanes[name]?.trust() ?? false
         if wasReported, lanes[name]?.outage == nil { actions.append(.report(.outageEnded(name))) }
+        return wasOpen
     }
 
     mutating func pauseTarget(

@@ -187,10 +187,13 @@ extension EngineCore {
         }
     }
 
-    /// Outages that are known by now begin, and those of clients that nobody calls for end.
+    /// Outages that are known by now begin, and those end for which no user waits.
     mutating func reportOutages(at now: WallTime) {
         for name in laneOrder {
-            while let outage = lanes[name]?.reportOutage(at: now) {
+            let isOver = lanes[name]?.outageEndsAt.map { $0 <= now } ?? false
+            if isOver || configuration.lanes[name] == nil { _ = endOutage(of: name) }
+            let isPaused = environment.pausedProviders.contains(name)
+            while let outage = lanes[name]?.reportOutage(at: now, isPaused: isPaused) {
                 actions.append(.report(.outageBegan(name, reason: outage.reason)))
             }
             guard let endsAt = lanes[name]?.clientsEndAt, endsAt <= now else { continue }

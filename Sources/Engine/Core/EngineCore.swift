@@ -200,7 +200,11 @@ package struct EngineCore: Sendable {
             }
         }
         times += renewalTimes(after: now)
-        times += lanes.values.flatMap { [$0.clientsEndAt, $0.outageKnownAt].compactMap(\.self) }
+        for (name, lane) in lanes {
+            let isPaused = environment.pausedProviders.contains(name)
+            let knownAt = isPaused ? nil : lane.outageKnownAt
+            times += [lane.clientsEndAt, knownAt ?? lane.outageEndsAt].compactMap(\.self)
+        }
         times += targets.values.compactMap(\.stuck.reportAt).filter { $0 > now }
         if let patience = spoolGate.wakeTime(after: now) { times.append(patience) }
         if environment.isClockBehind { times.append(clockFloor) }

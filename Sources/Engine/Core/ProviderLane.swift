@@ -34,8 +34,10 @@ package struct LaneOutage: Hashable, Sendable {
 
     package var reason: String { failure?.reason ?? "" }
 
-    /// Whoever waits for a client is called again before.
-    var endsAt: WallTime { lastAt + Limits.outageBackoffMax * 2 }
+    /// Whoever waits is called again before.
+    var endsAt: WallTime {
+        lastAt + min(failure?.retryAfter ?? .zero, Limits.backoffMax) + Limits.outageBackoffMax * 2
+    }
 
     /// Whether it is more than one user's bad luck.
     package func isKnown(at now: WallTime) -> Bool {
@@ -255,13 +257,21 @@ struct ProviderLane: Sendable {
         }
     }
 
-    /// An outage that is to be reported now.
-    mutating func reportOutage(at now: WallTime) -> LaneOutage? {
+    /// When no user has been tried for so long that none waits; `nil` while one does.
+    var outageEndsAt: WallTime? {
+        guard let outage, outage.isOfUsers, isIdle, callsUnderWay + codesUnderWay == 0 else {
+            return nil
+        }
+        return max(outage.endsAt, pausedUntil + Limits.outageBackoffMax * 2)
+    }
+
+    /// An outage that is to be reported now; that of a paused provider is none of users.
+    mutating func reportOutage(at now: WallTime, isPaused: Bool = false) -> LaneOutage? {
         if let (client, known) = refusedClients.first(where: { !$1.isReported }) {
             refusedClients[client]?.isReported = true
             return known
         }
-        guard let known = outage, !known.isReported,
+        guard !isPaused, let known = outage, !known.isReported,
             !isTrusted || known.isKnown(at: known.isOfUsers ? now : known.lastAt)
         else { return nil }
         outage?.isReported = true
