@@ -162,6 +162,7 @@ enum Samples {
         request.identities = [identity]
         request.nextAt = time + .seconds(60)
         request.steps = [step]
+        request.isWithoutSpool = true
         request.forgotten = [
             ForgottenIdentity(provider: ProviderName("google"), at: time, uid: 1000)
         ]

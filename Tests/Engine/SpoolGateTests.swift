@@ -121,6 +121,31 @@ struct SpoolGateTests {
         let actions = driver.send(.spoolRead(.unreadable))
         #expect(actions.reports == [.spoolNotRead(count: 1)])
         #expect(actions.commits.first?.saves.map(\.id) == [Sample.request(1)])
+        #expect(actions.commits.first?.saves.map(\.isWithoutSpool) == [true])
+    }
+
+    @Test func `a parked request has it recorded that it goes on without the spool`() throws {
+        let driver = driver()
+        driver.send(.admitted([loaded(1)]))
+        driver.now = driver.now + Limits.spoolPatience
+        let saves = (driver.send(.timer) + driver.settle()).commits.flatMap(\.saves)
+        let parked = try #require(saves.last)
+        #expect(parked.phase.parkReason == .awaitingSpool && !parked.isWithoutSpool)
+        #expect(driver.send(.spoolRead(.unreadable)).reports == [.spoolNotRead(count: 1)])
+        driver.commit()
+        let woken = driver.fetch([loaded(1, as: parked)]) + driver.settle()
+        let begun = woken.commits.flatMap(\.saves).filter { $0.purgeStartedAt != nil }
+        #expect(begun.map(\.isWithoutSpool) == [true])
+    }
+
+    @Test func `a later read takes back what was recorded of the one that failed`() {
+        let driver = driver()
+        let request = loaded(1)
+        var known = request.request
+        known.isWithoutSpool = true
+        driver.send(.admitted([loaded(1, as: known)]))
+        let saves = driver.send(.spoolRead(.read)).commits.first?.saves
+        #expect(saves?.map(\.isWithoutSpool) == [false])
     }
 
     @Test func `a read that the end of the process cut short lets nobody go on`() {

@@ -17,6 +17,7 @@ package struct WireRequest: WireRecord, Codable, Hashable {
     package var nextAt: WallTime?
     package var identities: [WireIdentity] = []
     package var steps: [WireStep] = []
+    package var isWithoutSpool: Bool?
     package var forgotten: [ForgottenIdentity]?
     package var addenda: [WireAddendum]?
 
@@ -30,6 +31,12 @@ package struct WireRequest: WireRecord, Codable, Hashable {
         (self.id, self.kind, self.userID, self.state) = (id, .known(kind), userID, .known(state))
         self.createdAt = createdAt
         updatedAt = createdAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, kind, userID, state, detail, heldBy, blockedBy, createdAt, updatedAt, acceptedAt
+        case deadlineAt, nextAt, identities, steps, forgotten, addenda
+        case isWithoutSpool = "withoutSpool"
     }
 
     package static let listMax: Int? = ControlLimits.listLimitMax
@@ -66,6 +73,11 @@ package struct WireRequest: WireRecord, Codable, Hashable {
         ),
         .required("identities", \.identities, "The user's identities."),
         .required("steps", \.steps, "The steps; empty in lists."),
+        .optional(
+            "without_spool",
+            \.isWithoutSpool,
+            "True if it began without the spool, which may hold a credential of the user."
+        ),
         .optional(
             "forgotten",
             \.forgotten,

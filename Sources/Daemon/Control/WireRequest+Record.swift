@@ -46,6 +46,7 @@ extension WireRequest {
         deadlineAt = request.deadlineAt
         let blocked = request.phase.isEnded ? [] : request.purges.compactMap(\.blocker)
         if !blocked.isEmpty { blockedBy = blocked }
+        if request.isWithoutSpool { isWithoutSpool = true }
         nextAt = request.phase.isEnded ? view.openRecheck?.dueAt : request.dueAt
         identities = request.revocations.map { revocation in
             WireIdentity(

@@ -19,12 +19,14 @@ extension EngineCore {
 
     mutating func spoolRead(_ outcome: SpoolReadOutcome, at now: WallTime) {
         guard outcome != .stopped, spoolGate.isReading else { return }
-        let (passed, parkedCount) = spoolGate.end()
+        let isWithoutSpool = outcome == .unreadable
+        let (passed, parkedCount) = spoolGate.end(outcome)
         let count = passed.count + parkedCount
-        if outcome == .unreadable, count > 0 {
-            actions.append(.report(.spoolNotRead(count: count)))
+        if isWithoutSpool, count > 0 { actions.append(.report(.spoolNotRead(count: count))) }
+        for id in passed {
+            withRun(id) { $0.loaded.request.isWithoutSpool = isWithoutSpool }
+            apply(.due, to: id, at: now)
         }
-        for id in passed { apply(.due, to: id, at: now) }
         guard spoolGate.hasParked else { return }
         spoolGate.hasParked = false
         wake(.awaitingSpool, at: now)

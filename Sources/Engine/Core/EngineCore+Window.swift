@@ -186,8 +186,11 @@ extension EngineCore {
 
     private mutating func insert(_ loaded: LoadedRequest, at now: WallTime) {
         window[loaded.request.id] = Run(loaded: loaded, saved: loaded.request)
-        window[loaded.request.id]?.loaded.request.clampTimes(at: now)
-        spoolGate.enter(loaded, at: now)
+        let isWithoutSpool = spoolGate.enter(loaded, at: now)
+        withRun(loaded.request.id) { run in
+            run.loaded.request.clampTimes(at: now)
+            if isWithoutSpool { run.loaded.request.isWithoutSpool = true }
+        }
     }
 
     /// What the vault learned while no process could inform the request.

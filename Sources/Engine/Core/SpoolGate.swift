@@ -23,21 +23,25 @@ struct SpoolGate: Sendable {
     private var waiting: [RequestID: Place] = [:]
     /// The reads that parked requests wait for: however long each read lasts, its end is theirs.
     private var parked: [RequestID: Int] = [:]
+    /// The last read ended without the spool.
+    private var hasGivenUp = false
 
     private var endedCount: Int { isReading ? begunCount - 1 : begunCount }
     /// Before the first read since the start nothing is known of any request.
     private var hasRead: Bool { endedCount > 0 }
 
-    mutating func enter(_ loaded: LoadedRequest, at now: WallTime) {
-        guard isOn else { return }
+    /// Whether it goes on without the spool, after the read that it was parked for.
+    mutating func enter(_ loaded: LoadedRequest, at now: WallTime) -> Bool {
+        guard isOn else { return false }
         let known = parked.removeValue(forKey: loaded.request.id)
+        if let known, known <= endedCount { return hasGivenUp }
         guard !loaded.isSpoolRead, let stage = loaded.request.phase.stage,
             stage == .accepted || (!hasRead && stage <= .revoking)
-        else { return }
+        else { return false }
         let read = known ?? begunCount + 1
-        guard read > endedCount else { return }
         waiting[loaded.request.id] = Place(read: read, since: now)
         lastWanted = max(lastWanted, read)
+        return false
     }
 
     /// Takes a request out of the window; one that is parked for the spool keeps its place.
@@ -58,8 +62,8 @@ struct SpoolGate: Sendable {
     }
 
     /// The requests of the window that it was for, and how many are parked besides.
-    mutating func end() -> (passed: [RequestID], parkedCount: Int) {
-        isReading = false
+    mutating func end(_ outcome: SpoolReadOutcome) -> (passed: [RequestID], parkedCount: Int) {
+        (isReading, hasGivenUp) = (false, outcome == .unreadable)
         let passed = waiting.filter { $0.value.read <= endedCount }.keys.sorted()
         for id in passed { waiting.removeValue(forKey: id) }
         return (passed, parked.values.count { $0 == endedCount })

@@ -8,7 +8,8 @@ enum RequestColumn: Int32, Columns {
     case origin, originUID, originRole, operatorUID, isAnonymous
     case createdAt, acceptedAt, notBefore, deadlineAt, updatedAt, revision
     case phase, parkReason, parkUntil, dueAt, purgeStartedAt, endedAt, endDetail, endSequence
-    case crashCount, isHeld, hasOwnHold, isWithoutIdentities, lookup, approval, rechecks
+    case crashCount, isHeld, hasOwnHold, isWithoutIdentities, isWithoutSpool, lookup, approval
+    case rechecks
     case slot, lane, openRevocations, isActive, spoolRows, leaves
 
     static let selection = makeSelection(
@@ -30,7 +31,8 @@ enum RequestColumn: Int32, Columns {
     /// What the machine changes in an open request.
     static let changed: [Self] = [
         .id, .phase, .parkReason, .parkUntil, .dueAt, .createdAt, .acceptedAt, .lane, .lookup,
-        .openRevocations, .purgeStartedAt, .crashCount, .isHeld, .isWithoutIdentities, .isActive,
+        .openRevocations, .purgeStartedAt, .crashCount, .isHeld, .isWithoutIdentities,
+        .isWithoutSpool, .isActive,
     ]
     /// What the last change writes of them.
     static let ended = changed.filter { $0 != .createdAt && $0 != .acceptedAt && $0 != .lane }
@@ -107,6 +109,7 @@ extension Request {
         case .crashCount: .int(crashCount)
         case .isHeld: .bool(isHeld)
         case .isWithoutIdentities: .bool(isWithoutIdentities)
+        case .isWithoutSpool: .bool(isWithoutSpool)
         case .isActive: .bool(!phase.isEnded && isBusy)
         case .spoolRows: .int(new?.caller == nil ? 1 : 0)
         case .leaves: .text(new?.leaves)

@@ -61,6 +61,7 @@ package struct RequestRecord: Hashable, Sendable {
         request.crashCount = row.int(.crashCount)
         request.isHeld = row.bool(.isHeld)
         request.isWithoutIdentities = row.bool(.isWithoutIdentities)
+        request.isWithoutSpool = row.bool(.isWithoutSpool)
         request.lookup = try row.textOrNil(.lookup).map { try LookupWork(columnText: $0) }
         request.approval = try ApprovalText.decode(row.textOrNil(.approval))
         request.submittedBy = row.isNull(.operatorUID) ? nil : row.uid(.operatorUID)

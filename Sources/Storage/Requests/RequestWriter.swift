@@ -273,7 +273,8 @@ extension Request {
             || openRevocationCount != other.openRevocationCount
             || purgeStartedAt != other.purgeStartedAt || crashCount != other.crashCount
             || isHeld != other.isHeld || isWithoutIdentities != other.isWithoutIdentities
-            || isBusy != other.isBusy || lookup?.columnText != other.lookup?.columnText
+            || isWithoutSpool != other.isWithoutSpool || isBusy != other.isBusy
+            || lookup?.columnText != other.lookup?.columnText
     }
 }
 

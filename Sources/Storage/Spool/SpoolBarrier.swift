@@ -60,9 +60,8 @@ final class SpoolBarrier: Sendable {
 extension SpoolService: SpoolReader {
     /// Begins a read after the call and waits until it has ended.
     ///
-    /// Waits out a lock, and a file that is kept in WAL mode: it is sound and may hold a
-    /// credential. Waits ``SpoolLimits/unreadablePatience`` for a file that cannot be read for
-    /// another reason.
+    /// Waits ``SpoolLimits/unreadablePatience`` for a file that cannot be read, also for a lock:
+    /// otherwise an application could stop the requests of all others.
     package func readToEnd() async -> SpoolReadOutcome {
         await barrier.wait { poke() }
     }
@@ -70,7 +69,7 @@ extension SpoolService: SpoolReader {
     /// Lets callers go on without a file that cannot be read for too long.
     func giveUpUnreadable() {
         let now = ports.clock.uptime()
-        guard monitor.health.quarantine != nil, !monitor.isKeptOut else {
+        guard monitor.health.quarantine != nil else {
             work.withLock { $0.unreadableSince = nil }
             return
         }

@@ -29,7 +29,7 @@ package enum SpoolLimits {
     static let lockedPatience = Duration.milliseconds(200)
     /// Changes without an event are found after this time at the latest.
     package static let sweepInterval = Duration.seconds(30)
-    /// How long requests wait for a spool that is damaged, missing or refused.
+    /// How long requests wait for a spool that cannot be read; no sane transaction takes as long.
     package static let unreadablePatience = Duration.seconds(60)
     /// Commits of the mirror in any second.
     static let mirrorCommitsMax = 4

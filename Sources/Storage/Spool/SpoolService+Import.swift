@@ -116,6 +116,7 @@ extension SpoolService {
                 return .stop
             }
             monitor.quarantine(.locked)
+            giveUpUnreadable()
             // The end of a lock that wrote nothing makes no event, and a request waits for it.
             guard barrier.hasWaiters, !Task.isCancelled else { return .stop }
             return await rest(RetryPolicy.lockedSpool.first) ? .again : .stop

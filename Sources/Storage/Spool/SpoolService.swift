@@ -52,7 +52,7 @@ package final class SpoolService: Sendable {
         var openedAt: Duration?
         /// There was a file once.
         var isMade = false
-        /// Since when the file is in failure, but for a lock.
+        /// Since when the file cannot be read.
         var unreadableSince: Duration?
         /// Whom a read answers once it has passed that credential.
         var goal: (mark: SpoolBarrier.Mark, last: Int64)?

@@ -23,7 +23,7 @@ struct RequestAdvice {
     }
 
     /// Tokens that the service does not hold, identities that it forgot, and later knowledge.
-    var knownLater: [String] { notHeld + forgotten + addenda }
+    var knownLater: [String] { notHeld + unread + forgotten + addenda }
 
     private var scheduled: [String] {
         guard request.state == .known(.scheduled), let time = request.nextAt else { return [] }
@@ -241,6 +241,14 @@ struct RequestAdvice {
             }
             return lines
         }
+    }
+
+    private var unread: [String] {
+        guard request.isWithoutSpool == true else { return [] }
+        return [
+            "not held: the spool could not be read in time; once it can be read, submit the"
+                + " request again, in case it holds a credential of the user"
+        ]
     }
 
     private var forgotten: [String] {

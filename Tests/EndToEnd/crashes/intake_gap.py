@@ -24,6 +24,7 @@ def intake_gap(checks, seed):
     restarted(checks, stage)
     paused(checks, stage)
     unsealed(checks, stage)
+    kept(checks, stage)
     stage.scan()
     stage.close()
 
@@ -121,6 +122,30 @@ def paused(checks, stage):
     checks.equal("a request of the spool waits during the pause", state(), [("submitted",)])
     checks.equal("the intake is resumed", stage.http("POST", "/v1/intake/resume")[0], 200)
     checks.check("and then it is carried out", comes_true(lambda: state() == [("completed",)]), state())
+
+
+def kept(checks, stage):
+    """A program keeps the lock: deletions over the socket go on, and it shows which began without the spool."""
+    users, tokens = stage.new_users(2), stage.new_tokens(2)
+    stage.store(users[1], tokens[1])
+    database = sqlite3.connect(stage.spool, timeout=HANG_S, isolation_level=None)
+    database.execute("BEGIN EXCLUSIVE")
+    database.execute(INSERT, {"user": users[0], "client": CLIENT, "secret": tokens[0]["refresh_token"]})
+    places = ["/v1/requests/" + stage.delete(user)[1]["id"] for user in users]
+    checks.check("deletions end while the lock is held", comes_true(lambda: stage.open_count() == 0),
+                 stage.http("GET", "/v1/status"))
+    checks.check("     and the users are erased", not set(users) & set(stage.rows_left()))
+    checks.equal("     show says that they began without the spool",
+                 [stage.http("GET", place)[1].get("without_spool") for place in places], [True, True])
+    checks.check("     and the journal says so", "event=spool_not_read" in stage.log(), stage.log()[-1500:])
+    checks.check("     the token that was known is revoked", tokens[1]["subject"] in stage.sandbox.revoked_at())
+    database.execute("COMMIT")
+    database.close()
+    checks.check("the credential is sealed once the lock ends", comes_true(
+        lambda: stage.spool_rows("SELECT count(*) FROM credentials WHERE state = 'submitted'") == [(0,)]))
+    stage.delete(users[0], key="again")
+    checks.check("submitted again, the deletion revokes it", comes_true(
+        lambda: tokens[0]["subject"] in stage.sandbox.revoked_at()))
 
 
 def unsealed(checks, stage):

@@ -159,13 +159,11 @@ def spool_shape(world, shape):
         if shape not in HARMLESS and not is_made:
             world.check(f"{when}: an alarm says that the spool is quarantined", comes_true(
                 lambda: is_quarantined(world, shape, begun), 60, 0.2), world.alarms())
-        # A sound spool that somebody keeps to themselves may hold a credential: it is waited for.
-        if shape not in (locked, kept_in_wal):
-            user = world.new_user()
-            answer = world.accepted(user)
-            world.check(f"{when}: a request over the socket is carried out", comes_true(
-                lambda: world.state_of(answer) == "completed" and user not in world.rows_left()
-                and not world.has_upload(user), PATIENCE_S, 0.2), f"{answer} {world.log()[-1500:]}")
+        user = world.new_user()
+        answer = world.accepted(user)
+        world.check(f"{when}: a request over the socket is carried out", comes_true(
+            lambda: world.state_of(answer) == "completed" and user not in world.rows_left()
+            and not world.has_upload(user), PATIENCE_S, 0.2), f"{answer} {world.log()[-1500:]}")
         row = mend()
         world.check(f"{when}: what was in the spool is carried out once it is mended", comes_true(
             lambda: world.row_is_done(row), MENDED_S, 0.2), world.log()[-1500:])

@@ -399,17 +399,18 @@ extension StateStoreTests {
         #expect(woken == [Limits.wakePageMax, Limits.wakePageMax * 2, count])
     }
 
-    @Test func `a decision to go on without identities is read back`() async throws {
+    @Test func `what a request went on without is read back`() async throws {
         let fixture = try StateFixture()
         let loaded = try await fixture.open("u")
         var decided = loaded.request
-        decided.isWithoutIdentities = true
+        (decided.isWithoutIdentities, decided.isWithoutSpool) = (true, true)
         try await fixture.save(decided, was: loaded.request)
         let read = try await fixture.database.openRequests([decided.id])
         #expect(read.map(\.request) == [decided])
         try await fixture.save(decided.completed(), was: decided)
         let record = try await fixture.database.requestRecord(decided.id)
         #expect(record?.request.isWithoutIdentities == true)
+        #expect(record?.request.isWithoutSpool == true)
     }
 }
 

@@ -66,7 +66,7 @@ struct SpoolBarrierTests {
         }
     }
 
-    @Test("a lock is waited out, whoever holds it")
+    @Test("a lock that ends is waited out, whoever holds it")
     func waitsForLock() async throws {
         let spool = try SpoolFixture()
         let taker = SpoolTaker()
@@ -114,6 +114,46 @@ struct SpoolBarrierTests {
             await health.wait(for: .quarantined(.locked))
             try spool.execute("ROLLBACK")
             #expect(await outcome == .read)
+        }
+    }
+
+    @Test("a lock is waited for a minute, and what it hid is taken at its end")
+    func givesUpLock() async throws {
+        let spool = try SpoolFixture()
+        let taker = SpoolTaker()
+        let elapsed = Mutex(Duration.zero)
+        let clock = SpoolClock(
+            uptime: { elapsed.withLock { $0 } },
+            rest: { pause in
+                try Task.checkCancellation()
+                elapsed.withLock { $0 += pause }
+            }
+        )
+        let service = spool.service(
+            taker,
+            SpoolMirrorBox(),
+            SpoolHealthLog(),
+            clock: clock,
+            lockedAfter: .seconds(5)
+        )
+        try await running(service) {
+            #expect(await service.readToEnd() == .read)
+            try spool.execute("BEGIN EXCLUSIVE")
+            try spool.execute(
+                """
+                INSERT INTO credentials (user_id, provider, kind, secret)
+                VALUES ('u', 'apple', 'refresh_token', 's')
+                """
+            )
+            let before = elapsed.withLock { $0 }
+            #expect(await service.readToEnd() == .unreadable)
+            #expect(elapsed.withLock { $0 } - before >= SpoolLimits.unreadablePatience)
+            #expect(await service.readToEnd() == .unreadable)
+            #expect(taker.secrets.isEmpty)
+            try spool.execute("COMMIT")
+            // The end of the import that gave up may answer the next question, too.
+            while await service.readToEnd() == .unreadable {}
+            #expect(taker.secrets == ["s"])
         }
     }
 
