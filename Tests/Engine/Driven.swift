@@ -80,9 +80,13 @@ final class DrivenGuard {
 
     init(purgesMax: Int) { guardian = MassDeletionGuard(purgesMax: purgesMax) }
 
-    func isClosed(at now: WallTime) -> Bool { guardian.isClosed(at: now) }
+    func isClosed(to submitter: UInt32? = nil, at now: WallTime) -> Bool {
+        guardian.isClosed(to: submitter, at: now)
+    }
     @discardableResult
-    func purgeBegan(at now: WallTime) -> Bool { guardian.purgeBegan(at: now) }
+    func purgeBegan(by submitter: UInt32? = nil, at now: WallTime) -> Bool {
+        guardian.purgeBegan(by: submitter, at: now)
+    }
     func restore(count: Int, at now: WallTime) { guardian.restore(count: count, at: now) }
 
     func override(purges: Int, until: WallTime) {

@@ -286,6 +286,18 @@ struct LaneCoreTests {
         #expect(driver.commit().reports.count { $0 == .guardTripped } == 1)
     }
 
+    @Test func `one uid stops no deletion of another at the guard`() {
+        let driver = CoreDriver.idle(Sample.configuration(purgesPerHourMax: 4))
+        let requests = (1...6).map { number in
+            var loaded = Sample.loaded(number, provider: nil)
+            loaded.submitter = number < 5 ? 1000 : 1001
+            return loaded
+        }
+        driver.send(.admitted(requests))
+        let begun = [1, 2, 3, 5].map { Sample.request($0) }
+        #expect(driver.commit().purges == [begun])
+    }
+
     @Test func `the guard is reported once an hour, however many wait for it`() {
         let driver = CoreDriver.idle(Sample.configuration(purgesPerHourMax: 0))
         for (number, count) in [(1, 1), (2, 0), (3, 1)] {

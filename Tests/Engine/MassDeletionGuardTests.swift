@@ -68,6 +68,43 @@ struct MassDeletionGuardTests {
         #expect(!guardian.isClosed(at: Self.now))
     }
 
+    @Test func `a submitter has three quarters of what the others leave, and the total holds`() {
+        let guardian = DrivenGuard(purgesMax: 100)
+        var counts: [UInt32?: Int] = [:]
+        let submitters: [UInt32?] = [1000, 1001, nil, 1002, 1003, 1004]
+        for submitter in submitters {
+            while !guardian.isClosed(to: submitter, at: Self.now) {
+                guardian.purgeBegan(by: submitter, at: Self.now)
+                counts[submitter, default: 0] += 1
+            }
+        }
+        let expected: [UInt32?: Int] = [1000: 75, 1001: 19, nil: 5, 1002: 1]
+        #expect(counts == expected)
+        #expect(!guardian.isClosed(to: 1000, at: Self.now + .seconds(3600)))
+    }
+
+    @Test func `what was begun before a restart counts as of others`() {
+        let guardian = DrivenGuard(purgesMax: 100)
+        guardian.restore(count: 80, at: Self.now)
+        for _ in 0..<15 {
+            #expect(!guardian.isClosed(to: 1000, at: Self.now))
+            guardian.purgeBegan(by: 1000, at: Self.now)
+        }
+        #expect(guardian.isClosed(to: 1000, at: Self.now))
+        #expect(!guardian.isClosed(to: 1001, at: Self.now))
+    }
+
+    @Test func `an override also lets go what only its submitter's share stops`() {
+        let guardian = DrivenGuard(purgesMax: 4)
+        for _ in 0..<3 { guardian.purgeBegan(by: 1000, at: Self.now) }
+        #expect(guardian.isClosed(to: 1000, at: Self.now))
+        guardian.override(purges: 1, until: Self.now + .seconds(600))
+        #expect(!guardian.isClosed(to: 1000, at: Self.now))
+        #expect(guardian.purgeBegan(by: 1000, at: Self.now))
+        #expect(guardian.isClosed(to: 1000, at: Self.now))
+        #expect(!guardian.purgeBegan(by: 1001, at: Self.now))
+    }
+
     private func closed() -> DrivenGuard {
         let guardian = DrivenGuard(purgesMax: 1)
         guardian.purgeBegan(at: Self.now)

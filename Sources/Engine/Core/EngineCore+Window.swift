@@ -92,7 +92,8 @@ extension EngineCore {
         at now: WallTime
     ) {
         guard let index = window.index(forKey: id) else { return }
-        environment.isGuardClosed = massDeletionGuard.isClosed(at: now)
+        let submitter = window.values[index].loaded.submitter
+        environment.isGuardClosed = massDeletionGuard.isClosed(to: submitter, at: now)
         environment.spool = spoolGate.knowledge(
             of: id,
             window.values[index].loaded.userHash,
@@ -104,7 +105,9 @@ extension EngineCore {
         let reason = window.values[index].loaded.request.phase.parkReason
         if reason != .massDeletionGuard { massDeletionGuard.left(id) }
         if let ticket, let refusal = step.refusal { reply(ticket, .refused(refusal)) }
-        if step.beginsPurge, massDeletionGuard.purgeBegan(at: now) { overridesUsed += 1 }
+        if step.beginsPurge, massDeletionGuard.purgeBegan(by: submitter, at: now) {
+            overridesUsed += 1
+        }
         if let target = step.verification { enqueue(id, .verify, to: target) }
         if case .hold = event { stopPurges(of: id) }
         if step.isNewlyDirty { dirty.append(id) }
