@@ -341,7 +341,6 @@ final class SpoolDoor: SpoolReader {
     /// Reads all of them at the same time, and answers the worst of their outcomes.
     func readToEnd() async -> SpoolReadOutcome {
         let readers = spools.withLock { $0 }
-        guard readers.count != 1 else { return await readers[0].readToEnd() }
         guard !readers.isEmpty else { return .stopped }
         return await withTaskGroup(of: SpoolReadOutcome.self) { group in
             for reader in readers { group.addTask { await reader.readToEnd() } }

@@ -30,10 +30,8 @@ final class SpoolMonitor: Sendable {
         }
     }
 
-    var isLocked: Bool { health.quarantine == .locked }
-
     /// Whether another process keeps us out for now.
-    var isKeptOut: Bool { isLocked || health.quarantine == .inWAL }
+    var isKeptOut: Bool { [.locked, .inWAL].contains(health.quarantine) }
 
     func allowWriteRetry() { state.withLock { $0.mayRetryWrite = true } }
 
