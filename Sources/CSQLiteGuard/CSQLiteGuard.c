@@ -7,6 +7,46 @@
 #include <stddef.h>
 #include <time.h>
 
+// Of the thread that steps the statement, which also runs the progress handler.
+static _Thread_local int64_t deadline_ms;
+static _Thread_local int64_t heap_bytes;
+
+// SQLite's own allocator.
+static sqlite3_mem_methods heap;
+
+static int is_heap_full(int64_t more) {
+    return deadline_ms != 0 && heap_bytes + more > CSQLITEGUARD_HEAP_MAX;
+}
+
+static void *bounded_malloc(int size) {
+    void *block = is_heap_full(size) ? NULL : heap.xMalloc(size);
+    if (block != NULL && deadline_ms != 0) heap_bytes += heap.xSize(block);
+    return block;
+}
+
+static void bounded_free(void *block) {
+    if (deadline_ms != 0) heap_bytes -= heap.xSize(block);
+    heap.xFree(block);
+}
+
+static void *bounded_realloc(void *block, int size) {
+    const int before = heap.xSize(block);
+    if (size > before && is_heap_full(size - before)) return NULL;
+    void *moved = heap.xRealloc(block, size);
+    if (moved != NULL && deadline_ms != 0) heap_bytes += heap.xSize(moved) - before;
+    return moved;
+}
+
+// sqlite3_hard_heap_limit64() would bound the state's own connections, too.
+static void bound_heap(void) {
+    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &heap) != SQLITE_OK) return;
+    sqlite3_mem_methods bounded = heap;
+    bounded.xMalloc = bounded_malloc;
+    bounded.xFree = bounded_free;
+    bounded.xRealloc = bounded_realloc;
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &bounded);
+}
+
 void csqliteguard_configure_process(void) {
     // SQLITE_MISUSE once SQLite is in use: then all is as before, and as right.
     sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
@@ -14,6 +54,7 @@ void csqliteguard_configure_process(void) {
     // Each page of a cache is a block of its own, which the allocator wipes when it is freed. Pages
     // of the array that SQLite makes for a new cache would be kept as they are (pcache1.c).
     sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
+    bound_heap();
 }
 
 void csqliteguard_forget_pages(sqlite3 *db) { sqlite3_db_release_memory(db); }
@@ -61,9 +102,6 @@ int csqliteguard_no_checkpoint_on_close(sqlite3 *db) {
     return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, &now);
 }
 
-// The progress handler runs on the thread that steps the statement, so its deadline can live there.
-static _Thread_local int64_t deadline_ms;
-
 static int64_t monotonic_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -77,6 +115,7 @@ static int is_past_deadline(void *unused) {
 
 void csqliteguard_deadline_begin(sqlite3 *db, int64_t milliseconds) {
     deadline_ms = monotonic_ms() + milliseconds;
+    heap_bytes = 0;
     // 10,000 instructions take well under a millisecond.
     sqlite3_progress_handler(db, 10000, is_past_deadline, NULL);
 }

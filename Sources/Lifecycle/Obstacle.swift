@@ -16,6 +16,8 @@ package struct Obstacle: Hashable, Sendable {
         case remaining = "remaining_rows"
         /// Other transactions hold rows, which a purge passes over.
         case locked = "locked_rows"
+        /// A value or an answer is larger than the service reads.
+        case size = "blocked_by_size"
     }
 
     package let kind: Kind
@@ -56,6 +58,7 @@ package struct Obstacle: Hashable, Sendable {
             case .permission: "permission"
             case .spelling: "column"
             case .future: name == nil ? "an object" : "column"
+            case .size: name == nil ? "a value" : "a value in column"
             case .remaining, .locked: count.map { $0 == 1 ? "1 row" : "\($0) rows" } ?? "rows"
             }
         let named = name.map { listed([$0] + others, what) } ?? what
@@ -63,6 +66,7 @@ package struct Obstacle: Hashable, Sendable {
         return switch kind {
         case .remaining: "\(located) are there again after each purge"
         case .locked: "\(located) \(count == 1 ? "is" : "are") locked by another transaction"
+        case .size: "\(located) is \(cause ?? "too long"); delete or shorten it"
         case .spelling: "\(located) spells the value otherwise"
         case .future: "\(located) has a time in the future: correct the clock or the time"
         case .foreignKey, .trigger, .constraint, .permission:

@@ -72,4 +72,41 @@ import Testing
         let answers = await app.target(rule).purge([order("a")])
         #expect(answers.map(\.text) == ["p delete 2; p delete, undated rows 2"])
     }
+
+    @Test(
+        "a value that is not read ends no purge, and one that is blocks it by name",
+        arguments: [
+            // Not read at all, or only for its length.
+            ("p(id INTEGER PRIMARY KEY, u TEXT, t)", "(1, 'a', zeroblob(17000000))", "", nil),
+            ("p(id INTEGER PRIMARY KEY, u TEXT, t)", "(1, 'a', hex(zeroblob(8500000)))", "", nil),
+            (
+                "p(id INTEGER PRIMARY KEY, u TEXT, t);"
+                    + "CREATE TABLE c(p INTEGER REFERENCES p ON DELETE CASCADE)",
+                "(1, 'a', 'x'), (2, 'a', hex(zeroblob(8500000))), (3, 'a', 'y')", "", nil
+            ),
+            // Compared with the id of each user.
+            ("p(id INT, u TEXT, t TEXT)", "(1, 'a', 'x'), (2, hex(zeroblob(8500000)), 'x')", "", "u"),
+            // Made by a trigger, so no column has it.
+            (
+                "p(id INT, u TEXT, t TEXT)", "(1, 'a', 'x')",
+                "CREATE TRIGGER g AFTER DELETE ON p BEGIN"
+                    + " INSERT INTO p VALUES (9, 'z', hex(zeroblob(499000000))); END", ""
+            ),
+        ] as [(String, String, String, String?)]
+    )
+    func longest(schema: String, rows: String, trigger: String, column: String?) async throws {
+        let app = try AppDatabase(
+            "CREATE TABLE \(schema); INSERT INTO p VALUES \(rows); \(trigger)"
+        )
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        let answers = await target.purge([order("a")])
+        guard let column else {
+            #expect(try app.integer("SELECT count(*) FROM p") == 0, "\(answers)")
+            return
+        }
+        let name = column.isEmpty ? nil : column
+        let obstacle = Obstacle(.size, at: "p", name: name, cause: SQLLimits.sizeText)
+        #expect(answers == [.failure(.blocked(obstacle))])
+        #expect(obstacle.text.hasSuffix("MiB); delete or shorten it"))
+    }
 }

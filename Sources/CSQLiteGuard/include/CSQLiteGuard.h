@@ -59,8 +59,8 @@ enum {
 enum { CSQLITEGUARD_IOERR_INDEX = 10 | (224 << 8) };
 
 // Before any other use of SQLite in the process: connections without mutexes of their own
-// (SQLITE_CONFIG_MULTITHREAD; every connection belongs to one queue) and no statistics of its
-// allocations, which are a lock around each. Later calls change nothing.
+// (SQLITE_CONFIG_MULTITHREAD; every connection belongs to one queue), no statistics of its
+// allocations, which are a lock around each, and CSQLITEGUARD_HEAP_MAX. Later calls change nothing.
 void csqliteguard_configure_process(void);
 
 // Registers the VFS as the process default. Idempotent. Returns SQLITE_OK or a SQLite result code.
@@ -129,9 +129,11 @@ void csqliteguard_forget_pages(sqlite3 *db);
 int csqliteguard_no_checkpoint_on_close(sqlite3 *db);
 
 // From now on statements of `db` that run on the calling thread end with SQLITE_INTERRUPT once
-// `milliseconds` have passed; a trigger of the application cannot keep us for ever.
+// `milliseconds` have passed, and with SQLITE_NOMEM beyond CSQLITEGUARD_HEAP_MAX; a trigger of the
+// application can neither keep us for ever nor take all memory.
 // The deadline belongs to the thread: end it on the same thread, before another connection's
 // starts.
+enum { CSQLITEGUARD_HEAP_MAX = 96 << 20 };
 void csqliteguard_deadline_begin(sqlite3 *db, int64_t milliseconds);
 void csqliteguard_deadline_end(sqlite3 *db);
 

@@ -49,7 +49,7 @@ extension SQLError {
         case .unreachable: "no server answers; check host and port of conninfo_credential"
         case .refused: "check user, password and dbname of conninfo_credential, and pg_hba.conf"
         case .busy, .locked, .storage, .constraint, .timeout, .cancelled, .lost, .moved, .readOnly,
-            .privilege, .schemaChanged, .planRefused, .tls, .indexLost, .unfit, .failed:
+            .privilege, .schemaChanged, .planRefused, .tls, .indexLost, .oversized, .unfit, .failed:
             nil
         }
     }

@@ -250,7 +250,7 @@ extension SpoolFailure {
         case .badConninfo: self = .badCredential
         case .readOnly: self = .readOnly
         case .storage: self = .ioError
-        case .constraint, .schemaChanged, .planRefused, .indexLost, .unfit, .failed:
+        case .constraint, .schemaChanged, .planRefused, .indexLost, .oversized, .unfit, .failed:
             self = .wrongSchema
         }
     }

@@ -4,4 +4,12 @@ enum BoundValue: Hashable, Sendable {
     case integer(Int64)
     case real(Double)
     case blob([UInt8])
+
+    /// Of a text or bytes; 0 for a number.
+    var byteCount: Int {
+        switch self {
+        case .text(let bytes), .blob(let bytes): bytes.count
+        case .integer, .real: 0
+        }
+    }
 }

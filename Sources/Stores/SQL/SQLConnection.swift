@@ -35,6 +35,9 @@ protocol SQLConnection: SendableMetatype {
     ///
     /// A verification asks for several of each user.
     func count(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> Int
+
+    /// Adds the table, and the column if it can be found, to an error about a size.
+    func sized(_ error: SQLError, at table: String) -> SQLError
 }
 
 extension SQLConnection {
@@ -53,6 +56,8 @@ extension SQLConnection {
 
     func count(_ sql: String) throws(SQLError) -> Int { try count(sql, SQLParameters()) }
 
+    func sized(_ error: SQLError, at table: String) -> SQLError { error.sized(at: table) }
+
     // MARK: Verification
 
     /// Counts what is left of an order's rows, and finds what forbids to call them erased.
@@ -65,15 +70,21 @@ extension SQLConnection {
         var obstacle: Obstacle?
         var isCause = false
         for table in plan.tables {
-            let isSuspect = try isSuspect(order, table)
-            if isSuspect, let sql = table.remainingSQL, let user = table.root.key(for: order.user) {
-                remaining += try count(sql, .of(user, time: order.cutoff))
+            do throws(SQLError) {
+                let isSuspect = try isSuspect(order, table)
+                if isSuspect, let sql = table.remainingSQL,
+                    let user = table.root.key(for: order.user)
+                {
+                    remaining += try count(sql, .of(user, time: order.cutoff))
+                }
+                guard !isCause,
+                    let found = try self.obstacle(order, table, at: now, isSuspect: isSuspect)
+                else { continue }
+                isCause = table.makesRowsWait(found)
+                if isCause || obstacle == nil { obstacle = found }
+            } catch {
+                throw sized(error, at: table.table)
             }
-            guard !isCause,
-                let found = try self.obstacle(order, table, at: now, isSuspect: isSuspect)
-            else { continue }
-            isCause = table.makesRowsWait(found)
-            if isCause || obstacle == nil { obstacle = found }
         }
         guard remaining == 0 || isCause else { return .remaining(remaining) }
         return obstacle.map { .failure(.blocked($0)) } ?? .clean
@@ -136,7 +147,7 @@ extension SQLConnection {
                 guard try count(sql, .of(user, time: order.cutoff)) > 0 else { continue }
                 throw SQLError(.constraint, target: target, table.rule.nonCanonical)
             } catch {
-                guard error.kind == .timeout else { throw error }
+                guard error.kind == .timeout else { throw sized(error, at: table.table) }
                 let rule = table.rule.column + PurgeCounts.otherSpellings
                 let action = PurgeCounts.unreachedAction(rule)
                 unsearched.append(.init(name: table.table, action: action, rowCount: 0))

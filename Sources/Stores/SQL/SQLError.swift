@@ -40,6 +40,8 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
         case badConninfo = "bad_conninfo"
         /// Another program damaged a file beside the database while it was in use.
         case indexLost = "index_lost"
+        /// A value or an answer is larger than ``SQLLimits`` allow.
+        case oversized
         /// Not a database, damaged, or SQL that the database does not accept.
         case unfit
         /// Anything else that a server answers.
@@ -67,6 +69,9 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
                     + " ca_file and certificate"
             case .badConninfo: "the credential is no connection string for this target"
             case .indexLost: "another program damaged a file beside the database"
+            case .oversized:
+                "the store sends a value or an answer \(SQLLimits.sizeText); delete or shorten"
+                    + " what is that long, or stop what makes it"
             case .unfit: "the database cannot be worked with"
             case .failed: "the server refuses a statement"
             }
@@ -104,6 +109,14 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
         self.obstacle = obstacle
     }
 
+    /// Adds the table to an error about a size.
+    func sized(at table: String?, column: String? = nil) -> SQLError {
+        guard kind == .oversized, obstacle == nil, let table else { return self }
+        var error = self
+        error.obstacle = Obstacle(.size, at: table, name: column, cause: SQLLimits.sizeText)
+        return error
+    }
+
     /// What the error means for the order that met it.
     ///
     /// A constraint is no wrong set-up: a user whose rows violate it could otherwise stop all
@@ -112,6 +125,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .busy, .locked, .schemaChanged, .readOnly: .throttled(retryAfter: nil)
         case .constraint: obstacle.map { .blocked($0) } ?? .unusable
+        case .oversized: obstacle.map { .blocked($0) } ?? .misconfigured
         case .storage, .timeout, .failed: .unusable
         case .unreachable: .unreachable
         case .moved, .cancelled, .lost: .lost
@@ -123,7 +137,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     /// Whether the error belongs to one order, so that its neighbours may still succeed.
     var concernsOneOrder: Bool {
         switch kind {
-        case .constraint, .timeout, .failed, .locked: true
+        case .constraint, .timeout, .failed, .locked, .oversized: true
         case .busy, .storage, .cancelled, .lost, .unreachable, .moved, .readOnly, .schemaChanged,
             .planRefused, .refused, .privilege, .tls, .badConninfo, .indexLost, .unfit:
             false
@@ -138,7 +152,7 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
         case .constraint, .timeout, .busy, .locked: .planAndConnection
         case .schemaChanged, .planRefused, .failed: .connection
         case .storage, .cancelled, .lost, .unreachable, .moved, .readOnly, .refused, .privilege,
-            .tls, .badConninfo, .indexLost, .unfit:
+            .tls, .badConninfo, .indexLost, .oversized, .unfit:
             .nothing
         }
     }

@@ -68,6 +68,32 @@ enum SQLLimits {
     /// Remaining rows counted per table; "at least so many" is enough to purge again.
     static let remainingRows = 10_000
 
+    /// Longest value that is read, and longest message of a server; ids, times and texts with ids
+    /// inside are shorter. What an action only deletes or overwrites is not read.
+    static let valueBytes = 16 << 20
+
+    /// What the rows of one answer may need in memory; the columns of 100,000 tables need less.
+    static let answerBytes = 64 << 20
+
+    /// What a client library may hold for one connection: a message in a buffer that doubles, and
+    /// its row.
+    static let libraryBytes = 4 * valueBytes
+
+    /// The bounds in words.
+    static let sizeText =
+        "longer than the service reads (\(valueBytes >> 20) MiB, all rows \(answerBytes >> 20) MiB)"
+
+    /// Counts a row of an answer, with what arrays and texts need besides their bytes.
+    static func add(
+        rowOf columns: Int,
+        bytes: Int,
+        to sum: inout Int,
+        of target: TargetName
+    ) throws(SQLError) {
+        sum += 64 + 64 * columns + bytes
+        guard sum <= answerBytes else { throw SQLError(.oversized, target: target) }
+    }
+
     /// Rows that name one shared id and are compared with the user's own: by an index some 30 ms,
     /// in which a SQLite database with a rollback journal cannot be written.
     static let ownerRows = 100_000

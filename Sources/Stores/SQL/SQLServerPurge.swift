@@ -137,6 +137,7 @@ extension SQLSession {
             try end(.commit)
         } catch {
             if error.rest != .nothing { try end(.rollback) }
+            guard error.kind != .oversized else { throw error.sized(at: purge.table) }
             throw try named(error, at: purge.table)
         }
     }

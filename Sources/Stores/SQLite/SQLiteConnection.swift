@@ -48,6 +48,12 @@ enum SQLiteConnection {
         // Triggers of the application may read its views.
         var code = unsafe csqliteguard_harden(db.sqliteConnection, allowed, allowed)
         guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }
+        // An error of the statement from here on (sqlite.org/c3ref/c_limit_attached.html).
+        unsafe sqlite3_limit(
+            db.sqliteConnection,
+            SQLITE_LIMIT_LENGTH,
+            Int32(SQLLimits.valueBytes)
+        )
         // Before anything reads the schema.
         code = unsafe csqliteguard_trust_json(db.sqliteConnection)
         guard code == SQLITE_OK else { throw SQLError(resultCode: code, target: name) }

@@ -49,7 +49,7 @@ struct SQLiteDiagnosis {
                 do throws(SQLError) {
                     try reader.check(key, shape, &found)
                 } catch {
-                    guard error.kind == .timeout else { throw error }
+                    guard error.kind == .timeout || error.kind == .oversized else { throw error }
                     found.advice.append(key.sentence)
                 }
             }
@@ -72,9 +72,10 @@ struct SQLiteDiagnosis {
         do {
             try body(&self)
         } catch {
-            guard error.kind == .timeout else { throw error }
+            guard error.kind == .timeout || error.kind == .oversized else { throw error }
             found.advice.append(
-                "table '\(table.name)' is too large to check its stored values in time"
+                reader.sized(error, at: table.name).obstacle?.text
+                    ?? "table '\(table.name)' is too large to check its stored values in time"
             )
         }
     }

@@ -29,7 +29,9 @@ struct SQLiteObstacles {
         _ key: RootKey,
         cutoff: WallTime
     ) -> SQLError {
-        guard error.kind == .constraint, error.obstacle == nil else { return error }
+        guard error.kind == .constraint, error.obstacle == nil else {
+            return reader.sized(error, at: table.table)
+        }
         var error = error
         switch error.resultCode {
         case Self.foreignKeyCode: error.obstacle = blocker(of: table, key, cutoff)
@@ -123,6 +125,31 @@ struct SQLiteObstacles {
             return Obstacle(.trigger, at: place, name: first[0], others: others)
         } catch {
             return Obstacle(.trigger, at: table)
+        }
+    }
+}
+
+extension SQLiteReader {
+    func sized(_ error: SQLError, at table: String) -> SQLError {
+        error.sized(at: table, column: error.isTooLong ? tooLongColumn(of: table) : nil)
+    }
+
+    /// `nil` where a trigger makes the value.
+    private func tooLongColumn(of table: String) -> String? {
+        do {
+            let sql = "SELECT name FROM pragma_table_info(?)"
+            let columns = try String.fetchAll(db, sql: sql, arguments: [table])
+            let place = SQLiteDialect.quoted(table)
+            return columns.first { column in
+                let value = "CAST(\(SQLiteDialect.quoted(column)) AS BLOB)"
+                do throws(SQLError) {
+                    return try count("SELECT max(length(\(value))) FROM \(place)") < 0
+                } catch {
+                    return error.isTooLong
+                }
+            }
+        } catch {
+            return nil
         }
     }
 }

@@ -95,7 +95,13 @@ internal import Lifecycle
     func rows() throws(SQLError) -> [[BoundValue?]] {
         defer { _ = unsafe sqlite3_reset(handle) }
         var rows: [[BoundValue?]] = []
-        while try step() { rows.append(unsafe (0..<sqlite3_column_count(handle)).map(value)) }
+        var size = 0
+        while try step() {
+            let row = unsafe (0..<sqlite3_column_count(handle)).map(value)
+            let bytes = row.reduce(0) { $0 + ($1?.byteCount ?? 0) }
+            try SQLLimits.add(rowOf: row.count, bytes: bytes, to: &size, of: target)
+            rows.append(row)
+        }
         return rows
     }
 

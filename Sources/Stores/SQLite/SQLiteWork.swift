@@ -93,7 +93,10 @@ extension SQLiteDialect {
                 && id.map { !isSame($0, column.name) } ?? true
         }
         .prefix(SQLiteLimits.sizedColumns).map { column in
-            "coalesce(length(CAST(\(self.column(column.name, of: table.reference)) AS BLOB)), 0)"
+            // SQLite reads no bytes for the length of bytes (OPFLAG_LENGTHARG).
+            let value = self.column(column.name, of: table.reference)
+            return "CASE typeof(\(value)) WHEN 'text' THEN length(CAST(\(value) AS BLOB))"
+                + " ELSE coalesce(length(\(value)), 0) END"
         }
         return terms.isEmpty ? nil : terms.joined(separator: " + ")
     }

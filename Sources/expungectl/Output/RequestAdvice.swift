@@ -217,6 +217,7 @@ struct RequestAdvice {
         case .constraint: "choose another strategy for the column, which violates the constraint"
         case .permission: "grant the permission; if a file is immutable: chattr -i FILE"
         case .spelling: "correct those rows"
+        case .size: "delete or shorten the value"
         case .future: "correct the clock of the machine, or the dates of those rows"
         case .remaining: "stop the trigger or program that writes the rows again"
         case .locked: "end the transaction that has locked them; the request continues within 30 s"

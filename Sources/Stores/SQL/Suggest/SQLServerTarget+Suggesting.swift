@@ -54,7 +54,7 @@ extension SQLServerTarget {
                 run.take(try connected(signal).rows(sql, SQLParameters()))
             } catch {
                 // A statement that nobody waits for any more may still run.
-                if error.kind == .timeout { dropSession() }
+                if error.kind == .timeout || error.kind == .oversized { dropSession() }
                 guard run.skip(after: error) else { throw error }
             }
         }
@@ -66,7 +66,7 @@ extension SQLError {
     /// One table cannot be read, and others may.
     var leavesOthers: Bool {
         switch kind {
-        case .timeout, .failed, .unfit, .privilege, .locked, .busy: true
+        case .timeout, .failed, .unfit, .privilege, .locked, .busy, .oversized: true
         case .storage, .constraint, .cancelled, .lost, .unreachable, .moved, .readOnly,
             .schemaChanged, .planRefused, .refused, .tls, .badConninfo, .indexLost:
             false
