@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CAllocator.h"
+#include "CLinux.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,7 +30,7 @@ const char *malloc_conf = "narenas:2,dirty_decay_ms:1000,muzzy_decay_ms:0";
 #if !IS_SANITIZED
 
 // jemalloc(3), "NON-STANDARD API". Its header would declare the functions below once more.
-extern void *malloc(size_t size);
+extern void *mallocx(size_t size, int flags);
 extern size_t sallocx(const void *pointer, int flags);
 extern size_t nallocx(size_t size, int flags);
 extern size_t xallocx(void *pointer, size_t size, size_t extra, int flags);
@@ -38,6 +39,44 @@ extern void sdallocx(void *pointer, size_t size, int flags);
 // From here on the kernel takes the pages: most of a block this large may never have been touched.
 static const size_t LARGE = 1 << 20;
 static const uintptr_t PAGE = 4096;
+
+// MALLOCX_ZERO.
+enum { ZERO = 0x40 };
+
+extern _Thread_local clinux_meter *clinux_current_meter;
+
+static int is_metered(void) { return clinux_current_meter != NULL; }
+
+static void *make(size_t size, int flags) {
+    if (size == 0) size = 1;
+    void *block = NULL;
+    if (size <= PTRDIFF_MAX && (!is_metered() || clinux_meter_allows(size))) {
+        block = mallocx(size, flags);
+    }
+    if (block == NULL) {
+        errno = ENOMEM;
+    } else if (is_metered()) {
+        clinux_meter_add((int64_t)sallocx(block, 0));
+    }
+    return block;
+}
+
+// jemalloc's own, which is faster than mallocx; NULL in the first calls of the process.
+static void *(*original)(size_t size);
+
+__attribute__((constructor)) static void find_original(void) {
+    original = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
+}
+
+__attribute__((visibility("default"))) void *malloc(size_t size) {
+    return original == NULL || is_metered() ? make(size, 0) : original(size);
+}
+
+__attribute__((visibility("default"))) void *calloc(size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) bytes = SIZE_MAX;
+    return make(bytes, ZERO);
+}
 
 static void wipe(char *begin, size_t size) {
     if (size >= LARGE) {
@@ -57,6 +96,7 @@ __attribute__((visibility("default"))) void free(void *pointer) {
     const int error = errno;
     const size_t size = sallocx(pointer, 0);
     wipe(pointer, size);
+    if (is_metered()) clinux_meter_add(-(int64_t)size);
     sdallocx(pointer, size, 0);
     errno = error;
 }
@@ -78,6 +118,7 @@ __attribute__((visibility("default"))) void *realloc(void *pointer, size_t size)
     }
     const size_t old = sallocx(pointer, 0);
     if (size > old) {
+        if (is_metered()) return move(pointer, old, size);
         return xallocx(pointer, size, 0, 0) >= size ? pointer : move(pointer, old, size);
     }
     // Before jemalloc may get it.

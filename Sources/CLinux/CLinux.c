@@ -337,3 +337,30 @@ int clinux_limit_memory(pid_t pid, uint64_t memory_max) {
     if (prlimit(pid, RLIMIT_DATA, &memory, NULL) != 0) return -errno;
     return 0;
 }
+
+struct clinux_meter {
+    int64_t held;
+    int64_t max;
+    int is_full;
+};
+
+_Thread_local clinux_meter *clinux_current_meter;
+
+clinux_meter *clinux_make_meter(int64_t byte_count_max) {
+    clinux_meter *meter = calloc(1, sizeof *meter);
+    if (meter != NULL) meter->max = byte_count_max;
+    return meter;
+}
+
+void clinux_meter_begin(clinux_meter *meter) { clinux_current_meter = meter; }
+void clinux_meter_end(void) { clinux_current_meter = NULL; }
+int clinux_meter_is_full(const clinux_meter *meter) { return meter != NULL && meter->is_full; }
+
+int clinux_meter_allows(size_t byte_count) {
+    clinux_meter *meter = clinux_current_meter;
+    if ((int64_t)byte_count <= meter->max - meter->held) return 1;
+    meter->is_full = 1;
+    return 0;
+}
+
+void clinux_meter_add(int64_t byte_count) { clinux_current_meter->held += byte_count; }

@@ -1,5 +1,5 @@
 // The allocator of the daemon: jemalloc, which `expunged` is linked with, and a `free` that wipes
-// first. Nothing here is called by name.
+// first. Nothing here is called by name. It also counts for clinux_meter_begin().
 //
 // Swift allocates and frees small objects all the time, often on one thread what another one
 // allocated; docs/decisions/0017-jemalloc.md says what that costs and what this saves.

@@ -117,6 +117,25 @@ int clinux_next_entry(DIR *folder, struct clinux_directory_entry *entry);
 // is faster than the process can still see them.
 void clinux_hide_arguments(void);
 
+// Bounds what a library holds for one of its objects, such as a connection to a server.
+//
+// Counts the bytes that calls of the library allocate on this thread between `begin` and `end`,
+// less those that they free. Beyond `byte_count_max` malloc(3), calloc(3) and realloc(3) fail there
+// with ENOMEM. Only a program with CAllocator counts.
+typedef struct clinux_meter clinux_meter;
+
+// NULL without memory, which `begin` takes for no bound. free(3) ends it.
+clinux_meter *clinux_make_meter(int64_t byte_count_max);
+void clinux_meter_begin(clinux_meter *meter);
+void clinux_meter_end(void);
+// Whether an allocation was refused, ever.
+int clinux_meter_is_full(const clinux_meter *meter);
+
+// For the allocator, while the thread has a meter: whether there is room for so many bytes, and what
+// was allocated or, negative, freed.
+int clinux_meter_allows(size_t byte_count);
+void clinux_meter_add(int64_t byte_count);
+
 #ifdef __cplusplus
 }
 #endif

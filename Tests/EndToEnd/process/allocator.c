@@ -1,7 +1,10 @@
 // Uses Sources/CAllocator/CAllocator.c, which is linked in, as hard as it can. The first argument
 // says how: "blocks" keeps blocks of all sizes and kinds, each full of a pattern of its own, and
 // looks at every byte before it lets a block go; "wiped" reads freed memory; "threads" has threads
-// end that never allocated.
+// end that never allocated; "metered" asks for more than a meter has.
+#include "CLinux.h"
+
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -114,6 +117,48 @@ static void wiped(void) {
     }
 }
 
+static void *take_large(void *unused) {
+    (void)unused;
+    void *block = malloc((size_t)8 << 20);
+    if (block == NULL) fail("a thread without a meter was refused");
+    free(block);
+    return NULL;
+}
+
+static void metered(void) {
+    const size_t mebibyte = (size_t)1 << 20;
+    clinux_meter *meter = clinux_make_meter(4 << 20);
+    clinux_meter_begin(meter);
+    for (int round = 0; round < ROUNDS; round++) {
+        void *blocks[] = {malloc(mebibyte), calloc(2, mebibyte / 2), realloc(NULL, mebibyte)};
+        for (int i = 0; i < 3; i++) {
+            if (blocks[i] == NULL) fail("there was room");
+        }
+        if (clinux_meter_is_full(meter)) fail("nothing was refused");
+        for (int i = 0; i < 3; i++) free(blocks[i]);
+    }
+    void *kept = malloc(3 * mebibyte);
+    errno = 0;
+    void *volatile grown = realloc(kept, 5 * mebibyte);
+    if (grown != NULL || errno != ENOMEM) fail("realloc gave more than the meter has");
+    void *volatile second = malloc(2 * mebibyte);
+    void *volatile third = calloc(SIZE_MAX / 2, 4);
+    if (second != NULL || third != NULL) fail("malloc or calloc gave more than the meter has");
+    if (!clinux_meter_is_full(meter)) fail("a refusal is not remembered");
+    pthread_t other;
+    clinux_meter_end();
+    take_large(NULL);
+    clinux_meter_begin(meter);
+    if (pthread_create(&other, NULL, take_large, NULL) != 0) fail("no thread");
+    pthread_join(other, NULL);
+    free(kept);
+    void *volatile last = malloc(3 * mebibyte);
+    if (last == NULL) fail("what is freed makes no room");
+    free(last);
+    clinux_meter_end();
+    free(meter);
+}
+
 static atomic_int alive;
 
 static void *end_at_once(void *unused) {
@@ -148,6 +193,7 @@ int main(int count, char **arguments) {
     const char *how = count == 2 ? arguments[1] : "";
     if (strcmp(how, "blocks") == 0) blocks();
     else if (strcmp(how, "wiped") == 0) wiped();
+    else if (strcmp(how, "metered") == 0) metered();
     else if (strcmp(how, "threads") == 0) threads();
     else return 2;
     puts("done");

@@ -9,7 +9,7 @@ from scenario import scenario
 from stage import ROOT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = os.path.join(ROOT, "Sources/CAllocator")
+SOURCES = [os.path.join(ROOT, "Sources", name) for name in ("CAllocator", "CLinux")]
 # Each is a race or goes by chance.
 TIMES = 3
 
@@ -22,10 +22,12 @@ def allocator(checks, seed):
         program = os.path.join(directory, "allocator")
         subprocess.run(
             ["cc", "-O1", "-fno-builtin", "-o", program, os.path.join(HERE, "allocator.c"),
-             os.path.join(SOURCES, "CAllocator.c"), "-I", os.path.join(SOURCES, "include"), "-ljemalloc",
-             "-lpthread", "-ldl"], check=True)
+             *[os.path.join(source, os.path.basename(source) + ".c") for source in SOURCES],
+             *["-I" + os.path.join(source, "include") for source in SOURCES],
+             "-ljemalloc", "-lpthread", "-ldl"], check=True)
         runs(checks, program, "blocks", "4 threads keep every byte of their blocks")
         runs(checks, program, "wiped", "freed memory holds nothing of what was there")
+        runs(checks, program, "metered", "a thread with a meter gets no more than that")
         runs(checks, program, "threads", "threads end that never allocated")
     finally:
         shutil.rmtree(directory)
