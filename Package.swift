@@ -88,7 +88,7 @@ let libraries: [Target] = [
     library("Lifecycle", []),
     library("Engine", ["CExecutor", "Lifecycle", .deque]),
     library("Ledger", ["Cryptography", "Encoding", "Lifecycle"]),
-    library("PostgreSQL", ["Lifecycle", "CPostgres"]),
+    library("PostgreSQL", ["Lifecycle", "CLinux", "CPostgres"]),
     library(
         "Storage",
         [
@@ -183,7 +183,11 @@ let shims: [Target] = [
         pkgConfig: "libmariadb",
         providers: [.apt(["libmariadb-dev"])]
     ),
-    .target(name: "CAllocator", linkerSettings: [.linkedLibrary("jemalloc")]),
+    .target(
+        name: "CAllocator",
+        dependencies: ["CLinux"],
+        linkerSettings: [.linkedLibrary("jemalloc")]
+    ),
     .target(name: "CLinux"),
     .target(name: "CExecutor"),
     .target(name: "CSQLiteGuard", linkerSettings: [.linkedLibrary("sqlite3")]),

@@ -11,6 +11,8 @@ package enum PostgreSQLFailure: Error, Sendable, Equatable {
     case readOnly
     /// The connection ended.
     case lost
+    /// The server sends more than the caller allows; the connection is of no more use.
+    case oversized
     /// No answer came before the deadline.
     case timeout
     /// The caller's descriptor became readable.

@@ -9,12 +9,17 @@ internal import Lifecycle
 @safe package final class PostgreSQLLink {
     private let handle: OpaquePointer
     private let uptime: @Sendable () -> Duration
+    private let memory: LibraryMemory
     /// Ends waits when it becomes readable; -1 for none.
     package var wakeDescriptor: Int32 = -1
 
-    private init(_ handle: OpaquePointer, _ uptime: @escaping @Sendable () -> Duration) {
+    private init(
+        _ handle: OpaquePointer,
+        _ memory: LibraryMemory,
+        _ uptime: @escaping @Sendable () -> Duration
+    ) {
         unsafe self.handle = handle
-        self.uptime = uptime
+        (self.memory, self.uptime) = (memory, uptime)
     }
 
     deinit { unsafe PQfinish(handle) }
@@ -23,16 +28,18 @@ internal import Lifecycle
 
     /// Connects to the first host of a connection string that can be written.
     ///
-    /// The way to a usable session, TLS and log-in included, takes no longer than `limit`. Throws
-    /// ``PostgreSQLFailure``.
+    /// The way to a usable session, TLS and log-in included, takes no longer than `limit`. libpq
+    /// holds no more than `memoryMax` bytes for it. Throws ``PostgreSQLFailure``.
     package static func open(
         _ conninfo: PostgreSQLConninfo,
         within limit: Duration,
+        memoryMax: Int64 = Int64.max / 2,
         wakeDescriptor: Int32 = -1,
         uptime: @escaping @Sendable () -> Duration
     ) throws(PostgreSQLFailure) -> PostgreSQLLink {
         guard let handle = unsafe start(conninfo.options) else { throw .unreachable }
-        let link = unsafe PostgreSQLLink(handle, uptime)
+        let memory = LibraryMemory(byteCountMax: memoryMax)
+        let link = unsafe PostgreSQLLink(handle, memory, uptime)
         link.wakeDescriptor = wakeDescriptor
         try link.finishConnecting(until: uptime() + limit)
         return link
@@ -70,14 +77,17 @@ internal import Lifecycle
             case PGRES_POLLING_WRITING: try wait(POLLOUT, until: deadline)
             default: throw connectFailure
             }
+            memory.begin()
             state = unsafe PQconnectPoll(handle)
+            memory.end()
         }
-        guard unsafe PQsetnonblocking(handle, 1) == 0 else { throw .lost }
+        guard unsafe PQsetnonblocking(handle, 1) == 0 else { throw broken }
     }
 
     /// libpq has no code for a connection that failed: its text ends with the SQLSTATE when the
     /// server said one (`PQERRORS_SQLSTATE`), and names what went wrong with TLS.
     private var connectFailure: PostgreSQLFailure {
+        if memory.isFull { return .oversized }
         let text = unsafe String(cString: PQerrorMessage(handle))
         let state = text.split(whereSeparator: \.isWhitespace).last.map(String.init) ?? ""
         if state.utf8.count == 5, state.utf8.allSatisfy({ $0.isDigitOrCapital }) {
@@ -90,6 +100,8 @@ internal import Lifecycle
         let isOurs = text.contains("no password supplied") || text.contains("authentication")
         return isTLS ? .tls : isOurs ? .refused : .unreachable
     }
+
+    private var broken: PostgreSQLFailure { memory.isFull ? .oversized : .lost }
 
     /// Such as 150018 for 15.18.
     package var serverVersion: Int32 { unsafe PQserverVersion(handle) }
@@ -104,7 +116,9 @@ internal import Lifecycle
         _ parameters: PostgreSQLParameters,
         isBinary: Bool
     ) -> Bool {
-        unsafe parameters.withArrays { values, lengths, formats in
+        memory.begin()
+        defer { memory.end() }
+        return unsafe parameters.withArrays { values, lengths, formats in
             unsafe PQsendQueryParams(
                 handle,
                 sql,
@@ -122,7 +136,9 @@ internal import Lifecycle
     ///
     /// - Returns: `false` when the connection has ended.
     package func sendPreparation(_ name: String, _ sql: String, types: [UInt32]) -> Bool {
-        unsafe PQsendPrepare(handle, name, sql, Int32(types.count), types) == 1
+        memory.begin()
+        defer { memory.end() }
+        return unsafe PQsendPrepare(handle, name, sql, Int32(types.count), types) == 1
     }
 
     /// Sends a prepared statement.
@@ -133,7 +149,9 @@ internal import Lifecycle
         _ parameters: PostgreSQLParameters,
         isBinary: Bool
     ) -> Bool {
-        unsafe parameters.withArrays { values, lengths, formats in
+        memory.begin()
+        defer { memory.end() }
+        return unsafe parameters.withArrays { values, lengths, formats in
             unsafe PQsendQueryPrepared(
                 handle,
                 name,
@@ -145,6 +163,10 @@ internal import Lifecycle
             ) == 1
         }
     }
+
+    /// Has the rows of the statement that was just sent come one by one, each in an answer of its
+    /// own, before one without rows.
+    package func readRowByRow() { _ = unsafe PQsetSingleRowMode(handle) }
 
     /// Several statements may be sent from now on before the first answer is read.
     ///
@@ -162,49 +184,75 @@ internal import Lifecycle
 
     /// Hands what was sent to the kernel, and takes what comes meanwhile.
     ///
-    /// - Throws: `lost`, `timeout`, `cancelled`.
+    /// - Throws: `lost`, `oversized`, `timeout`, `cancelled`.
     package func flush(until deadline: Duration) throws(PostgreSQLFailure) {
         while true {
-            switch unsafe PQflush(handle) {
+            memory.begin()
+            let rest = unsafe PQflush(handle)
+            memory.end()
+            switch rest {
             case 0: return
             case 1: break
-            default: throw .lost
+            default: throw broken
             }
             try wait(POLLIN | POLLOUT, until: deadline)
-            guard unsafe PQconsumeInput(handle) == 1 else { throw .lost }
+            try takeInput()
         }
     }
 
     // MARK: Answers
 
+    private func takeInput() throws(PostgreSQLFailure) {
+        memory.begin()
+        let isTaken = unsafe PQconsumeInput(handle) == 1
+        memory.end()
+        guard isTaken, !memory.isFull else { throw broken }
+    }
+
     /// The next answer; `nil` ends those of one statement.
     ///
-    /// - Throws: `lost`, `timeout`, `cancelled`.
+    /// - Throws: `lost`, `oversized`, `timeout`, `cancelled`.
     package func nextResult(
         until deadline: Duration
     ) throws(PostgreSQLFailure)
         -> PostgreSQLResult?
     {
-        while unsafe PQisBusy(handle) == 1 {
+        while isBusy {
             try wait(POLLIN, until: deadline)
-            guard unsafe PQconsumeInput(handle) == 1 else { throw .lost }
+            try takeInput()
         }
+        memory.begin()
         let result = unsafe PQgetResult(handle)
-        return unsafe result.map { unsafe PostgreSQLResult($0) }
+        memory.end()
+        let answer = unsafe result.map { unsafe PostgreSQLResult($0, memory) }
+        // What libpq could not read looks like an error of the server, or is left out.
+        guard !memory.isFull else { throw .oversized }
+        return answer
+    }
+
+    private var isBusy: Bool {
+        memory.begin()
+        defer { memory.end() }
+        return unsafe PQisBusy(handle) == 1
     }
 
     /// Takes what has come on channels that the session listens to, and returns the payloads.
     ///
-    /// - Throws: `lost`.
+    /// - Throws: `lost`, `oversized`.
     package func takeNotifications() throws(PostgreSQLFailure) -> [String] {
-        guard unsafe PQconsumeInput(handle) == 1 else { throw .lost }
+        try takeInput()
         var payloads: [String] = []
-        while let notification = unsafe PQnotifies(handle) {
+        while true {
+            memory.begin()
+            let found = unsafe PQnotifies(handle)
+            memory.end()
+            guard let notification = unsafe found else { return payloads }
             let payload = unsafe notification.pointee.extra.map { unsafe String(cString: $0) }
             payloads.append(payload ?? "")
+            memory.begin()
             unsafe PQfreemem(notification)
+            memory.end()
         }
-        return payloads
     }
 
     /// Whether the caller's descriptor is readable.

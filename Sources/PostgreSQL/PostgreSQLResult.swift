@@ -15,10 +15,18 @@ internal import Glibc
     }
 
     let handle: OpaquePointer
+    private let memory: LibraryMemory
 
-    init(_ handle: OpaquePointer) { unsafe self.handle = handle }
+    init(_ handle: OpaquePointer, _ memory: LibraryMemory) {
+        unsafe self.handle = handle
+        self.memory = memory
+    }
 
-    deinit { unsafe PQclear(handle) }
+    deinit {
+        memory.begin()
+        unsafe PQclear(handle)
+        memory.end()
+    }
 
     package var kind: Kind {
         switch unsafe PQresultStatus(handle) {

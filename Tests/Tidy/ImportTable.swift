@@ -26,7 +26,7 @@ enum ImportTable {
             "Cryptography", "Encoding", "Engine", "Ledger", "Lifecycle", "PostgreSQL",
             "CSQLiteGuard", "CLinux", "Dispatch", "GRDB", "GRDBSQLite",
         ],
-        "PostgreSQL": ["Lifecycle", "CPostgres"],
+        "PostgreSQL": ["Lifecycle", "CLinux", "CPostgres"],
         "Vault": ["Cryptography", "Encoding", "Engine", "Lifecycle", "COpenSSL"],
         "HTTP": [
             "Cryptography", "Encoding", "Engine", "Lifecycle", "Settings", "AsyncHTTPClient",

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import CMariaDB
 internal import Glibc
 internal import Lifecycle
@@ -28,6 +29,8 @@ struct MySQLFailure {
     }
 
     private let mysql: UnsafeMutablePointer<MYSQL>
+    /// Bounds what the library holds, in a program with `CAllocator`.
+    private let meter: OpaquePointer?
     let target: TargetName
     private let database: String
     private var prepared: [String: Prepared] = [:]
@@ -41,6 +44,7 @@ struct MySQLFailure {
             throw SQLError(.storage, target: plan.name)
         }
         unsafe self.mysql = mysql
+        unsafe meter = clinux_make_meter(Int64(SQLLimits.libraryBytes))
     }
 
     deinit {
@@ -48,6 +52,7 @@ struct MySQLFailure {
         if isMidway, socket >= 0 { _ = shutdown(socket, Int32(SHUT_RDWR)) }
         unsafe mysql_close(mysql)
         for entry in prepared.values { entry.close() }
+        unsafe free(UnsafeMutableRawPointer(meter))
     }
 
     var socket: Int32 { unsafe mysql_get_socket(mysql) }
@@ -105,6 +110,8 @@ struct MySQLFailure {
         set(MYSQL_OPT_NONBLOCK, Int(MySQLLimits.stackBytes))
         // A server could otherwise ask for any file that we can read.
         set(MYSQL_OPT_LOCAL_INFILE, UInt32(0))
+        // A packet of the server may be 1 GiB otherwise.
+        set(MYSQL_OPT_MAX_ALLOWED_PACKET, SQLLimits.valueBytes)
         set(
             MYSQL_OPT_PROTOCOL,
             plan.place.host == nil ? MYSQL_PROTOCOL_SOCKET.rawValue : MYSQL_PROTOCOL_TCP.rawValue
@@ -170,14 +177,9 @@ struct MySQLFailure {
             let changed = unsafe mysql_stmt_affected_rows(statement)
             return MySQLRows(rows: [], changedCount: Int(clamping: changed))
         }
-        try perform(wait) {
-            unsafe mysql_stmt_store_result_start(&code, statement)
-        } resume: { came in
-            unsafe mysql_stmt_store_result_cont(&code, statement, came)
-        }
-        guard code == 0 else { throw unsafe failure(statement) }
-        defer { _ = unsafe mysql_stmt_free_result(statement) }
-        return MySQLRows(rows: try unsafe read(statement, columns: columns), changedCount: 0)
+        let rows = try unsafe read(statement, columns: columns, wait)
+        _ = unsafe mysql_stmt_free_result(statement)
+        return MySQLRows(rows: rows, changedCount: 0)
     }
 
     private func prepare(
@@ -186,7 +188,7 @@ struct MySQLFailure {
     ) throws(SQLError) -> Prepared {
         if let known = prepared[sql] { return known }
         if prepared.count >= MySQLLimits.statements {
-            for entry in prepared.values { entry.close() }
+            for entry in prepared.values { close(entry) }
             prepared = [:]
         }
         let text = MySQLStatementText(sql)
@@ -206,23 +208,44 @@ struct MySQLFailure {
         guard code == 0 else {
             let error = unsafe failure(statement)
             prepared[sql] = nil
-            new.close()
+            close(new)
             throw error
         }
         return new
     }
 
-    private func read(_ statement: Statement, columns: Int) throws(SQLError) -> [[MySQLValue]] {
+    /// Gives back what the library counts for it.
+    private func close(_ entry: Prepared) {
+        unsafe clinux_meter_begin(meter)
+        entry.close()
+        clinux_meter_end()
+    }
+
+    /// Reads row by row: whoever stops before the end has a connection with rows in it.
+    private func read(
+        _ statement: Statement,
+        columns: Int,
+        _ wait: Wait
+    ) throws(SQLError) -> [[MySQLValue]] {
         let buffer = MySQLRowBuffer(columns: columns)
         guard unsafe buffer.bind(statement),
             let fields = unsafe mariadb_stmt_fetch_fields(statement)
         else { throw unsafe failure(statement) }
         let types = (0..<columns).map { unsafe MySQLFieldType(fields[$0]) }
         var rows: [[MySQLValue]] = []
+        var (size, code) = (0, Int32(0))
         while true {
-            let code = unsafe mysql_stmt_fetch(statement)
+            try perform(wait) {
+                unsafe mysql_stmt_fetch_start(&code, statement)
+            } resume: { came in
+                unsafe mysql_stmt_fetch_cont(&code, statement, came)
+            }
             if code == MYSQL_NO_DATA { return rows }
-            guard code == 0 || code == MYSQL_DATA_TRUNCATED else { throw unsafe failure(statement) }
+            // The library keeps this error with the connection.
+            guard code == 0 || code == MYSQL_DATA_TRUNCATED else { throw failure() }
+            isMidway = true
+            try SQLLimits.add(rowOf: columns, bytes: buffer.byteCount, to: &size, of: target)
+            isMidway = false
             rows.append(
                 types.enumerated().map { column, type in
                     unsafe buffer.value(column, of: statement).map(type.value) ?? .null
@@ -240,8 +263,18 @@ struct MySQLFailure {
     ) throws(SQLError) {
         guard !isMidway else { throw SQLError(.lost, target: target) }
         isMidway = true
+        unsafe clinux_meter_begin(meter)
         var awaited = begin()
-        while awaited != 0 { awaited = resume(try wait(awaited)) }
+        clinux_meter_end()
+        while awaited != 0 {
+            let came = try wait(awaited)
+            unsafe clinux_meter_begin(meter)
+            awaited = resume(came)
+            clinux_meter_end()
+        }
+        guard unsafe clinux_meter_is_full(meter) == 0 else {
+            throw SQLError(.oversized, target: target)
+        }
         isMidway = false
     }
 

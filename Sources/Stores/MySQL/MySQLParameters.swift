@@ -90,6 +90,14 @@ internal import Glibc
         unsafe mysql_stmt_bind_result(statement, binds) == 0
     }
 
+    /// Of all values of the row that was read last, as the server says.
+    var byteCount: Int {
+        (0..<count).reduce(0) { sum, column in
+            let length = unsafe nulls[column] == 0 ? Int(clamping: lengths[column]) : 0
+            return sum + min(length, SQLLimits.answerBytes)
+        }
+    }
+
     /// A value of the row that was read last; `nil` for NULL.
     func value(
         _ column: Int,

@@ -5,11 +5,11 @@ internal import PostgreSQL
 /// What a statement answered.
 struct PostgreSQLRows {
     /// Values as text; `nil` for NULL.
-    let rows: [[String?]]
+    private(set) var rows: [[String?]] = []
     /// The types of the columns, of `pg_type`.
-    let types: [UInt32]
+    private(set) var types: [UInt32] = []
     /// Rows that were changed.
-    let changedCount: Int
+    private(set) var changedCount = 0
 
     /// Values of numbers and bytes by their types, all others as text.
     var typed: [[BoundValue?]] {
@@ -82,6 +82,7 @@ final class PostgreSQLSession {
             link = try PostgreSQLLink.open(
                 plan.completedConninfo,
                 within: PostgreSQLLimits.connect,
+                memoryMax: Int64(SQLLimits.libraryBytes),
                 wakeDescriptor: signal?.descriptor ?? -1,
                 uptime: uptime
             )
@@ -239,6 +240,7 @@ final class PostgreSQLSession {
         let deadline = uptime() + (limit ?? configuration.statementTimeout) + PostgreSQLLimits.grace
         guard !link.isCancelled else { throw SQLError(.cancelled, target: target) }
         guard send() else { throw SQLError(.lost, target: target) }
+        link.readRowByRow()
         do {
             return try answer(until: deadline)
         } catch {
@@ -271,11 +273,20 @@ final class PostgreSQLSession {
     private func answer(until deadline: Duration) throws(SQLError) -> PostgreSQLRows {
         do {
             try link.flush(until: deadline)
-            var first: PostgreSQLResult?
-            while let result = try link.nextResult(until: deadline) { first = first ?? result }
-            guard let first else { throw PostgreSQLFailure.lost }
-            guard first.kind == .done else { throw SQLError(first, target: target) }
-            return PostgreSQLRows(first)
+            var rows = PostgreSQLRows()
+            var (size, isAnswered) = (0, false)
+            var failed: SQLError?
+            while let result = try link.nextResult(until: deadline) {
+                isAnswered = true
+                guard result.kind == .done else {
+                    failed = failed ?? SQLError(result, target: target)
+                    continue
+                }
+                try rows.append(result, &size, target)
+            }
+            if let failed { throw failed }
+            guard isAnswered else { throw PostgreSQLFailure.lost }
+            return rows
         } catch let error as SQLError {
             throw error
         } catch let failure as PostgreSQLFailure {
@@ -304,19 +315,26 @@ final class PostgreSQLSession {
 }
 
 extension PostgreSQLRows {
-    fileprivate init(_ result: PostgreSQLResult) {
+    /// Adds what one of the answers to a statement has, the last of which counts the rows.
+    fileprivate mutating func append(
+        _ result: PostgreSQLResult,
+        _ size: inout Int,
+        _ target: TargetName
+    ) throws(SQLError) {
         let columns = 0..<result.columnCount
-        rows = (0..<result.rowCount).map { index in
+        for index in 0..<result.rowCount {
             let row = result.row(index)
-            return columns.map { column in
+            let values = columns.map { column -> String? in
                 guard !row.isNull(at: column) else { return nil }
                 return unsafe row.withBytes(at: column) {
                     unsafe String(decoding: $0, as: UTF8.self)
                 }
             }
+            let bytes = values.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+            try SQLLimits.add(rowOf: values.count, bytes: bytes, to: &size, of: target)
+            rows.append(values)
         }
-        let types = columns.map { result.type(at: $0) }
-        self.types = types
+        types = columns.map { result.type(at: $0) }
         changedCount = result.rowTotal
     }
 }

@@ -23,6 +23,7 @@ extension SQLError {
             return
         case .timeout: kind = .timeout
         case .cancelled: kind = .cancelled
+        case .oversized: kind = .oversized
         case .state(let state):
             self.init(sqlState: state, target: target)
             return

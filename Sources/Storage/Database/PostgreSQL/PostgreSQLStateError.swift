@@ -33,7 +33,7 @@ struct PostgreSQLStateError: DatabaseFailure {
             self.init(.unreachable, "the server refuses the log-in", endsConnection: true)
         case .readOnly:
             self.init(.unreachable, "no server takes writes", endsConnection: true)
-        case .lost:
+        case .lost, .oversized:
             self.init(.unreachable, "the connection was lost", endsConnection: true)
         case .timeout, .cancelled:
             self.init(.unreachable, "the server does not answer in time", endsConnection: true)
