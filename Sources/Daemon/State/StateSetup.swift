@@ -144,7 +144,8 @@ struct StateSetup: Sendable {
 struct CrashMarker: Sendable {
     /// How the last process ended, if not in peace.
     enum End: String {
-        /// By its own fault, which the same work may cause again.
+        /// By its own fault or for lack of memory (`ExecStopPost=` of the unit): the same work may
+        /// cause that again.
         case crash = "own_crash"
         /// A mapped file lost a page, or its disk failed; no work causes that again.
         case busError = "bus_error"

@@ -110,8 +110,6 @@ struct MySQLFailure {
         set(MYSQL_OPT_NONBLOCK, Int(MySQLLimits.stackBytes))
         // A server could otherwise ask for any file that we can read.
         set(MYSQL_OPT_LOCAL_INFILE, UInt32(0))
-        // A packet of the server may be 1 GiB otherwise.
-        set(MYSQL_OPT_MAX_ALLOWED_PACKET, SQLLimits.valueBytes)
         set(
             MYSQL_OPT_PROTOCOL,
             plan.place.host == nil ? MYSQL_PROTOCOL_SOCKET.rawValue : MYSQL_PROTOCOL_TCP.rawValue

@@ -42,7 +42,6 @@ extension SQLError {
             .constraint
         case 1142, 1143, 1227, 1370, 1410: .privilege
         case 1054, 1091, 1109, 1146, 1356, 1412, 1615: .schemaChanged
-        case 2008, 2020: .oversized
         case 1021, 1026, 1030, 1037, 1038, 1041, 1114: .storage
         case 1665: .unfit
         default: .failed

@@ -72,7 +72,7 @@ enum SQLLimits {
     /// inside are shorter. What an action only deletes or overwrites is not read.
     static let valueBytes = 16 << 20
 
-    /// What the rows of one answer may need in memory; the columns of 100,000 tables need less.
+    /// What the rows of one answer may need in memory; the catalogs of 100,000 columns need less.
     static let answerBytes = 64 << 20
 
     /// What a client library may hold for one connection: a message in a buffer that doubles, and
@@ -90,7 +90,7 @@ enum SQLLimits {
         to sum: inout Int,
         of target: TargetName
     ) throws(SQLError) {
-        sum += 64 + 64 * columns + bytes
+        sum += 64 + 32 * columns + bytes
         guard sum <= answerBytes else { throw SQLError(.oversized, target: target) }
     }
 
