@@ -116,10 +116,10 @@ internal import Lifecycle
         _ parameters: PostgreSQLParameters,
         isBinary: Bool
     ) -> Bool {
-        memory.begin()
-        defer { memory.end() }
-        return unsafe parameters.withArrays { values, lengths, formats in
-            unsafe PQsendQueryParams(
+        unsafe parameters.withArrays { values, lengths, formats in
+            memory.begin()
+            defer { memory.end() }
+            return unsafe PQsendQueryParams(
                 handle,
                 sql,
                 Int32(parameters.count),
@@ -149,10 +149,10 @@ internal import Lifecycle
         _ parameters: PostgreSQLParameters,
         isBinary: Bool
     ) -> Bool {
-        memory.begin()
-        defer { memory.end() }
-        return unsafe parameters.withArrays { values, lengths, formats in
-            unsafe PQsendQueryPrepared(
+        unsafe parameters.withArrays { values, lengths, formats in
+            memory.begin()
+            defer { memory.end() }
+            return unsafe PQsendQueryPrepared(
                 handle,
                 name,
                 Int32(parameters.count),

@@ -137,7 +137,8 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     /// Whether the error belongs to one order, so that its neighbours may still succeed.
     var concernsOneOrder: Bool {
         switch kind {
-        case .constraint, .timeout, .failed, .locked, .oversized: true
+        case .constraint, .timeout, .failed, .locked: true
+        case .oversized: obstacle != nil
         case .busy, .storage, .cancelled, .lost, .unreachable, .moved, .readOnly, .schemaChanged,
             .planRefused, .refused, .privilege, .tls, .badConninfo, .indexLost, .unfit:
             false

@@ -75,9 +75,9 @@ enum SQLLimits {
     /// What the rows of one answer may need in memory; the catalogs of 100,000 columns need less.
     static let answerBytes = 64 << 20
 
-    /// What a client library may hold for one connection: a message in a buffer that doubles, and
-    /// its row.
-    static let libraryBytes = 4 * valueBytes
+    /// What a client library may hold for one connection: a value in buffers that double, on its way
+    /// from the server and back.
+    static let libraryBytes = 6 * valueBytes
 
     /// The bounds in words.
     static let sizeText =
