@@ -65,7 +65,13 @@ static void *make(size_t size, int flags) {
 static void *(*original)(size_t size);
 
 __attribute__((constructor)) static void find_original(void) {
-    original = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
+    void *const found = dlsym(RTLD_NEXT, "malloc");
+    Dl_info its, own;
+    // The C library's would hand out blocks that are not jemalloc's.
+    if (dladdr(found, &its) && dladdr(dlsym(RTLD_DEFAULT, "mallocx"), &own)
+        && its.dli_fbase == own.dli_fbase) {
+        original = (void *(*)(size_t))found;
+    }
 }
 
 __attribute__((visibility("default"))) void *malloc(size_t size) {

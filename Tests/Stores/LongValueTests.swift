@@ -85,7 +85,10 @@ import Testing
                 "(1, 'a', 'x'), (2, 'a', hex(zeroblob(8500000))), (3, 'a', 'y')", "", nil
             ),
             // Compared with the id of each user.
-            ("p(id INT, u TEXT, t TEXT)", "(1, 'a', 'x'), (2, hex(zeroblob(8500000)), 'x')", "", "u"),
+            (
+                "p(id INT, u TEXT, t TEXT)", "(1, 'a', 'x'), (2, hex(zeroblob(8500000)), 'x')", "",
+                "u"
+            ),
             // Made by a trigger, so no column has it.
             (
                 "p(id INT, u TEXT, t TEXT)", "(1, 'a', 'x')",

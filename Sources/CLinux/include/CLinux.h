@@ -131,8 +131,8 @@ void clinux_meter_end(void);
 // Whether an allocation was refused, ever.
 int clinux_meter_is_full(const clinux_meter *meter);
 
-// For the allocator, while the thread has a meter: whether there is room for so many bytes, and what
-// was allocated or, negative, freed.
+// For the allocator, while the thread has a meter: whether there is room for so many bytes, and
+// what was allocated or, negative, freed.
 int clinux_meter_allows(size_t byte_count);
 void clinux_meter_add(int64_t byte_count);
 

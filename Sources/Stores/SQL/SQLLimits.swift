@@ -75,8 +75,8 @@ enum SQLLimits {
     /// What the rows of one answer may need in memory; the catalogs of 100,000 columns need less.
     static let answerBytes = 64 << 20
 
-    /// What a client library may hold for one connection: a value in buffers that double, on its way
-    /// from the server and back.
+    /// What a client library may hold for one connection: a value in buffers that double, on its
+    /// way from the server and back.
     static let libraryBytes = 6 * valueBytes
 
     /// The bounds in words.
