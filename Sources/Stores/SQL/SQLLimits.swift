@@ -68,8 +68,9 @@ enum SQLLimits {
     /// Remaining rows counted per table; "at least so many" is enough to purge again.
     static let remainingRows = 10_000
 
-    /// Longest value that is read, and longest message of a server; ids, times and texts with ids
-    /// inside are shorter. What an action only deletes or overwrites is not read.
+    /// Longest value that is read: ids, times and texts with ids inside are shorter.
+    ///
+    /// What an action only deletes is not read.
     static let valueBytes = 16 << 20
 
     /// What the rows of one answer may need in memory; the catalogs of 100,000 columns need less.
