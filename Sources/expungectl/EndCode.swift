@@ -60,6 +60,9 @@ enum EndCode: Int32, Error, CaseIterable {
         }
     }
 
+    /// Without the option that it belongs to.
+    var reason: String { String(summary.split(separator: ": ").last ?? "") }
+
     static var documentation: String {
         let lines = allCases.map { code in
             "  " + (code.rawValue < 10 ? " " : "") + "\(code.rawValue)  " + code.summary

@@ -65,7 +65,8 @@ struct Expungectl: AsyncParsableCommand {
                 try command.run()
             }
         } catch let error as EndCode {
-            Console.exit(error)
+            guard GlobalOptions.leading.isJSON else { return Console.exit(error) }
+            Console.fail(CommandFailure(message: error.reason, code: error))
         } catch let error as ControlClientError {
             Console.fail(error.failure)
         } catch let failure as CommandFailure {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Lifecycle
 
 /// A word in the place of a command that is none, and the command that it may mean.
 struct Suggestion {
@@ -11,7 +12,7 @@ struct Suggestion {
     init?(_ words: [String]) {
         var command: any ParsableCommand.Type = Expungectl.self
         var path = [Expungectl._commandName]
-        for word in words {
+        for word in words where word != "--json" {
             let names = command.configuration.subcommands.map { $0._commandName }
             if word == "help" { continue }
             guard !names.isEmpty, !word.hasPrefix("-") else { return nil }
@@ -35,36 +36,10 @@ struct Suggestion {
         )
     }
 
-    /// The one with the fewest typing errors, at most one per three letters, or that begins so.
+    /// The one with few typing errors, or that begins so.
     private static func nearest(_ word: String, _ names: [String]) -> String? {
         let word = word.lowercased().replacing("_", with: "-")
-        let best = names.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
-        if let (name, distance) = best, distance <= max(1, min(word.count, name.count) / 3) {
-            return name
-        }
-        return word.count > 1 ? names.first { $0.hasPrefix(word) } : nil
-    }
-
-    /// Inserted, missing, wrong and swapped letters (optimal string alignment).
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let (left, right) = (Array(left.utf8), Array(right.utf8))
-        var before: [Int] = []
-        var last = Array(0...right.count)
-        for row in left.indices {
-            var current = [row + 1]
-            for column in right.indices {
-                let isSame = left[row] == right[column]
-                var least = min(last[column] + (isSame ? 0 : 1), last[column + 1] + 1)
-                least = min(least, current[column] + 1)
-                if row > 0, column > 0, left[row] == right[column - 1],
-                    left[row - 1] == right[column]
-                {
-                    least = min(least, before[column - 1] + 1)
-                }
-                current.append(least)
-            }
-            (before, last) = (last, current)
-        }
-        return last[right.count]
+        return NearestName.find(word, in: names)
+            ?? (word.count > 1 ? names.first { $0.hasPrefix(word) } : nil)
     }
 }

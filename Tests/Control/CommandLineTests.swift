@@ -75,6 +75,7 @@ extension ControlSuite {
             arguments: [
                 (["--json", "stauts"], 64, "'stauts' is no command of expungectl"),
                 (["help", "stauts", "--json"], 64, "'stauts' is no command of expungectl"),
+                (["help", "--json", "stauts"], 64, "'stauts' is no command of expungectl"),
                 (["list", "--limit", "0", "--json"], 64, "--limit must be 1 to 1000"),
                 (["report", "--csv", "--json"], 64, "choose one of --html, --csv and --json"),
                 (["hold", "--json"], 64, "name either a request, a --user or a --target"),
@@ -98,6 +99,16 @@ extension ControlSuite {
             let error = try #require(JSONValue(Array(outcome.err.utf8)), "\(outcome.err)")
             #expect(error["error"]?.string == message)
             #expect(error["exit_status"]?.number == Double(code))
+        }
+
+        @Test func `with --json an exit status of its own has a line of JSON, too`() async throws {
+            try await TestServer.run(FakeBackend(expecting: [.verifyLedger])) { server in
+                let words = ["ledger", "verify", "--json"]
+                let outcome = try await ProgramRun.run(words, socket: server.controlPath)
+                let error = try #require(JSONValue(Array(outcome.err.utf8)), "\(outcome.err)")
+                #expect(outcome.code == 13 && error["exit_status"]?.number == 13)
+                #expect(error["error"]?.string == "the ledger does not match its checkpoints")
+            }
         }
 
         @Test func `with --json a refusal has its code and hint`() async throws {

@@ -2,6 +2,7 @@ import Stores
 import Testing
 
 @testable import Daemon
+@testable import Lifecycle
 @testable import Settings
 
 @Suite("Lines of keys are found")

@@ -1,3 +1,5 @@
+import Lifecycle
+
 /// Settings of the sections that exist once, as variables such as `EXPUNGED_JOURNAL_LEVEL`.
 package struct EnvironmentSettings: Sendable {
     static let prefix = "EXPUNGED_"

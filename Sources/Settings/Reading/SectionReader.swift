@@ -1,3 +1,5 @@
+import Lifecycle
+
 /// Reads one section against the table of settings.
 struct SectionReader {
     let place: SectionPlace

@@ -1,4 +1,4 @@
-/// Finds the name that somebody probably meant.
+/// Finds the name that was probably meant.
 package enum NearestName {
     /// The name with the least edit distance, the first of equals.
     ///
