@@ -24,6 +24,12 @@ internal import Lifecycle
 
     deinit { unsafe PQfinish(handle) }
 
+    /// Such as `17.2`.
+    package static var libraryVersion: String {
+        let number = PQlibVersion()
+        return "\(number / 10_000).\(number % 10_000)"
+    }
+
     // MARK: Connecting
 
     /// Connects to the first host of a connection string that can be written.

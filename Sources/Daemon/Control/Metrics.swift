@@ -1,5 +1,6 @@
 import Engine
 import Lifecycle
+import PostgreSQL
 import Storage
 import Vault
 
@@ -24,9 +25,11 @@ struct Metrics: Sendable {
     typealias Sample = (labels: [(String, String)], value: Int64)
 
     var text: String {
-        var lines = gauge("build_info", "The running version.") {
-            [([("version", parts.version)], 1)]
-        }
+        let versions = [
+            ("version", parts.version), ("sqlite", StateDatabase.sqliteVersion),
+            ("libpq", PostgreSQLLink.libraryVersion),
+        ]
+        var lines = gauge("build_info", "The running versions.") { [(versions, 1)] }
         lines +=
             service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
         lines +=
