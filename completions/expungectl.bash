@@ -173,13 +173,13 @@ _expungectl() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|wait|events|identities|store-credential|forget|notification|notification-status|status|watch|report|doctor|providers|targets|holds|hosts|intake|guard|messages|vault|ledger|replay|reload|metrics|help)
+    delete-account|revoke-tokens|list|show|plan|approve|cancel|retry|hold|release|abandon|reauthorize|receipt|wait|events|identities|store-credential|forget|notification|notification-status|status|watch|report|doctor|config|support-bundle|providers|targets|holds|hosts|intake|guard|messages|vault|ledger|replay|reload|metrics|help)
         # Offer subcommand argument completions
         "_expungectl_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt wait events identities store-credential forget notification notification-status status watch report doctor providers targets holds hosts intake guard messages vault ledger replay reload metrics help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'delete-account revoke-tokens list show plan approve cancel retry hold release abandon reauthorize receipt wait events identities store-credential forget notification notification-status status watch report doctor config support-bundle providers targets holds hosts intake guard messages vault ledger replay reload metrics help' -- "${cur}"))
         ;;
     esac
 }
@@ -830,6 +830,38 @@ _expungectl_doctor() {
     # Offer option value completions
     case "${prev}" in
     '--config')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_config() {
+    repeating_flags=()
+    non_repeating_flags=(--non-default --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
+        __expungectl_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_expungectl_support-bundle() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--socket)
+    __expungectl_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--socket')
         __expungectl_add_completions -f
         return
         ;;

@@ -157,6 +157,12 @@ package protocol ControlBackend: Sendable {
     /// Throws `configuration_invalid` with one error per problem.
     func reload(caller: Caller) async throws(ControlProblem) -> WireReload
 
+    /// The configuration in force; secrets are names of credentials.
+    func settings(
+        _ view: SettingsView,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireSettings
+
     func hosts(caller: Caller) async throws(ControlProblem) -> WireList<WireHost>
 
     func vault(caller: Caller) async throws(ControlProblem) -> WireVault

@@ -202,6 +202,12 @@ extension ControlCall where Answer == WireReload {
     package static var reload: Self { Self(.reloadConfiguration) }
 }
 
+extension ControlCall where Answer == WireSettings {
+    package static func settings(_ view: SettingsView) -> Self {
+        Self(.showSettings, [view.rawValue])
+    }
+}
+
 extension ControlCall where Answer == WireList<WireHost> {
     package static var hosts: Self { Self(.listHosts) }
 }

@@ -35,8 +35,8 @@ struct Expungectl: AsyncParsableCommand {
             CommandGroup(
                 name: "Service:",
                 subcommands: [
-                    Status.self, Watch.self, Report.self, Doctor.self, Providers.self, Targets.self,
-                    Holds.self, Hosts.self,
+                    Status.self, Watch.self, Report.self, Doctor.self, Config.self,
+                    SupportBundle.self, Providers.self, Targets.self, Holds.self, Hosts.self,
                     Intake.self, Guard.self,
                     Messages.self, Vault.self, Ledger.self, Replay.self, Reload.self, Metrics.self,
                 ]

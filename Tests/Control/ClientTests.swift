@@ -97,6 +97,7 @@ extension ControlSuite {
             #expect(try await client.call(.ledger) == client.call(.acceptRollback))
             #expect(try await client.call(.ledgerEntries(from: 0)).next == 1)
             #expect(try await client.call(.verifyLedger) == Samples.damagedLedger)
+            #expect(try await client.call(.settings(.all)) == Samples.settings)
             #expect(try await client.call(.hosts).items == Samples.hosts)
             #expect(try await client.call(.vault) == Samples.vault)
             #expect(try await client.call(.rotateVault) == Samples.vault)

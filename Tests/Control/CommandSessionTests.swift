@@ -324,6 +324,18 @@ extension ControlSuite {
 
                     """
             ),
+            Session(
+                line: "config",
+                operation: .showSettings,
+                facts: "all",
+                out: "# needs a restart: vault.key_credential\n" + Samples.settings.configuration
+            ),
+            Session(
+                line: "config --non-default",
+                operation: .showSettings,
+                facts: "non_default",
+                out: "# needs a restart: vault.key_credential\n" + Samples.settings.configuration
+            ),
             Session(line: "vault", operation: .showVault, out: vaultReport),
             Session(line: "vault rotate", operation: .rotateVault, out: vaultReport),
             Session(

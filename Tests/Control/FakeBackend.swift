@@ -359,6 +359,14 @@ final class FakeBackend: ControlBackend {
         )
     }
 
+    func settings(
+        _ view: SettingsView,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireSettings {
+        try note(.showSettings, caller, view.rawValue)
+        return Samples.settings
+    }
+
     func hosts(caller: Caller) async throws(ControlProblem) -> WireList<WireHost> {
         try note(.listHosts, caller)
         return WireList(Samples.hosts)

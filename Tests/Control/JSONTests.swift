@@ -139,6 +139,7 @@ extension ControlSuite {
             try expectDocumented(Samples.hold)
             try expectDocumented(WireUserHold(name: "user.AAE", isHeld: true, since: Samples.time))
             try expectDocumented(WireReload(reloadedAt: Samples.time))
+            try expectDocumented(Samples.settings)
             try expectDocumented(try #require(Samples.status.refusedReload))
             try expectDocumented(
                 WireStoredCredential(identityID: Samples.identityID, state: .pending)

@@ -347,6 +347,11 @@ enum Samples {
         return status
     }
 
+    static let settings = WireSettings(
+        configuration: "[mail]\nfrom = \"ann@example.com\"\nretry_for = \"3d\"  # default\n",
+        needRestart: ["vault.key_credential"]
+    )
+
     static func health(_ name: String) -> WireHealth {
         var health = WireHealth(name: name, kind: "apple", state: .broken)
         health.detail = "breaker"

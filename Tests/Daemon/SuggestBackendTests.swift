@@ -59,6 +59,14 @@ private struct TableStub: StubTarget, RuleSuggesting {
         #expect(configuration.targets.map(\.name) == [TargetName("app-db")])
     }
 
+    @Test func `the settings in force are shown, and none waits for a restart`() async throws {
+        let backend = try Bench().backend(more: Self.settings)
+        let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
+        let shown = try await backend.settings(.nonDefault, caller: caller)
+        #expect(shown.configuration.contains("\npath = \"/srv/app.db\"\n"))
+        #expect(!shown.configuration.contains("# default") && shown.needRestart.isEmpty)
+    }
+
     @Test func `a store without tables, or without a user table, is refused with the reason`()
         async throws
     {

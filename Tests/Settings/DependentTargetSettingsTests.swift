@@ -121,7 +121,7 @@ struct DependentTargetSettingsTests {
         #expect(key.creation == CreationColumn(column: "created", unit: .unixSeconds))
         #expect(configuration.targets.last?.keyedBy?.description == "app-db.customer")
         #expect(configuration.cautions.allSatisfy { !$0.contains("is not used") })
-        let again = try Sample.load(EffectiveConfiguration.render(configuration))
+        let again = try Sample.load(EffectiveConfiguration().text(of: configuration.sections))
         #expect(again == configuration)
     }
 

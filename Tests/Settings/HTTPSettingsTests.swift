@@ -51,7 +51,7 @@ struct HTTPSettingsTests {
         #expect(store.erase.map(\.name) == ["customer"] && store.verify.count == 1)
         let rules = configuration.planRules(of: TargetName("payments")).map(\.key)
         #expect(rules == ["store", "erase customer", "verify customer"])
-        let again = try Sample.load(EffectiveConfiguration.render(configuration))
+        let again = try Sample.load(EffectiveConfiguration().text(of: configuration.sections))
         #expect(again.targets == configuration.targets)
     }
 

@@ -102,7 +102,8 @@ struct LoadingTests {
         #expect(oauth2.secrets.credential(for: "b") == "cred-b")
         #expect(oauth2.settings.revokesWholeGrant == nil)
         #expect(configuration.requiredCredentials.map(\.name).contains("cred-a"))
-        #expect(try Sample.load(EffectiveConfiguration.render(configuration)) == configuration)
+        let again = try Sample.load(EffectiveConfiguration().text(of: configuration.sections))
+        #expect(again == configuration)
     }
 
     @Test(
@@ -181,7 +182,7 @@ struct LoadingTests {
         ]
         for text in texts {
             let configuration = try Sample.load(text)
-            let rendered = EffectiveConfiguration.render(configuration)
+            let rendered = EffectiveConfiguration().text(of: configuration.sections)
             #expect(try Sample.load(rendered) == configuration, "\(rendered)")
             #expect(rendered.contains("deadline = \"30d\""))
         }

@@ -110,6 +110,7 @@ package enum OpenAPIDocument {
         case "code": .line
         case "month":
             .pattern("(19[7-9]|[2-9][0-9]{2})[0-9]-(0[1-9]|1[0-2])", byteCountMax: 7)
+        case "view": .oneOf(all: SettingsView.self)
         case "identity": route.method == .delete ? .uuid : .name
         default: .name
         }
@@ -203,7 +204,8 @@ extension OpenAPIDocument {
         WirePlan.self, WirePlanChange.self, WirePlanIdentity.self, WirePlanItem.self,
         PurgePlan.Rule.self, WirePlanTarget.self, WireProblem.self, WireRefusedReload.self,
         WireReload.self, WireReplay.self, StoreReport.self, ReplayTerms.self, WireRequest.self,
-        WireServiceHealth.self, WireStatus.self, WireStep.self, WireStoredCredential.self,
+        WireServiceHealth.self, WireSettings.self, WireStatus.self, WireStep.self,
+        WireStoredCredential.self,
         WireUserAction.self, WireAddendum.self, ForgottenIdentity.self, WireUnheld.self,
         WireAnswer.self, WireFailedCode.self, WireUserHold.self, WireVault.self, Controller.self,
         Recipient.self, WireReport.self, WireReportRequests.self, WireReportDay.self,

@@ -7,6 +7,6 @@ package enum Operation: String, Sendable, CaseIterable {
     case pauseProvider, pauseTarget, putCredential, reauthorizeRequest, releaseRequest
     case releaseUser, reloadConfiguration, resumeIntake, resumeProvider, resumeTarget
     case retryRequest, redeliverMessage, rotateVault, showAPI, showLedger, showPage, showPlan
-    case showReceipt, showReplay, showReport, showRequest, showVault, startReplay, status
-    case submitRequest, suggestRules, takeNotification, verifyLedger, watchAll, watchRequest
+    case showReceipt, showReplay, showReport, showRequest, showSettings, showVault, startReplay
+    case status, submitRequest, suggestRules, takeNotification, verifyLedger, watchAll, watchRequest
 }

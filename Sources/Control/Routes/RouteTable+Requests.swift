@@ -134,6 +134,20 @@ extension RouteTable {
         action(.retryRequest, "retry", "Try again now whatever waits.", EmptyInput.self) { _ in
             .retry
         },
+        .get(
+            .showSettings,
+            "/v1/settings/{view}",
+            "The configuration in force as TOML, with the names of credentials.",
+            problems: [.malformedField]
+        ) { call throws(ControlProblem) in
+            guard let view = SettingsView(rawValue: call.values[0]) else {
+                throw ControlProblem(
+                    .malformedField,
+                    "a view is one of \(SettingsView.allCases.map(\.rawValue))"
+                )
+            }
+            return try await call.backend.settings(view, caller: call.caller)
+        },
         .view(.status, "/v1/status", "State of the service.", role: .submit) {
             call throws(ControlProblem) in
             try await call.backend.status(caller: call.caller)

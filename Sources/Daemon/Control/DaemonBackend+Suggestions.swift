@@ -4,7 +4,7 @@ import Lifecycle
 import Logging
 import Settings
 
-/// Configurations that the service writes.
+/// Rules that the service writes.
 extension DaemonBackend {
     func suggest(
         _ input: SuggestInput,
@@ -44,22 +44,32 @@ extension DaemonBackend {
 extension SettingsSection {
     /// The section of a target as TOML, with other rules; its keys stay.
     func text(withRules rules: String) -> String {
+        let given = EffectiveConfiguration(isComplete: false)
         let lines =
             ["# Suggested by expungectl from the live schema. Nothing of it is in effect yet."]
-            + ["[[target]]"] + written
+            + ["[[target]]"] + given.lines(of: self)
         let keys = children.filter { $0.scope == .key }.map { key in
-            (["", "[[target.key]]"] + key.written).joined(separator: "\n") + "\n"
+            (["", "[[target.key]]"] + given.lines(of: key)).joined(separator: "\n") + "\n"
         }
         return lines.joined(separator: "\n") + "\n\n" + rules + keys.joined()
     }
+}
 
-    /// Its own values that are not the defaults, in the order of the table of settings.
-    private var written: [String] {
-        settings.compactMap { setting in
-            guard let value = values[setting.name], value != setting.defaultValue else {
-                return nil
-            }
-            return "\(setting.name) = \(value.toml)"
-        }
+/// The configuration in force.
+extension DaemonBackend {
+    func settings(
+        _ view: SettingsView,
+        caller: Caller
+    ) async throws(ControlProblem) -> WireSettings {
+        let configuration = parts.registry.current.configuration
+        let writer = EffectiveConfiguration(
+            isComplete: view != .nonDefault,
+            isShareable: view == .shareable
+        )
+        let waiting = ReloadBlockers.find(from: parts.registry.started, to: configuration)
+        return WireSettings(
+            configuration: writer.text(of: configuration.sections),
+            needRestart: waiting.map(\.key)
+        )
     }
 }

@@ -11,6 +11,24 @@ struct Status: AsyncParsableCommand {
     func run() async throws { try await global.show(.status, HealthReport.status) }
 }
 
+struct Config: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the configuration in force as TOML; secrets are names of credentials."
+    )
+
+    @Flag(help: "Only what differs from the default.") var nonDefault = false
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.show(.settings(nonDefault ? .nonDefault : .all), Self.text)
+    }
+
+    static func text(_ settings: WireSettings) -> String {
+        let waiting = settings.needRestart.map { "# needs a restart: \($0)\n" }
+        return waiting.joined() + settings.configuration.dropLast()
+    }
+}
+
 struct Intake: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stop or start accepting requests.",

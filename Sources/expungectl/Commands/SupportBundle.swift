@@ -1,0 +1,137 @@
+import ArgumentParser
+import Control
+import ControlClient
+import Encoding
+import FoundationEssentials
+import Glibc
+
+struct SupportBundle: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write what the report of a problem needs to a new directory.",
+        discussion: """
+            The files have no secrets and no personal data; README.txt says what is left out. \
+            What the service cannot answer is named there, and the command fails then.
+            """
+    )
+
+    @Argument(help: "A directory that does not exist yet.") var directory: String
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        guard unsafe mkdir(directory, 0o700) == 0 else { throw unwritable(directory) }
+        var notes = [Self.preamble]
+        var failure: ControlClientError?
+        for file in BundleFile.allCases {
+            do {
+                try write(try await content(of: file), to: file.rawValue)
+                notes.append("\(file.rawValue): \(file.summary)")
+            } catch let error as ControlClientError {
+                notes.append("\(file.rawValue) is missing: \(error)")
+                failure = failure ?? error
+            }
+        }
+        try write(notes.joined(separator: "\n"), to: "README.txt")
+        if let failure { throw failure }
+        try global.print(["directory": directory], "read the files in \(directory), then send them")
+    }
+
+    private static let preamble = """
+        Support bundle of expunged. Read these files before you send them.
+        Left out: secrets, user ids, requests, holds, names of credentials, free texts of the
+        configuration, findings about stores, and what a crashed process printed.
+        Mail addresses are replaced by (address). Ids of requests and uids of operators remain.
+
+        """
+
+    private func content(of file: BundleFile) async throws -> String {
+        switch file {
+        case .machine, .check, .journal: Shell.output(file.command, byteCountMax: 1 << 26)
+        case .metrics: try await global.call(.metrics)
+        case .settings: Config.text(try await global.call(.settings(.shareable)))
+        case .status: try Self.json(try await global.call(.status))
+        case .providers: try Self.json(try await global.call(.providers))
+        case .targets: try Self.json(try await global.call(.targets))
+        case .ledger: try Self.json(try await global.call(.ledger))
+        }
+    }
+
+    private static func json(_ answer: some Viewable & Encodable) throws -> String {
+        try TypedJSON.text(answer.forViewers, .snakeCase, layout: .prettyPrinted)
+    }
+
+    private func write(_ text: String, to name: String) throws(CommandFailure) {
+        let path = "\(directory)/\(name)"
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw unwritable(path) }
+        defer { close(descriptor) }
+        guard Console.put(Self.withoutAddresses(text), to: descriptor) else {
+            throw unwritable(path)
+        }
+    }
+
+    private func unwritable(_ path: String) -> CommandFailure {
+        CommandFailure(
+            message: "cannot write '\(Table.harmless(path))' (unwritable): \(ErrorNumber(errno))",
+            hint: "name a directory that does not exist yet, below one of yours",
+            code: .failure
+        )
+    }
+
+    /// A user id may be a mail address. The text ends with a newline.
+    static func withoutAddresses(_ text: String) -> String {
+        var (result, word): ([UInt8], [UInt8]) = ([], [])
+        for byte in Array(text.utf8) + [UInt8(ascii: "\n")] {
+            guard " \n\t\"'<>(),;=[]{}".utf8.contains(byte) else {
+                word.append(byte)
+                continue
+            }
+            result += word.contains(UInt8(ascii: "@")) ? Array("(address)".utf8) : word
+            result.append(byte)
+            word.removeAll(keepingCapacity: true)
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
+
+/// The files of a bundle; the raw value is the name.
+private enum BundleFile: String, CaseIterable {
+    case machine = "machine.txt"
+    case settings = "settings.toml"
+    case status = "status.json"
+    case providers = "providers.json"
+    case targets = "targets.json"
+    case ledger = "ledger.json"
+    case metrics = "metrics.txt"
+    case check = "check.txt"
+    case journal = "journal.txt"
+
+    var summary: String {
+        switch self {
+        case .machine: "kernel, operating system and systemd"
+        case .settings: "the configuration in force"
+        case .status: "the state of the service, with its alarms"
+        case .providers, .targets: "their health, without findings"
+        case .ledger: "key, size and last checkpoint"
+        case .metrics: "metrics; expunged_build_info has the versions of service and libraries"
+        case .check: "what expungectl doctor prints"
+        case .journal: "the last day of the installed unit"
+        }
+    }
+
+    /// Empty for what the service answers.
+    var command: String {
+        switch self {
+        case .machine:
+            "exec 2>&1; uname -srm; grep ^PRETTY_NAME= /etc/os-release; systemctl --version"
+        case .check:
+            "exec 2>&1; PATH=/usr/sbin:/usr/local/sbin:$PATH; timeout 300 expunged --check"
+                + (geteuid() == 0 ? " --as-service" : "")
+        // Entries of the service and of systemd; what a process prints itself may quote a value.
+        case .journal:
+            "exec 2>&1; timeout 60 journalctl --no-pager --no-hostname --since=-24h --lines=50000"
+                + " --output=short-iso _SYSTEMD_UNIT=expunged.service _TRANSPORT=journal"
+                + " + _PID=1 UNIT=expunged.service"
+        case .settings, .status, .providers, .targets, .ledger, .metrics: ""
+        }
+    }
+}

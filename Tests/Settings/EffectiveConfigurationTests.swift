@@ -1,0 +1,67 @@
+import Testing
+
+@testable import Daemon
+@testable import Settings
+
+@Suite("The configuration in force is shown")
+struct EffectiveConfigurationTests {
+    private static let text =
+        Sample.target + """
+            [[target.table]]
+            table = "bills"
+            column = "buyer"
+            action = "delete"
+            [target.table.where.state]
+            equals = "canary-value-01234567"
+            [mail]
+            from = "ann@example.com"
+            [vault]
+            key_credential = "canary-key-01234567"
+
+            """
+
+    private static func render(
+        isComplete: Bool = true,
+        isShareable: Bool = false
+    ) throws -> String {
+        EffectiveConfiguration(isComplete: isComplete, isShareable: isShareable)
+            .text(of: try Sample.load(text).sections)
+    }
+
+    @Test("every documented key of a section has a line")
+    func complete() throws {
+        let configuration = try Sample.load(Self.text)
+        let lines = try Self.render().split(separator: "\n")
+        for section in configuration.sections {
+            for setting in Kinds.table.settings(in: section.scope)
+            where setting.kind == nil || setting.kind == section.kindName {
+                let isThere = lines.contains {
+                    $0.hasPrefix("\(setting.name) = ") || $0 == "# \(setting.name): not set"
+                }
+                #expect(isThere, "\(setting.key)")
+            }
+        }
+        let single = SettingScope.allCases.filter(\.isSingle)
+        for scope in single { #expect(lines.contains("\(scope.header)"[...]), "\(scope)") }
+        #expect(lines.contains("deadline = \"30d\"  # default"))
+        #expect(lines.contains("[target.table.where.\"state\"]"))
+        #expect(try Sample.load(Self.render()) == configuration)
+    }
+
+    @Test("without defaults, only what was written remains, and loads the same")
+    func nonDefault() throws {
+        let text = try Self.render(isComplete: false)
+        #expect(!text.contains("#") && !text.contains("deadline") && !text.contains("[requests]"))
+        #expect(text.contains("from = \"ann@example.com\"\n"))
+        #expect(try Sample.load(text) == Sample.load(Self.text))
+    }
+
+    @Test("what may leave the machine has no addresses, credentials and values of rows")
+    func shareable() throws {
+        let text = try Self.render(isShareable: true)
+        for canary in ["ann@", "canary-"] { #expect(!text.contains(canary), "\(canary)") }
+        for line in ["# from: left out", "# key_credential: left out", "table = \"bills\""] {
+            #expect(text.contains("\n\(line)\n"), "\(line)")
+        }
+    }
+}
