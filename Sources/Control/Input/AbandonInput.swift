@@ -2,7 +2,6 @@ package import Lifecycle
 
 /// The body of `abandon`: why, and at which provider.
 package struct AbandonInput: WireInput, Hashable {
-    /// 1 to 200 bytes; no personal data, since the ledger keeps it.
     package var reason: String
     package var provider: ProviderName?
 

@@ -6,7 +6,6 @@ package struct HoldInput: WireInput, Hashable {
     package var target: TargetName
     /// `nil` for all of the target.
     package var rows: RowFilter?
-    /// 1 to 200 bytes; no personal data.
     package var reason: String?
 
     package init(target: TargetName, rows: RowFilter? = nil, reason: String? = nil) {

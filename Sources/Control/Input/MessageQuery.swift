@@ -5,9 +5,7 @@ package struct MessageQuery: WireObject, Hashable {
     /// Messages in a page.
     package static let pageSize = 100
 
-    /// Only messages before this one.
     package var cursor: MessageID?
-    /// Only those that wait for an attempt.
     package var isWaiting = false
 
     package init(cursor: MessageID? = nil, isWaiting: Bool = false) {

@@ -2,7 +2,6 @@ import Encoding
 
 /// The body of an override of the mass-deletion guard: for how many deletions.
 package struct OverrideInput: WireInput, Hashable {
-    /// 1 to 10,000,000; `nil` for as many as wait.
     package var count: Int?
 
     package init(count: Int? = nil) { self.count = count }

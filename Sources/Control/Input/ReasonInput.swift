@@ -1,6 +1,5 @@
 /// The body of `hold`: why.
 package struct ReasonInput: WireInput, Hashable {
-    /// 1 to 200 bytes; no personal data, since the ledger keeps it.
     package var reason: String?
 
     package init(reason: String? = nil) { self.reason = reason }
@@ -11,7 +10,6 @@ package struct ReasonInput: WireInput, Hashable {
 
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
-        let object = try InputObject(body: body, fields: Self.fields)
-        reason = try object.text("reason")
+        reason = try InputObject(body: body, fields: Self.fields).text("reason")
     }
 }

@@ -17,7 +17,6 @@ package struct SuggestInput: WireInput, Hashable {
 
     /// Reads a body.
     package init(body: [UInt8]) throws(ControlProblem) {
-        let object = try InputObject(body: body, fields: Self.fields)
-        userTable = try object.text("user_table")
+        userTable = try InputObject(body: body, fields: Self.fields).text("user_table")
     }
 }

@@ -7,7 +7,6 @@ package struct WireRequestFilter: WireObject, Hashable {
     package var provider: ProviderName?
     /// What the id begins with; see ``RequestID/range(prefix:)``.
     package var idPrefix: String?
-    /// Where the page before ended; opaque.
     package var cursor: String?
     /// The most items of one page, 1 to ``ControlLimits/listLimitMax``.
     package var limit: Int

@@ -3,7 +3,6 @@ package import Lifecycle
 /// A reload that was refused: the configuration before it is still in force.
 package struct WireRefusedReload: WireObject, Codable, Hashable {
     package var refusedAt: WallTime
-    /// One line per problem, with file and line where there is one.
     package var errors: [String]
 
     package init(refusedAt: WallTime, errors: [String]) {

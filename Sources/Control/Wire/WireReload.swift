@@ -3,10 +3,8 @@ package import Lifecycle
 /// The answer to a reload that was taken.
 package struct WireReload: WireObject, Codable, Hashable {
     package var reloadedAt: WallTime
-    /// Keys that changed and are in force; a section that is new or gone is named as a whole.
     package var changed: [String]
     package var needRestart: [String]
-    /// Why a provider or target is paused until it can be used, one line per problem.
     package var unusable: [String]
 
     package init(

@@ -47,9 +47,7 @@ package struct WireStatus: WireObject, Codable, Hashable {
     package var parked: [String: Int] = [:]
     package var oldestOpenAt: WallTime?
     package var oldestOpenID: RequestID?
-    /// Codes of what an operator should look at, such as `spool_quarantined`.
     package var alarms: [String] = []
-    /// The last reload, if it was refused.
     package var refusedReload: WireRefusedReload?
 
     package init(version: String, state: DaemonState, startedAt: WallTime, guardState: WireGuard) {
