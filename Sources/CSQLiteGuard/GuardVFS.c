@@ -29,17 +29,11 @@ static _Thread_local database *current;
 static _Thread_local database *opening;
 
 static sqlite3_vfs *base;
-
 static atomic_ullong call_count;
 
-uint64_t csqliteguard_call_count(void) {
-    return atomic_load_explicit(&call_count, memory_order_relaxed);
-}
+uint64_t csqliteguard_call_count(void) { return call_count; }
 
-static int counted(int code) {
-    atomic_fetch_add_explicit(&call_count, 1, memory_order_relaxed);
-    return code;
-}
+static int counted(int code) { return call_count++, code; }
 
 typedef struct guard_file {
     sqlite3_file head;
@@ -265,13 +259,11 @@ static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
     // What is locked can always be let go.
     if ((flags & SQLITE_SHM_LOCK) != 0 && is_lost(file)) return CSQLITEGUARD_IOERR_INDEX;
     int is_for_writing = offset == WAL_WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE) != 0;
-    if (is_for_writing && (flags & SQLITE_SHM_UNLOCK) != 0 && is_writer(self)) {
+    if (is_for_writing && (flags & SQLITE_SHM_UNLOCK) != 0 && is_writer(self))
         end_writing(self->owner);
-    }
     int code = self->inner->pMethods->xShmLock(self->inner, offset, count, flags);
-    if (is_for_writing && (flags & SQLITE_SHM_LOCK) != 0 && code == SQLITE_OK) {
+    if (is_for_writing && (flags & SQLITE_SHM_LOCK) != 0 && code == SQLITE_OK)
         atomic_store(&self->owner->writer, self);
-    }
     return code;
 }
 
@@ -347,9 +339,7 @@ static int admit(const char *name, int flags, database **owner) {
     }
     if (name != NULL && kind == SQLITE_OPEN_MAIN_JOURNAL) {
         *owner = registry_owner(name, "-journal");
-    } else if (name != NULL && kind == SQLITE_OPEN_WAL) {
-        *owner = registry_owner(name, "-wal");
-    }
+    } else if (name != NULL && kind == SQLITE_OPEN_WAL) *owner = registry_owner(name, "-wal");
     if (*owner != NULL) return SQLITE_OK;
     registry_refuse(
         current,
@@ -492,11 +482,9 @@ static void install(void) {
     if (base == NULL || base->iVersion < 3 || base->xSetSystemCall == NULL) return;
     plain_open = (open_function)base->xGetSystemCall(base, "open");
     if (plain_open == NULL) return;
-    int code = base->xSetSystemCall(base, "open", (sqlite3_syscall_ptr)guarded_open);
-    if (code != SQLITE_OK) {
-        installed = code;
-        return;
-    }
+    installed = base->xSetSystemCall(base, "open", (sqlite3_syscall_ptr)guarded_open);
+    if (installed != SQLITE_OK) return;
+    installed = SQLITE_ERROR;
     if (fault_guard_install() != 0) return;
     guard.zName = csqliteguard_vfs_name;
     guard.mxPathname = base->mxPathname;

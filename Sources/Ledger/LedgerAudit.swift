@@ -62,7 +62,7 @@ package struct LedgerAudit: Sendable {
     private var tombstones: [TombstoneNote.Line] = []
     private var lastTombstone = -1
 
-    /// - Parameter keptSize: The size at the last checkpoint that an old copy of the state knows.
+    /// `keptSize` is the size at the last checkpoint that an old copy of the state knows.
     package init(key: NoteKey, rolledBackTo keptSize: Int? = nil) {
         (self.key, self.keptSize) = (key, keptSize)
     }

@@ -222,7 +222,7 @@ extension ControlSuite {
                     kind == .locked
                         ? "the request continues within 30 s\n"
                         : "; then: expungectl retry \(Self.id)"
-                            + (kind == .spelling ? "; or submit the id as the column has it" : "\n"),
+                            + (kind == .spelling ? "; or submit the id as" : "\n"),
                 ] { #expect(outcome.out.contains(text), "\(text) in \(outcome.out)") }
                 #expect(!outcome.out.contains("expungectl targets check"))
             }

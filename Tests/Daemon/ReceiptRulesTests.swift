@@ -89,7 +89,8 @@ struct ReceiptRulesTests {
             PurgeCounts.Entry(name: "documents", action: $0, rowCount: 1)
         }
         let items = try #require(try await Self.receipt(rules, entries)["not_erased"]?.array)
-        #expect(items.map { $0["reason"] } == ["anonymized: team", "kept: tax", "anonymized: list"])
+        let reasons = ["anonymized: team", "kept: tax", "anonymized: list"]
+        #expect(items.compactMap { $0["reason"]?.string } == reasons)
         #expect(items.map { $0["columns"] } == [["author"], ["buyer", "owner"], nil])
     }
 

@@ -143,11 +143,12 @@ import Testing
         )
         let named = found.filter { $0.hasSuffix("named like a user id") }
         #expect(
-            named == [
-                "logins.uid", "! logins.deleted_by", "! logins.created_by", "! teams.uid",
-                "users.username",
-            ]
-            .map { $0 + ": named like a user id" }
+            named
+                == [
+                    "logins.uid", "! logins.deleted_by", "! logins.created_by", "! teams.uid",
+                    "users.username",
+                ]
+                .map { $0 + ": named like a user id" }
         )
     }
 

@@ -246,8 +246,6 @@ struct DaemonBuilder: Sendable {
                 reload: { () async throws(ControlProblem) in try await reloader.reload() }
             )
         )
-        // Nothing may fail once there is a server: NIO traps if it never runs.
-        try await StartStep.state.run { try base.opened.marker.clear() }
         return Daemon(
             base: base,
             engine: engine,
@@ -270,6 +268,8 @@ struct DaemonBuilder: Sendable {
     }
 
     private func makeServer(_ base: Base, _ backend: DaemonBackend) async throws -> ControlServer {
+        // Nothing may fail once there is a server: NIO traps if it never runs.
+        try base.opened.marker.clear()
         var limits = ServerLimits()
         limits.connectionsMax = base.configuration.server.connectionsMax
         let sockets = try sockets(base.directories, base.configuration.server)

@@ -6,7 +6,8 @@ package protocol NoteStore: Sendable {
     func lowerNote(_ name: String, to count: Int) async throws
 }
 
+/// What names of counts begin with.
 package enum NoteName {
-    /// What counts of loose rows begin with.
+    /// Of rows whose parent is gone.
     package static let orphans = "orphans:"
 }

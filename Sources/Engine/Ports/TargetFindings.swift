@@ -22,8 +22,8 @@ package struct TargetFindings: Hashable, Sendable {
     package let problems: [TargetProblem]
     /// One clear sentence for each thing that an operator should know, and that stops nothing.
     package let advice: [String]
-    /// Columns without a rule that keep deletions of some users from ever ending; each reason has
-    /// the rule that mends it. And tables that the check may not see.
+    /// Columns without a rule that keep deletions of some users from ever ending, each with the
+    /// rule that mends it, and tables that the check may not see.
     package let uncovered: [CoverageFinding]
 
     package init(

@@ -127,7 +127,7 @@ extension SQLPlanMaker {
 extension SQLSchema {
     /// Why rows of other users can have the same value in a column; `nil` where it is one user's.
     ///
-    /// - Parameter given: What a rule names besides, the column included.
+    /// `given` is what a rule names besides, the column included.
     func ambiguity(_ name: String, in shape: TableShape, given: [String]) -> String? {
         let all = Set(given.map { $0.lowercased() })
         let isGiven = { (other: String) in all.contains(other.lowercased()) }

@@ -45,8 +45,9 @@ struct TableShape: Sendable {
         return copy
     }
 
-    /// The statement that grants what a rule needs and `lacks` holds for; `nil` where that is
-    /// nothing. A privilege that only trying it shows is `nil`.
+    /// The statement that grants what a rule needs and `lacks` holds for; `nil` for nothing.
+    ///
+    /// A privilege that only trying it shows is `nil`.
     func grant<Dialect: SQLDialect>(
         for rule: TableRule,
         _ dialect: Dialect.Type,

@@ -116,10 +116,11 @@ struct AskedColumnTests {
             INSERT INTO notices VALUES \(notices.joined(separator: ", "));
             """
         )
-        let found = try await left(app, [Self.rule("users", "id"), Self.rule("notices", "user_id")])
-        #expect(found == [
-            "notices.data: holds 'users.username' inside longer values, in 12 of 12 sampled rows"
-        ])
+        let found = try await left(
+            app,
+            [Self.rule("users", "id"), Self.rule("notices", "user_id")]
+        )
+        #expect(found.count == 1 && found[0].hasPrefix("notices.data: holds 'users.username'"))
     }
 
     @Test("a rule that keeps a column answers it", arguments: ShapeKind.allCases)

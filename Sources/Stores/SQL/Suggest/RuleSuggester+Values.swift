@@ -200,9 +200,8 @@ extension RuleSuggester {
     /// At one place in JSON documents are values of several users, such as sign-in names.
     private func isMember(_ value: Int, of sampled: TableSample, _ column: String) -> Bool {
         sample.distinct.contains(value)
-            && (sampled.places[column] ?? [:]).contains { place, users in
-                guard place.value == value, case .json = place.inside else { return false }
-                return users.count >= SuggestLimits.sureUsers
+            && (sampled.members[column] ?? [:]).contains { place, users in
+                place.value == value && users.count >= SuggestLimits.sureUsers
             }
     }
 

@@ -208,6 +208,10 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         sample.unnamed[column.name, default: []].formUnion(others)
         for one in found {
             let place = one.inside.map { TableSample.Place(value: one.value.column, inside: $0) }
+            if let place, case .json = place.inside {
+                sample.members[column.name, default: [:]][place, default: []]
+                    .formUnion(one.value.users)
+            }
             if let place, Dialect.problem(of: place.inside, column, idType(of: place)) == nil {
                 sample.places[column.name, default: [:]][place, default: []]
                     .formUnion(one.value.users)

@@ -52,6 +52,8 @@ struct TableSample: Sendable {
     var types: [String: [TypeName?]] = [:]
     /// Where users' values stand inside longer ones, by column, with the users who do.
     var places: [String: [Place: Set<Int>]] = [:]
+    /// The same in JSON, also where no rule can name it, as in a text of PostgreSQL.
+    var members: [String: [Place: Set<Int>]] = [:]
     /// Numbers of users' columns of which values stand at places that are not printed, by column.
     var unnamed: [String: Set<Int>] = [:]
     /// Who is named behind an `@`, by column, each with the number of the row.
