@@ -21,9 +21,9 @@ extension Metrics {
     private var attempts: [Sample] {
         let attempts = parts.messages.counter.counts
         return messages.flatMap { queue in
-            let outcomes = [MessageCounter.delivered] + MessageFailure.allCases.map(\.rawValue)
-            return outcomes.map { outcome -> Sample in
-                let key = MessageCounter.Key(subscriber: queue.name, outcome: outcome)
+            let ends = MessageFailure.allCases.map(\.rawValue)
+            return ([MessageService.Attempts.delivered] + ends).map { outcome -> Sample in
+                let key = MessageService.Attempts(subscriber: queue.name, outcome: outcome)
                 let labels = [("subscriber", queue.name.rawValue), ("outcome", outcome)]
                 return (labels, Int64(attempts[key] ?? 0))
             }

@@ -170,7 +170,7 @@ struct Metrics: Sendable {
 
     private var tokenFamilies: [String] {
         let names = providers.keys.sorted()
-        let (renewals, rotations) = (parts.tokens.renewals, parts.tokens.rotations)
+        let (renewals, rotations) = (parts.tokens.renewals.counts, parts.tokens.rotations.counts)
         return gauge("tokens_expiring", "Stored tokens that will soon die unused, or did.") {
             names.map { ([("provider", $0.rawValue)], Int64(expiringTokens[$0] ?? 0)) }
         }

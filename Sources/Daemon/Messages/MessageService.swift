@@ -14,6 +14,15 @@ final class MessageService: Sendable {
     /// Calls of a lane at a time.
     static let batchMax = WebhookChannel.concurrency
 
+    /// Attempts of one subscriber that ended alike.
+    struct Attempts: Hashable, Sendable {
+        static let delivered = "delivered"
+
+        let subscriber: SubscriberName
+        /// ``Lifecycle/MessageFailure``, or ``delivered``.
+        let outcome: String
+    }
+
     let state: StateDatabase
     let registry: AdapterRegistry
     let mail: MailRoom
@@ -21,7 +30,7 @@ final class MessageService: Sendable {
     let clock: any EngineClock
     let steward: Steward
     let logger: Logger
-    let counter = MessageCounter()
+    let counter = Counter<Attempts>()
     private let lanes = Mutex<[SubscriberName: MessageLane]>([:])
 
     init(
@@ -170,7 +179,7 @@ final class MessageService: Sendable {
     private func note(_ attempts: [MessageAttempt], of name: SubscriberName) {
         for attempt in attempts {
             let failure = attempt.isDelivered ? nil : attempt.failure
-            counter.count(name, failure ?? MessageCounter.delivered)
+            counter.count(Attempts(subscriber: name, outcome: failure ?? Attempts.delivered))
         }
         let ended = attempts.filter(\.isGivenUp)
         guard let reason = ended.first?.failure else { return }

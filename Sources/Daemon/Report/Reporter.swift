@@ -140,9 +140,9 @@ struct Reporter: EngineObserver {
             if let answer { facts["error"] = "\(answer.text)" }
             logger.note(.codeExpired, facts)
         case .tokenRotated(let name):
-            tokens.countRotation(at: name)
+            tokens.rotations.count(name)
         case .tokenRenewed(let name, let result):
-            tokens.countRenewal(at: name, result)
+            tokens.renewals.count(TokenCounter.Renewal(provider: name, result: result))
         case .tokensExpiring(let name, let count):
             logger.note(.tokensExpiring, ["provider": "\(name)", "count": "\(count)"])
         case .spoolNotRead(let count):
