@@ -61,7 +61,12 @@ extension DaemonBackend {
     func reload(caller: Caller) async throws(ControlProblem) -> WireReload {
         let result = try await parts.reload()
         audit("reload", caller)
-        return WireReload(result)
+        return WireReload(
+            reloadedAt: result.reloadedAt,
+            changed: result.changed,
+            needRestart: result.needRestart,
+            unusable: result.unusable
+        )
     }
 
     func health(caller: Caller) async throws(ControlProblem) -> WireServiceHealth {
@@ -86,7 +91,9 @@ extension DaemonBackend {
         for (reason, count) in counts.byParkReason { status.parked[reason.rawValue] = count }
         status.oldestOpenAt = counts.oldestAcceptedAt
         status.oldestOpenID = counts.oldestID
-        status.refusedReload = parts.refusedReload().map { WireRefusedReload($0) }
+        status.refusedReload = parts.refusedReload().map {
+            WireRefusedReload(refusedAt: $0.refusedAt, errors: $0.problems)
+        }
         var alarms = self.alarms(status) + (await ledgerAlarms)
         if try await !expiringTokens().isEmpty { alarms.append(.tokensExpiring) }
         let returned = try await returnedRechecks()

@@ -126,3 +126,21 @@ struct Reloader: Sendable {
 
     func stop() { retired.continuation.finish() }
 }
+
+/// What a reload brought into force.
+struct ReloadResult: Sendable {
+    let reloadedAt: WallTime
+    /// Keys that changed and are in force.
+    let changed: [String]
+    /// Keys that changed and need a restart.
+    let needRestart: [String]
+    /// Why a provider or store is paused until it can be used, one line per problem.
+    let unusable: [String]
+}
+
+/// A reload that was refused: the configuration before it is still in force.
+struct RefusedReload: Sendable {
+    let refusedAt: WallTime
+    /// One line per problem, with file and line where there is one.
+    let problems: [String]
+}
