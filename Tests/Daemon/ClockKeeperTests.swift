@@ -1,4 +1,3 @@
-import Engine
 import Lifecycle
 import Storage
 import Synchronization
@@ -6,6 +5,7 @@ import Testing
 import Vault
 
 @testable import Daemon
+@testable import Engine
 
 @Suite("What outlives a restart about the clock") struct ClockKeeperTests {
     private static let year = Duration.seconds(365 * 86_400)

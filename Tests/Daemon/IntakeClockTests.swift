@@ -1,4 +1,3 @@
-import Engine
 import Lifecycle
 import Storage
 import Synchronization
@@ -6,6 +5,7 @@ import Testing
 import Vault
 
 @testable import Daemon
+@testable import Engine
 
 @Suite("The time of what comes in") struct IntakeClockTests {
     private static let hour = Duration.seconds(3600)

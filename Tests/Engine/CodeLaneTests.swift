@@ -1,6 +1,7 @@
-import Engine
 import Lifecycle
 import Testing
+
+@testable import Engine
 
 /// The five-minute lane in the core.
 struct CodeLaneTests {

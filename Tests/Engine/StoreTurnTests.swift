@@ -1,6 +1,7 @@
-import Engine
 import Lifecycle
 import Testing
+
+@testable import Engine
 
 /// Runs of rechecks and replays in the lanes of stores.
 struct StoreTurnTests {

@@ -1,5 +1,6 @@
-import Engine
 import Lifecycle
+
+@testable import Engine
 
 /// What the shell and the adapters would do.
 extension Simulator {

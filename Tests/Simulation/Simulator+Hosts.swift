@@ -1,5 +1,6 @@
-import Engine
 import Lifecycle
+
+@testable import Engine
 
 /// Several hosts on one store: their leases, their pauses, and the shell of each.
 extension Simulator {

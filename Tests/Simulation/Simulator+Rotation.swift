@@ -1,5 +1,6 @@
-import Engine
 import Lifecycle
+
+@testable import Engine
 
 /// A provider that rotates refresh tokens, and what the shell does with the new one.
 extension Simulator {

@@ -1,5 +1,6 @@
-import Engine
 import Lifecycle
+
+@testable import Engine
 
 /// Runs of rechecks, samples and replays, as the process has them.
 ///

@@ -1,5 +1,6 @@
-import Engine
 import Lifecycle
+
+@testable import Engine
 
 /// What hosts write into the store that they share, and read there.
 extension Simulator {

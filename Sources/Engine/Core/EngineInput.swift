@@ -31,18 +31,10 @@ package enum OperationOutcome: Hashable, Sendable {
 /// Tokens that an exchange brought, sealed, and what it told about the subject.
 package struct ExchangeResult: Hashable, Sendable {
     package let event: CodeExchange.Event
-    package let tokens: [SealedToken]
-    package let subject: LearnedSubject?
+    package var tokens: [SealedToken] = []
+    package var subject: LearnedSubject?
     /// What the vendor answered, where it gave out no tokens.
     package var answer: Refusal?
-
-    package init(
-        event: CodeExchange.Event,
-        tokens: [SealedToken] = [],
-        subject: LearnedSubject? = nil
-    ) {
-        (self.event, self.tokens, self.subject) = (event, tokens, subject)
-    }
 }
 
 /// Everything that can happen to the engine.

@@ -9,13 +9,9 @@ package protocol RecheckState: Sendable {
 /// The holds that the orders of a turn know.
 package struct KnownHolds: Hashable, Sendable {
     /// On rows of the target.
-    package let rows: [TargetHold]
+    package var rows: [TargetHold] = []
     /// What ``StoreLanes/userHoldsVersion`` was before those on users were read.
-    package let userHoldsVersion: Int
-
-    package init(rows: [TargetHold] = [], userHoldsVersion: Int = 0) {
-        (self.rows, self.userHoldsVersion) = (rows, userHoldsVersion)
-    }
+    package var userHoldsVersion = 0
 }
 
 /// The lanes of stores, which runs share with requests.

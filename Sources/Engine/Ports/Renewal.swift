@@ -43,10 +43,6 @@ package struct EndedRenewal: Hashable, Sendable {
     package let credential: CredentialID
     package let begunAt: WallTime
     package let outcome: Outcome
-
-    package init(credential: CredentialID, begunAt: WallTime, outcome: Outcome) {
-        (self.credential, self.begunAt, self.outcome) = (credential, begunAt, outcome)
-    }
 }
 
 /// How a refresh that keeps a token alive ended, for those who count.

@@ -81,17 +81,6 @@ package struct SealedToken: Hashable, Sendable {
     package let sealedSecret: [UInt8]
     package let fingerprint: [UInt8]
     package let expiresAt: WallTime?
-
-    package init(
-        kind: CredentialKind,
-        rowNonce: [UInt8],
-        sealedSecret: [UInt8],
-        fingerprint: [UInt8],
-        expiresAt: WallTime?
-    ) {
-        (self.kind, self.rowNonce, self.sealedSecret) = (kind, rowNonce, sealedSecret)
-        (self.fingerprint, self.expiresAt) = (fingerprint, expiresAt)
-    }
 }
 
 /// What an exchange told about the subject of the identity.

@@ -9,14 +9,6 @@ package struct MachineClocks: Sendable {
     /// Time since the machine started, suspended time included.
     package let uptime: @Sendable () -> Duration
 
-    package init(
-        wall: @escaping @Sendable () -> WallTime,
-        uptime: @escaping @Sendable () -> Duration
-    ) {
-        self.wall = wall
-        self.uptime = uptime
-    }
-
     package static let system = MachineClocks(
         wall: { WallTime(unixMilliseconds: BootClock.read(CLOCK_REALTIME).milliseconds) },
         uptime: { BootClock.now }

@@ -1,7 +1,7 @@
-import Engine
 import Lifecycle
 import Testing
 
+@testable import Engine
 @testable import Storage
 
 /// Accounts of a user beside the first one at a provider.

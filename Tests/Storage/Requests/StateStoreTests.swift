@@ -1,8 +1,8 @@
-import Engine
 import GRDB
 import Lifecycle
 import Testing
 
+@testable import Engine
 @testable import Storage
 
 @Suite(.onEachDatabase)
