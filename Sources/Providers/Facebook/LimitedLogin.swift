@@ -3,7 +3,6 @@ import Engine
 import HTTP
 import Lifecycle
 import NIOHTTP1
-import Synchronization
 
 /// Verifies id tokens of Facebook Limited Login.
 ///
@@ -25,11 +24,7 @@ struct LimitedLogin: Sendable {
     }
 
     /// What the discovery document said with the keys that are in use.
-    private final class Published: Sendable {
-        let issuer = Mutex<String?>(nil)
-    }
-
-    private let published = Published()
+    private let issuer = Latest<String?>(nil)
     private let keys: SigningKeyCache
     private let now: @Sendable () -> WallTime
 
@@ -39,15 +34,14 @@ struct LimitedLogin: Sendable {
         now: @escaping @Sendable () -> WallTime
     ) {
         self.now = now
-        let published = published
-        keys = SigningKeyCache(now: now) {
+        keys = SigningKeyCache(now: now) { [published = issuer] in
             guard case .reply(let document) = await http.send(RemoteRequest(endpoints.discovery)),
                 document.status == 200,
                 let issuer = JSONValue(document.body)?["issuer"]?.string,
                 issuer.hasPrefix("https://"),
                 let keys = await http.keySet(at: endpoints.keys)
             else { return nil }
-            published.issuer.withLock { $0 = issuer }
+            published.value = issuer
             return keys
         }
     }
@@ -58,10 +52,9 @@ struct LimitedLogin: Sendable {
     ) async throws(SignInError) -> VerifiedSignIn {
         // Reads keys and issuer when they are not there yet; without them no signature is good.
         if let keyID = IDToken(signIn.idToken)?.keyID { _ = await keys.set(for: keyID) }
-        let issuer = published.issuer.withLock { $0 }
         let rules = IDTokenRules(
             provider: provider,
-            issuer: .oneOf(issuer.map { [$0] } ?? []),
+            issuer: .oneOf(issuer.value.map { [$0] } ?? []),
             // "Limited Login": the SDK takes the raw nonce, or its SHA-256 in hexadecimal.
             nonce: .any,
             keys: keys,

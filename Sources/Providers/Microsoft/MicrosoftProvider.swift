@@ -3,7 +3,6 @@ package import Engine
 package import HTTP
 package import Lifecycle
 import NIOHTTP1
-import Synchronization
 
 /// Microsoft Entra work accounts and personal Microsoft accounts.
 ///
@@ -22,14 +21,10 @@ package final class MicrosoftProvider: HostedProvider {
     private let graph: MicrosoftGraph
     private let graphTenants: Set<String>
     private let keys: SigningKeyCache
-    private let ownTenant: OwnTenant
+    /// The GUID behind a domain, once it was read.
+    private let ownTenant = Latest<String?>(nil)
     private let codeJudge: RefusalJudge
     private let now: @Sendable () -> WallTime
-
-    /// The GUID behind a domain, once it was read.
-    private final class OwnTenant: Sendable {
-        let id = Mutex<String?>(nil)
-    }
 
     /// Makes no connection yet.
     ///
@@ -80,12 +75,10 @@ package final class MicrosoftProvider: HostedProvider {
             revokesSessions: settings.revokesSessions,
             now: now
         )
-        let ownTenant = OwnTenant()
-        self.ownTenant = ownTenant
-        keys = SigningKeyCache(now: now) {
+        keys = SigningKeyCache(now: now) { [ownTenant] in
             if case .domain = tenant {
                 guard let id = await Self.readTenant(discovery, login, http) else { return nil }
-                ownTenant.id.withLock { $0 = id }
+                ownTenant.value = id
             }
             return await http.keySet(at: keySet)
         }
@@ -136,9 +129,8 @@ package final class MicrosoftProvider: HostedProvider {
     /// Firebase knows a user of Microsoft by the object id alone, without the tenant.
     package func isName(_ name: Secret, of subject: Secret) -> Bool {
         guard let user = MicrosoftID(subject) else { return name.isEqual(to: subject) }
-        let own = ownTenant.id.withLock { $0 }
         // A domain's own tenant is known once its keys were read.
-        guard tenant.admits(user.tenant, own: own ?? user.tenant) else { return false }
+        guard tenant.admits(user.tenant, own: ownTenant.value ?? user.tenant) else { return false }
         return user.isNamed(name)
     }
 
@@ -159,7 +151,7 @@ package final class MicrosoftProvider: HostedProvider {
             throw SignInError(kind: .missingSubject, provider: name)
         }
         // The keys are those of all tenants: which of them may sign in is ours to check.
-        guard tenant.admits(user.tenant, own: ownTenant.id.withLock { $0 }) else {
+        guard tenant.admits(user.tenant, own: ownTenant.value) else {
             throw SignInError(kind: .wrongIssuer, provider: name)
         }
         return VerifiedSignIn(

@@ -1,12 +1,12 @@
 import Synchronization
 
 /// A value that tasks share.
-final class Latest<Value: Sendable>: Sendable {
+package final class Latest<Value: Sendable>: Sendable {
     private let state: Mutex<Value>
 
-    init(_ value: Value) { state = Mutex(value) }
+    package init(_ value: Value) { state = Mutex(value) }
 
-    var value: Value {
+    package var value: Value {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
     }
