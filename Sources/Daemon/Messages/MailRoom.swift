@@ -67,33 +67,28 @@ struct MailChannel: MessageChannel {
 
     private func compose(_ message: OutgoingMessage) async throws -> MailMessage? {
         guard let from = configuration.mail?.from else { return nil }
-        guard message.topic == .confirmation else {
-            let (subject, text) = MailText.alarm(message)
-            return MailMessage(
+        func mail(_ content: (subject: String, text: String), to: [MailAddress]) -> MailMessage {
+            MailMessage(
                 from: from,
-                to: configuration.mail?.recipients ?? [],
-                subject: subject,
-                text: text,
+                to: to,
+                subject: content.subject,
+                text: content.text,
                 id: message.id,
                 date: message.occurredAt
             )
+        }
+        guard message.topic == .confirmation else {
+            return mail(MailText.alarm(message), to: configuration.mail?.recipients ?? [])
         }
         guard let request = message.request,
             let (address, language) = try await room.open(request),
             let record = try await room.state.requestRecord(request),
             record.request.phase == .completed
         else { return nil }
-        let (subject, text) = MailText.confirmation(facts(of: record), in: language)
-        var mail = MailMessage(
-            from: from,
-            to: [address],
-            subject: subject,
-            text: text,
-            id: message.id,
-            date: message.occurredAt
-        )
-        mail.language = language
-        return mail
+        let content = MailText.confirmation(facts(of: record), in: language)
+        var confirmation = mail(content, to: [address])
+        confirmation.language = language
+        return confirmation
     }
 
     /// As the receipt says it: a link that may still be there is named as such.
