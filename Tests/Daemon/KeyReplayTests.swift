@@ -4,11 +4,11 @@ import GRDB
 import Lifecycle
 import Settings
 import Storage
-import Stores
 import Testing
 import Vault
 
 @testable import Daemon
+@testable import Stores
 
 /// Erasing again where a store that knows users by other ids was restored alone.
 struct KeyReplayTests {

@@ -2,12 +2,12 @@ import Control
 import Engine
 import Lifecycle
 import Storage
-import Stores
 import Synchronization
 import Testing
 import Vault
 
 @testable import Daemon
+@testable import Stores
 
 /// A replay that goes on after one that was cut off between a purge and its record.
 struct ReplayResumeTests {

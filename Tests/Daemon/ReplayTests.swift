@@ -6,12 +6,12 @@ import Lifecycle
 import NIOPosix
 import Settings
 import Storage
-import Stores
 import Synchronization
 import Testing
 import Vault
 
 @testable import Daemon
+@testable import Stores
 
 /// Stores of two thousand users, of whom one half is erased and then brought back by a backup.
 struct ReplayTests {

@@ -2,10 +2,10 @@ import Control
 import Engine
 import GRDB
 import Lifecycle
-import Stores
 import Testing
 
 @testable import Daemon
+@testable import Stores
 
 @Suite("Rows that an application's clock dated in the future") struct WrongDateTests {
     private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)

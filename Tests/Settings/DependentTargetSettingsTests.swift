@@ -1,9 +1,9 @@
 import Lifecycle
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of targets that depend on each other")
 struct DependentTargetSettingsTests {

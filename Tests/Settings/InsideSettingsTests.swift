@@ -1,9 +1,9 @@
 import Lifecycle
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of rules about ids inside values") struct InsideSettingsTests {
     private static func target(_ keys: String) -> String {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 import Lifecycle
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Providers
 @testable import Settings
+@testable import Stores
 
 @Suite("A good configuration loads")
 struct LoadingTests {

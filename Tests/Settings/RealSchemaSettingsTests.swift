@@ -1,9 +1,9 @@
 import Lifecycle
-import Stores
 import Testing
 
 @testable import Daemon
 @testable import Settings
+@testable import Stores
 
 @Suite("Settings of rules for real schemas") struct RealSchemaSettingsTests {
     private static func target(_ keys: String, table: String = "items") -> String {

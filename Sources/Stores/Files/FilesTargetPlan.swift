@@ -8,12 +8,6 @@ package struct FilesTargetPlan: Sendable {
     /// Not empty.
     package let paths: [PathPattern]
 
-    package init(name: TargetName, root: String, paths: [PathPattern]) {
-        self.name = name
-        self.root = root
-        self.paths = paths
-    }
-
     /// The file that must lie in the root, with the target's name as its first line.
     ///
     /// An empty mount point, a disk of another machine or a mistyped path has none: a purge there

@@ -37,17 +37,6 @@ package struct MySQLTargetPlan: Sendable {
     package var statementTimeout = Duration.seconds(5)
     /// The server counts in seconds.
     package var lockTimeout = Duration.seconds(1)
-
-    package init(
-        name: TargetName,
-        place: Place,
-        username: String,
-        database: String,
-        rules: [TableRule]
-    ) {
-        (self.name, self.place, self.username, self.database) = (name, place, username, database)
-        self.rules = rules
-    }
 }
 
 extension MySQLTargetPlan: SQLConfiguration {

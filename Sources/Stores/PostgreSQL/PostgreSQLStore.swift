@@ -99,7 +99,8 @@ package struct PostgreSQLStore: TableStore, DrillCopying {
             rules: claims.rules,
             tls: tls,
             caFile: caFile,
-            timeouts: (statementTimeout, lockTimeout)
+            statementTimeout: statementTimeout,
+            lockTimeout: lockTimeout
         )
         plan.database = database
         plan.keys = claims.keys

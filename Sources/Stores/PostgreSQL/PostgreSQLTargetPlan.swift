@@ -19,26 +19,11 @@ package struct PostgreSQLTargetPlan: Sendable {
     package var residualCopiesKept: Duration?
     package var neighbours = SchemaClaims()
     package var notes: (any NoteStore)?
-    package let tls: TLS
+    package var tls = TLS.verifyFull
     /// The authorities; `nil` for the system's.
-    package let caFile: String?
-    package let statementTimeout: Duration
-    package let lockTimeout: Duration
-
-    package init(
-        name: TargetName,
-        conninfo: Secret,
-        schemas: [String],
-        rules: [TableRule],
-        tls: TLS = .verifyFull,
-        caFile: String? = nil,
-        timeouts: (statement: Duration, lock: Duration) = (.seconds(5), .seconds(1))
-    ) {
-        (self.name, self.conninfo, self.schemas, self.rules) = (name, conninfo, schemas, rules)
-        (self.tls, self.caFile) = (tls, caFile)
-        statementTimeout = timeouts.statement
-        lockTimeout = timeouts.lock
-    }
+    package var caFile: String?
+    package var statementTimeout = Duration.seconds(5)
+    package var lockTimeout = Duration.seconds(1)
 }
 
 extension PostgreSQLTargetPlan: SQLConfiguration {

@@ -18,11 +18,6 @@ package struct ColumnCondition: Hashable, Sendable {
     package let column: String
     package let test: Test
 
-    package init(column: String, test: Test) {
-        self.column = column
-        self.test = test
-    }
-
     /// An index finds its rows like those of one value, or of a few.
     var isEqual: Bool {
         switch test {

@@ -5,12 +5,12 @@ package struct TableRule: Hashable, Sendable {
     package private(set) var table: String
     /// The column that holds the user id, or what ``via`` names, maybe among others (``inside``).
     package let column: String
-    package let idType: IDType
+    package private(set) var idType = IDType.text
     package private(set) var action: TableAction
     /// Why rows are kept or only anonymized; shown on the receipt.
     package private(set) var reason: String?
     /// Without it the time cutoff cannot hold in this table, and the receipt says so.
-    package let creation: CreationColumn?
+    package private(set) var creation: CreationColumn?
     /// What ``column`` refers to; `nil` when it holds the user id.
     package var via: ParentColumn?
     /// What else must be true of the rows.
@@ -23,18 +23,6 @@ package struct TableRule: Hashable, Sendable {
     package var inside: InsideValue?
     /// All rows that ``via`` leads through have times, which protect these, too.
     package var isDatedByParents = false
-
-    package init(
-        table: String,
-        column: String,
-        idType: IDType = .text,
-        action: TableAction,
-        reason: String? = nil,
-        creation: CreationColumn? = nil
-    ) {
-        (self.table, self.column, self.idType, self.action) = (table, column, idType, action)
-        (self.reason, self.creation) = (reason, creation)
-    }
 }
 
 extension TableRule {
@@ -145,13 +133,7 @@ package struct ColumnMask: Hashable, Sendable {
     package let column: String
     package let strategy: MaskStrategy
     /// Where in its JSON; `nil` for the whole value, or for what the rule finds there.
-    package let path: JSONPath?
-
-    package init(column: String, strategy: MaskStrategy, path: JSONPath? = nil) {
-        self.column = column
-        self.strategy = strategy
-        self.path = path
-    }
+    package private(set) var path: JSONPath?
 }
 
 /// The ways to make a value unrecognisable.
@@ -184,9 +166,4 @@ package struct CreationColumn: Hashable, Sendable {
 
     package let column: String
     package let unit: Unit
-
-    package init(column: String, unit: Unit) {
-        self.column = column
-        self.unit = unit
-    }
 }

@@ -11,19 +11,8 @@ package struct SQLiteTargetPlan: Sendable {
     package var residualCopiesKept: Duration?
     package var neighbours = SchemaClaims()
     package var notes: (any NoteStore)?
-    package let triggers: TriggerPolicy
-    package let vacuum: VacuumPolicy
-
-    package init(
-        name: TargetName,
-        path: String,
-        rules: [TableRule],
-        triggers: TriggerPolicy = .checked,
-        vacuum: VacuumPolicy = .off
-    ) {
-        (self.vacuum, self.name, self.path, self.rules) = (vacuum, name, path, rules)
-        self.triggers = triggers
-    }
+    package var triggers = TriggerPolicy.checked
+    package var vacuum = VacuumPolicy.off
 }
 
 extension SQLiteTargetPlan: SQLConfiguration {

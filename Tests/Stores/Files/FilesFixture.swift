@@ -2,8 +2,9 @@ import Engine
 import Foundation
 import Glibc
 import Lifecycle
-import Stores
 import Testing
+
+@testable import Stores
 
 /// A real folder with a sentinel, gone with the fixture.
 final class FilesFixture {

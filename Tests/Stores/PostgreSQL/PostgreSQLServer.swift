@@ -125,7 +125,8 @@ struct PostgreSQLFixture {
             rules: rules,
             tls: tls,
             caFile: caFile,
-            timeouts: timeouts
+            statementTimeout: timeouts.statement,
+            lockTimeout: timeouts.lock
         )
     }
 

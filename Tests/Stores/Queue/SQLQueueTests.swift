@@ -57,7 +57,8 @@ struct PostgreSQLQueueFixture: QueueFixture {
                 ),
                 schemas: [],
                 rules: [],
-                timeouts: (.seconds(300), .seconds(300))
+                statementTimeout: .seconds(300),
+                lockTimeout: .seconds(300)
             )
         }
     }
