@@ -70,11 +70,8 @@ package struct DynamoDBStore: DrillCopying {
         }
         let tables = Set(rules.map(\.table))
         for table in datedBy.keys.sorted() where !tables.contains(table) {
-            problems.report(
-                .contradiction,
-                "created_at_attributes",
-                "no rule names table '\(table)'"
-            )
+            let cause = "no rule names table '\(table)'"
+            problems.report(.contradiction, "created_at_attributes", cause)
         }
         let released = Set(rules.flatMap(\.released))
         for attribute in masks.keys.sorted() where !released.contains(attribute) {

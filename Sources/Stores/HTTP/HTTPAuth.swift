@@ -54,20 +54,12 @@ struct HTTPAuth: Hashable, Sendable {
             problems.report(.contradiction, name, in: auth.place, cause)
         }
         for name in missing {
-            problems.report(
-                .missingKey,
-                name,
-                in: auth.place,
-                "scheme \"\(scheme.rawValue)\" needs it"
-            )
+            let cause = "scheme \"\(scheme.rawValue)\" needs it"
+            problems.report(.missingKey, name, in: auth.place, cause)
         }
         if let url = tokenURL.flatMap({ EndpointURL($0) }), !url.isEncrypted {
-            problems.report(
-                .malformed,
-                "token_url",
-                in: auth.place,
-                "secrets travel over https only"
-            )
+            let cause = "secrets travel over https only"
+            problems.report(.malformed, "token_url", in: auth.place, cause)
         }
     }
 

@@ -232,10 +232,8 @@ struct HTTPStepReader {
             step.finds || step.count != nil || step.forEach != nil || !step.gone.isEmpty
             || step.templates.contains { $0.text.names.contains(.user) }
         if step.effect == .proves, isAboutMore {
-            report(
-                "effect",
-                "a step that proves has no {user_id}, gone, items, id, count and for_each"
-            )
+            let cause = "a step that proves has no {user_id}, gone, items, id, count and for_each"
+            report("effect", cause)
         }
     }
 }

@@ -107,11 +107,8 @@ package struct HTTPStore: StoreKind {
 
     private func check(_ section: SettingsSection, _ problems: inout SectionProblems) {
         if section.text("base_url") == nil, !problems.isWritten("base_url") {
-            problems.report(
-                .missingKey,
-                "base_url",
-                "it must be given; for example base_url = \"https://api.example.com\""
-            )
+            let cause = "it must be given; for example base_url = \"https://api.example.com\""
+            problems.report(.missingKey, "base_url", cause)
         }
         problems.requireHTTPS(
             baseURL,

@@ -32,13 +32,8 @@ extension ConfigurationReader {
     ) {
         let isAccount = targets.map(\.traits.goesLast)
         for index in targets.indices where isAccount[index] && isAccount[index...].contains(false) {
-            log.report(
-                .contradiction,
-                "kind",
-                in: places[index],
-                value: targets[index].kind,
-                "accounts are deleted last: put this target behind the others"
-            )
+            let cause = "accounts are deleted last: put this target behind the others"
+            log.report(.contradiction, "kind", in: places[index], value: targets[index].kind, cause)
         }
     }
 
@@ -122,11 +117,8 @@ private func checkCommon(
 ) {
     let kind = section.kindName ?? ""
     if traits.residualCopies == nil, section.values["residual_copies_kept"] != nil {
-        problems.report(
-            .contradiction,
-            "residual_copies_kept",
-            "a target of kind \"\(kind)\" reports itself what it keeps"
-        )
+        let cause = "a target of kind \"\(kind)\" reports itself what it keeps"
+        problems.report(.contradiction, "residual_copies_kept", cause)
     }
     if section.values["without_keys"] != nil, section.values["keyed_by"] == nil {
         problems.report(
@@ -155,12 +147,8 @@ private func checkUnique(
     // Rows that are found by other ids are another target's.
     let use = "\(value)\u{0}\(section.text("keyed_by") ?? "")"
     if let first = lines[use] {
-        problems.report(
-            .duplicate,
-            key,
-            value: value,
-            "the target of line \(first) has the same file; put the tables there"
-        )
+        let cause = "the target of line \(first) has the same file; put the tables there"
+        problems.report(.duplicate, key, value: value, cause)
     }
     lines[use] = lines[use] ?? problems.line(key)
 }
