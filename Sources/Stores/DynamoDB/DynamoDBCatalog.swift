@@ -27,7 +27,6 @@ final class DynamoDBCatalog: Sendable {
         (self.client, self.clock) = (client, clock)
     }
 
-    /// The shape of a table.
     func table(_ name: String) async throws(CallFailure) -> DynamoDBTable {
         if let entry = entry(name) { return entry.table }
         let answer = try await client.send("DescribeTable", ["TableName": .string(name)])

@@ -179,7 +179,6 @@ struct DynamoDBDatabase: Sendable {
     /// Deletes an item that is as it was read.
     ///
     /// - Returns: Whether it was; otherwise it is there still, or gone.
-    /// - Throws: ``CallFailure``.
     func delete(_ item: Item, _ search: Search) async throws(CallFailure) -> Bool {
         var expression = DynamoDBExpression()
         let condition = expression.condition(read(item, search))
@@ -196,7 +195,6 @@ struct DynamoDBDatabase: Sendable {
     /// Removes or masks attributes of an item that is as it was read.
     ///
     /// - Returns: Whether it was.
-    /// - Throws: ``CallFailure``.
     func release(
         _ item: Item,
         _ search: Search,
@@ -320,7 +318,6 @@ struct DynamoDBExpression {
     private var names: [JSONValue.Member] = []
     private var values: [JSONValue.Member] = []
 
-    /// What stands for an attribute.
     mutating func name(_ attribute: String) -> String {
         let known = names.first { $0.value == .string(attribute) }
         if let known { return known.name }
@@ -329,7 +326,6 @@ struct DynamoDBExpression {
         return name
     }
 
-    /// What stands for a value.
     mutating func value(_ value: JSONValue) -> String {
         let name = ":v\(values.count)"
         values.append(JSONValue.Member(name, value))

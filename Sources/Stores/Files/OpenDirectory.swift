@@ -2,7 +2,6 @@ import CLinux
 import Glibc
 internal import Lifecycle
 
-/// An entry of a folder.
 struct DirectoryEntry {
     let name: FileName
     /// Where reading goes on behind it.

@@ -17,7 +17,6 @@ struct FirestoreDatabase: Sendable {
         let updateTime: String?
     }
 
-    /// What became of one write.
     enum WriteOutcome {
         case gone
         /// Another client changed it since it was listed.

@@ -36,7 +36,6 @@ struct GoogleStore: Sendable {
     /// Makes a call.
     ///
     /// - Returns: What the table made of it: honoured, refused or unclear.
-    /// - Throws: ``CallFailure``.
     func send(_ call: Call, _ table: ReplyTable) async throws(CallFailure) -> ReplyReading {
         guard let endpoint = endpoints[call.method.rawValue] else { throw CallFailure(.unusable) }
         let query = call.query.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }

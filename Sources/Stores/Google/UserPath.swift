@@ -12,7 +12,6 @@ struct UserPath: Sendable, CustomStringConvertible {
     /// What stands behind the name with the user id.
     let rest: [String]
 
-    /// Reads a path.
     init(_ text: String, in rules: PathRules) throws(MalformedTemplate) {
         let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let places = names.indices.filter { names[$0].contains("{user_id}") }

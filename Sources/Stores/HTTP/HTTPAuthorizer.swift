@@ -80,7 +80,6 @@ final class HTTPTokenSource: Sendable {
         }
     }
 
-    /// - Throws: ``HTTPFailure`` when the token endpoint gives none.
     func token() async throws(HTTPFailure) -> Secret {
         let rejected = notes.rejected
         let soon = now() + Self.margin

@@ -27,7 +27,6 @@ struct HTTPCaller: Sendable {
     let pace: CallPace
     let now: @Sendable () -> WallTime
 
-    /// - Throws: ``HTTPFailure``.
     func send(
         _ step: HTTPStep,
         _ values: HTTPValues,

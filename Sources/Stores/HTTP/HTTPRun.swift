@@ -3,7 +3,6 @@ import Lifecycle
 
 /// How far the steps of one order have come.
 struct HTTPProgress: Sendable {
-    /// Steps that are done.
     var doneCount = 0
     /// What steps have found, by their names.
     var found: [String: [String]] = [:]
@@ -81,11 +80,7 @@ struct HTTPRun {
         return counts
     }
 
-    /// - Throws: ``HTTPFailure``.
-    func find(
-        _ step: HTTPStep,
-        _ found: [String: [String]]
-    ) async throws(HTTPFailure) -> [String] {
+    func find(_ step: HTTPStep, _ found: [String: [String]]) async throws(HTTPFailure) -> [String] {
         var ids: [String] = []
         var seen: Set<[UInt8]> = []
         for values in calls(of: step, found) {

@@ -129,7 +129,6 @@ struct HTTPStep: Hashable, Sendable {
 
 /// A JSON value whose strings have placeholders.
 indirect enum HTTPJSON: Hashable, Sendable {
-    /// A member of an object.
     struct Member: Hashable, Sendable {
         let name: HTTPTemplate
         let value: HTTPJSON

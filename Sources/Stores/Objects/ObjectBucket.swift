@@ -1,6 +1,5 @@
 import Lifecycle
 
-/// What can be asked of a bucket of objects.
 protocol ObjectBucket: Sendable {
     /// How a listing goes on.
     associatedtype Position: Sendable
@@ -36,7 +35,6 @@ protocol ObjectBucket: Sendable {
         from position: Position?
     ) async throws(CallFailure) -> NamePage<Position>
 
-    /// A page of the folders in a folder.
     func folders(
         in parent: String,
         from position: Position?
@@ -48,7 +46,6 @@ protocol ObjectBucket: Sendable {
     /// Deletes entries of a page for good.
     ///
     /// - Returns: What protects those that stay.
-    /// - Throws: ``CallFailure``.
     func delete(
         _ versions: [ObjectVersion],
         _ listing: Listing

@@ -16,7 +16,6 @@ protocol QueueDialect: SendableMetatype {
     static var textTypes: Set<String> { get }
     static var idType: String { get }
 
-    /// The name of a table in statements.
     static func name(_ table: SpoolTable) -> String
     /// A column of a row as text.
     static func text(_ column: String) -> String

@@ -66,7 +66,6 @@ struct RealtimeTree: Sendable {
     /// Deletes a place with all below it.
     ///
     /// - Returns: Whether it is gone; otherwise it is too much for one write.
-    /// - Throws: ``CallFailure``.
     func delete(_ path: [String]) async throws(CallFailure) -> Bool {
         try await write(GoogleStore.Call(method: .DELETE, path: text(path)))
     }
@@ -74,7 +73,6 @@ struct RealtimeTree: Sendable {
     /// Deletes some children of a place at once.
     ///
     /// - Returns: Whether they are gone; otherwise it is too much for one write.
-    /// - Throws: ``CallFailure``.
     func delete(_ keys: [String], at path: [String]) async throws(CallFailure) -> Bool {
         let body = JSONValue.object(keys.map { JSONValue.Member($0, .null) })
         return try await write(GoogleStore.Call(method: .PATCH, path: text(path), body: body))

@@ -90,12 +90,10 @@ struct RedisConnection: Sendable {
         }
     }
 
-    /// - Throws: ``RedisError``, also for an error reply.
     func ask(_ words: String...) async throws(RedisError) -> RESPValue {
         try checked(try await send([words.map { Array($0.utf8) }]))[0]
     }
 
-    /// - Throws: ``RedisError`` for the first error reply.
     func checked(_ replies: [RESPValue]) throws(RedisError) -> [RESPValue] {
         for reply in replies {
             switch reply {

@@ -12,7 +12,6 @@ struct RedisHolders {
     }
 
     /// - Returns: `nil` once all were seen.
-    /// - Throws: ``RedisError``.
     mutating func next() async throws(RedisError) -> [(key: [UInt8], type: RESPValue)]? {
         var keys: [[UInt8]] = []
         if let key = glob.exactName {

@@ -18,7 +18,6 @@ enum RedisMemberKind: String {
         }
     }
 
-    /// Removes members.
     var remove: [UInt8] { Array((self == .hash ? "HDEL" : letter + "REM").utf8) }
 
     /// Asks for one member.

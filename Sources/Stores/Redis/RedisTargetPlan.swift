@@ -4,7 +4,6 @@ import Lifecycle
 package struct RedisTargetPlan: Sendable {
     /// Where the server listens.
     package enum Address: Hashable, Sendable {
-        /// A Unix socket.
         case socket(String)
         /// With TLS unless `isPlain`, which is for loopback alone.
         case host(String, port: Int, isPlain: Bool)

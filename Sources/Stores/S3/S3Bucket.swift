@@ -22,7 +22,6 @@ struct S3Bucket: ObjectBucket {
 
     let client: S3Client
     let name: String
-    /// Entries of a page.
     let pageSize: Int
     let now: @Sendable () -> WallTime
 

@@ -8,7 +8,6 @@ import NIOHTTP1
 
 /// Calls of one bucket, signed.
 struct S3Client: Sendable {
-    /// One call.
     struct Call {
         var method = HTTPMethod.GET
         /// `nil` for the bucket itself.

@@ -28,12 +28,10 @@ protocol SQLDialect: InsideDialect {
     static var key: String { get }
     /// The parameter of another column of a composite id: the fifth and those behind it.
     static func part(_ index: Int) -> String
-    /// A value as text.
     static func text(_ expression: String) -> String
     /// Texts, one behind the other.
     static func joined(_ texts: [String]) -> String
 
-    /// A text as a literal.
     static func literal(_ text: String) -> String
 
     /// A text of the column in lower case, without blanks at its ends, to be compared by its bytes.
@@ -46,7 +44,6 @@ protocol SQLDialect: InsideDialect {
         in table: TableShape
     ) -> String
 
-    /// An identifier.
     static func quoted(_ identifier: String) -> String
 
     /// True for a row that is newer than the time of parameter 2, or has no readable time.

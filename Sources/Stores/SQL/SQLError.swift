@@ -103,7 +103,6 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
         (self.kind, self.target, self.code, self.advice) = (kind, target, code, advice)
     }
 
-    /// Adds the obstacle.
     init(_ kind: Kind, target: TargetName, _ obstacle: Obstacle) {
         self.init(kind, target: target)
         self.obstacle = obstacle

@@ -2,7 +2,6 @@ import Lifecycle
 
 /// What a rule's column refers to, and whether it tells one user from the others.
 extension SQLPlanMaker {
-    /// Checks what ``TableRule/via`` names.
     mutating func checkVia(_ rule: TableRule, _ via: ParentColumn, _ shape: TableShape) {
         let place = "via \"\(via.table).\(via.column)\" of table '\(shape.name)'"
         guard let parent = schema.table(via.table) else {

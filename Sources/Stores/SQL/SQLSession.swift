@@ -110,7 +110,6 @@ enum TransactionEnd: String {
     case rollback = "ROLLBACK"
 }
 
-/// What one chunk changed.
 struct ServerChunk {
     let count: Int
     /// Rows that it asked for.

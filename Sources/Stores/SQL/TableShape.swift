@@ -100,7 +100,6 @@ struct TableShape: Sendable {
     }
 }
 
-/// One column of a table.
 struct ColumnShape: Sendable {
     let name: String
     /// As declared, or what a domain is made of.
@@ -150,7 +149,6 @@ struct ColumnShape: Sendable {
     static let ignoresBlanks = "ignores blanks at the end"
 }
 
-/// One foreign key of a child table.
 struct ForeignKey: Sendable {
     let parent: String
     let childColumns: [String]
@@ -185,7 +183,6 @@ struct ForeignKey: Sendable {
     var setsNull: Bool { onDelete == "SET NULL" && !cannotSetNull }
     /// `SET NULL` fails at once, also where the key is deferrable.
     var cannotSetNull: Bool { !keptColumns.isEmpty }
-    /// The schema declares it.
     var isDeclared: Bool { !onDelete.isEmpty }
 
     /// What the schema says, and why it fails.

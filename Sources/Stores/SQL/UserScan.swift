@@ -46,7 +46,6 @@ struct UserScan: Sendable {
     /// Reads the next page.
     ///
     /// - Returns: The users of its rows, in every spelling that is accepted.
-    /// - Throws: ``SQLError``.
     mutating func next(
         _ read: (String, SQLParameters) throws(SQLError) -> [[BoundValue?]]
     ) throws(SQLError) -> [UserID] {

@@ -91,7 +91,6 @@ internal import Lifecycle
         )
     }
 
-    /// Reads all rows.
     func rows() throws(SQLError) -> [[BoundValue?]] {
         defer { _ = unsafe sqlite3_reset(handle) }
         var rows: [[BoundValue?]] = []

@@ -102,7 +102,6 @@ struct SQLiteRowCount: Sendable {
         if isSlow == true { way = .byTable }
     }
 
-    /// The line of the plan.
     func item(of table: TablePlan<SQLiteDialect>) -> PlanItem? {
         table.item(found: found, newer: newer, undated: undated)
     }

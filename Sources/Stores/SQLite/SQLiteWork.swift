@@ -2,7 +2,6 @@
 struct SQLiteWork: Sendable {
     /// Works on all rows at once; only when no more than one chunk was counted.
     let workSQL: String
-    /// Works on one chunk.
     let chunkSQL: String
     /// The keys of what the rows of either release: for each release, of all rows and of a chunk.
     let releasing: [(work: String, chunk: String)]

@@ -16,7 +16,6 @@ struct Leftover: Sendable {
         if found.isAhead, !isAhead { (isAhead, self.place) = (true, place) }
     }
 
-    /// What is answered for the user.
     var answer: VerifyAnswer {
         guard count == 0 else { return .remaining(count) }
         return isAhead ? .failure(.blocked(Obstacle(.future, at: place))) : .clean

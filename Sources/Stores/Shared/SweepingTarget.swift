@@ -13,7 +13,6 @@ protocol UserSweep {
     /// - Throws: ``CallFailure``; what was deleted until then stays deleted.
     func remove(_ place: Place) async throws(CallFailure) -> PurgeCounts
 
-    /// - Throws: ``CallFailure``.
     func preview(_ place: Place) async throws(CallFailure) -> [PlanItem]
 
     /// Counts what is left, by other calls than ``remove(_:)``.

@@ -49,7 +49,6 @@ enum UnmappedNames {
         return roots.first { name.hasPrefix($0) && !$0.isEmpty }.map { $0 + "\u{10FFFF}" }
     }
 
-    /// The configured rules.
     static func configured(_ rules: [String]) -> [CoverageFinding] {
         rules.map { CoverageFinding(name: $0, reason: "configured", isCovered: true) }
     }

@@ -21,7 +21,6 @@ struct UnmappedTree {
             }
         }
 
-        /// The user whose name it is.
         func user(in name: String) -> String? {
             if case .user(let path) = self { path.user(in: name)?.exposeText() } else { nil }
         }
@@ -62,7 +61,6 @@ struct UnmappedTree {
     /// What has the names below it: a user, or a document that may be named after one.
     private struct Owner {
         let name: String
-        /// The user ids in it.
         let ids: [String]
         /// Those of all who are beside.
         let known: Set<String>

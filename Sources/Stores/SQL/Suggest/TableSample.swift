@@ -34,7 +34,6 @@ struct TableSample: Sendable {
     struct Numbers: Sendable {
         /// In JSON, or the name beside the column; empty for the column itself.
         let path: String
-        /// How many rows have one.
         let rows: Int
         let ids: [(row: Int, value: UserValue)]
         /// Fewer than ``SuggestLimits/sureUsers`` different ones: a name must speak for them.
