@@ -4,12 +4,8 @@ import Lifecycle
 import NIOHTTP1
 
 extension HTTPTarget {
-    /// One host and the secret that goes to it alone.
-    private struct Host {
-        let baseURL: String
-        let auth: HTTPAuth
-        let secret: Secret?
-    }
+    /// One host and the credential of the secret that goes to it alone.
+    private typealias Host = (baseURL: String, auth: HTTPAuth, keyCredential: String?)
 
     /// Makes the target with its client, which the target shuts down; another host may answer the
     /// steps of verification.
@@ -20,17 +16,9 @@ extension HTTPTarget {
         _ plan: HTTPStore,
         _ environment: StoreEnvironment
     ) async throws -> HTTPTarget {
-        let host = Host(
-            baseURL: plan.baseURL,
-            auth: plan.auth,
-            secret: try plan.keyCredential.map(environment.line)
-        )
-        let verifyHost = try plan.verifyHost.map { other in
-            Host(
-                baseURL: other.baseURL,
-                auth: other.auth,
-                secret: try other.keyCredential.map(environment.line)
-            )
+        let host: Host = (plan.baseURL, plan.auth, plan.keyCredential)
+        let verifyHost = plan.verifyHost.map { other -> Host in
+            (other.baseURL, other.auth, other.keyCredential)
         }
         let remote = try RemoteClient(
             plan.connection.settings(of: environment.owner),
@@ -72,7 +60,7 @@ extension HTTPTarget {
             authorizer: try host.auth.authorizer(
                 environment.name,
                 at: base.text,
-                host.secret,
+                host.keyCredential.map(environment.line),
                 settings,
                 remote,
                 now: clock.wall
