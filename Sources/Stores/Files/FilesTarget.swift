@@ -19,13 +19,8 @@ package actor FilesTarget: UserListing, CoverageSearching {
         unsafe queue.asUnownedSerialExecutor()
     }
 
-    /// - Parameter plan: Where the files are.
-    package init(plan: FilesTargetPlan) {
-        self.init(plan: plan, passesOver: nil)
-    }
-
-    /// The same, with a purge that does not see the entries of which `passesOver` says so.
-    init(plan: FilesTargetPlan, passesOver: (@Sendable (FileName) -> Bool)?) {
+    /// A purge does not see the entries of which `passesOver` says so.
+    init(plan: FilesTargetPlan, passesOver: (@Sendable (FileName) -> Bool)? = nil) {
         name = plan.name
         self.plan = plan
         self.passesOver = passesOver
@@ -161,14 +156,9 @@ package actor FilesTarget: UserListing, CoverageSearching {
 
     private static func entries(_ path: String, _ counter: TreeWalk.Counter) -> [PurgeCounts.Entry]
     {
-        var entries = [
-            PurgeCounts.Entry(
-                name: path,
-                action: "delete",
-                rowCount: counter.entryCount,
-                newerCount: counter.newerCount
-            )
-        ]
+        var entry = PurgeCounts.Entry(name: path, action: "delete", rowCount: counter.entryCount)
+        entry.newerCount = counter.newerCount
+        var entries = [entry]
         if counter.hiddenCount > 0 {
             let action = PurgeCounts.passedOverAction(.hiddenFolder)
             entries.append(.init(name: path, action: action, rowCount: counter.hiddenCount))

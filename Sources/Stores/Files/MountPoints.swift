@@ -8,11 +8,7 @@ struct MountPoints {
     private let paths: [[String]]
 
     /// Reads them anew; none where `/proc` says nothing.
-    init() {
-        self.init(text: Self.read())
-    }
-
-    init(text: String) {
+    init(text: String = Self.read()) {
         paths = text.split(separator: "\n").compactMap { line in
             // The fifth field, with octal escapes for what would end it.
             let fields = line.split(separator: " ", omittingEmptySubsequences: false)
