@@ -57,7 +57,7 @@ final class MySQLSession {
         let handle = try MySQLHandle(plan)
         let deadline = uptime() + MySQLLimits.connect
         try handle.connect(plan) { (awaited) throws(SQLError) in
-            let came = try wait(awaited, of: handle, signal, uptime: uptime, until: deadline)
+            let came = try wait(awaited, of: handle, signal, uptime, until: deadline)
             guard let came else { throw SQLError(.unreachable, mysql: 0, target: plan.name) }
             return came
         }
@@ -153,15 +153,8 @@ final class MySQLSession {
         return try body { (awaited) throws(SQLError) in
             while true {
                 do throws(SQLError) {
-                    if let came = try Self.wait(
-                        awaited,
-                        of: handle,
-                        signal,
-                        uptime: uptime,
-                        until: deadline
-                    ) {
-                        return came
-                    }
+                    let came = try Self.wait(awaited, of: handle, signal, uptime, until: deadline)
+                    if let came { return came }
                 } catch {
                     if error.kind == .cancelled { end() }
                     throw error
@@ -189,13 +182,7 @@ final class MySQLSession {
             let deadline = uptime() + MySQLLimits.grace
             try other.handle.run("KILL QUERY \(handle.connectionID)") {
                 (awaited) throws(SQLError) in
-                let came = try Self.wait(
-                    awaited,
-                    of: other.handle,
-                    nil,
-                    uptime: uptime,
-                    until: deadline
-                )
+                let came = try Self.wait(awaited, of: other.handle, nil, uptime, until: deadline)
                 guard let came else { throw SQLError(.lost, target: target) }
                 return came
             }
@@ -212,7 +199,7 @@ final class MySQLSession {
         _ awaited: Int32,
         of handle: MySQLHandle,
         _ signal: CancelSignal?,
-        uptime: () -> Duration,
+        _ uptime: () -> Duration,
         until deadline: Duration
     ) throws(SQLError) -> Int32? {
         var events: Int32 = 0
