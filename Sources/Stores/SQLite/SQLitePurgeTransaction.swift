@@ -124,10 +124,7 @@ struct SQLitePurgeTransaction {
             let table = tables[resume.tableIndex]
             guard let key = table.plan.root.key(for: order.user) else {
                 let action = table.plan.rule.receiptAction + ", no such id"
-                resume.counts.entries.append(
-                    .init(name: table.plan.table, action: action, rowCount: 0)
-                )
-                resume.tableIndex += 1
+                close(TableCounter(table: table.plan.table, action: action), changed: 0, &resume)
                 continue
             }
             try table.bind(.of(key, time: order.cutoff))

@@ -63,14 +63,10 @@ extension SQLiteTarget {
             var remaining = 0
             for table in plan.tables where remaining == 0 {
                 guard let checking = table.work.checking else { continue }
-                let left = try await count(
-                    order,
-                    from: SQLiteRowCount(.byUser),
-                    of: table,
-                    checking,
-                    plan,
-                    until: { $0.found > 0 }
-                )
+                let start = SQLiteRowCount(.byUser)
+                let left = try await count(order, from: start, of: table, checking, plan) {
+                    $0.found > 0
+                }
                 remaining = left.found
             }
             let clock = clock
@@ -100,14 +96,8 @@ extension SQLiteTarget {
             let plan = try await ready()
             var items: [PlanItem] = []
             for table in plan.tables {
-                let counting = table.work.counting
-                let counted = try await count(
-                    order,
-                    from: SQLiteRowCount(),
-                    of: table,
-                    counting,
-                    plan
-                )
+                let (start, counting) = (SQLiteRowCount(), table.work.counting)
+                let counted = try await count(order, from: start, of: table, counting, plan)
                 items += [counted.item(of: table)].compactMap(\.self)
             }
             return .items(items)
