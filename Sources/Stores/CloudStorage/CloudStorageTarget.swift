@@ -27,11 +27,8 @@ package struct CloudStorageTarget: ObjectTarget, GoogleTarget {
 
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders) { sweep throws(CallFailure) in
-            let uploads = PurgeCounts.ResidualCopies(
-                .unfinishedUploads,
-                plan.bucket,
-                until: clock.wall() + Self.uploadLifetime
-            )
+            let end = clock.wall() + Self.uploadLifetime
+            let uploads = PurgeCounts.ResidualCopies(.unfinishedUploads, plan.bucket, until: end)
             return [try await softDeleted(sweep.places.map(\.own)), uploads].compactMap(\.self)
         }
     }

@@ -41,16 +41,10 @@ struct DelegatedAnswers {
         }
         var counts = PurgeCounts()
         for item in items {
-            counts.add(
-                PurgeCounts(entries: [
-                    PurgeCounts.Entry(
-                        name: item.name,
-                        action: item.action.rawValue,
-                        rowCount: item.count,
-                        newerCount: item.newerCount
-                    )
-                ])
-            )
+            let (name, action) = (item.name, item.action.rawValue)
+            var entry = PurgeCounts.Entry(name: name, action: action, rowCount: item.count)
+            entry.newerCount = item.newerCount
+            counts.add(PurgeCounts(entries: [entry]))
         }
         for copy in copies {
             guard let text = self.text(copy["text"], max: Self.textMax) else {

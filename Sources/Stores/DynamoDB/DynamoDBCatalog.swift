@@ -52,11 +52,8 @@ final class DynamoDBCatalog: Sendable {
             copies = read
         }
         return (copies ?? []).map { copy in
-            PurgeCounts.ResidualCopies(
-                copy.phrase,
-                name,
-                until: copy.lifetime.map { clock.wall() + $0 }
-            )
+            let end = copy.lifetime.map { clock.wall() + $0 }
+            return PurgeCounts.ResidualCopies(copy.phrase, name, until: end)
         }
     }
 

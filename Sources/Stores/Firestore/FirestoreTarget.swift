@@ -29,13 +29,8 @@ package struct FirestoreTarget: SweepingTarget, GoogleTarget, UserListing, Cover
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let retention = await versionRetention()
         return await swept(orders) { _ in
-            [
-                PurgeCounts.ResidualCopies(
-                    .earlierVersions,
-                    plan.database,
-                    until: clock.wall() + retention
-                )
-            ]
+            let end = clock.wall() + retention
+            return [PurgeCounts.ResidualCopies(.earlierVersions, plan.database, until: end)]
         }
     }
 

@@ -134,16 +134,9 @@ struct HTTPRun {
     }
 
     private func note(_ step: HTTPStep, _ count: Int, _ counts: inout PurgeCounts) {
-        let isPromised = step.promised != nil
-        counts.add(
-            PurgeCounts(entries: [
-                PurgeCounts.Entry(
-                    name: step.name,
-                    action: isPromised ? PurgeCounts.acceptedAction : "delete",
-                    rowCount: count
-                )
-            ])
-        )
+        let action = step.promised == nil ? "delete" : PurgeCounts.acceptedAction
+        let entry = PurgeCounts.Entry(name: step.name, action: action, rowCount: count)
+        counts.add(PurgeCounts(entries: [entry]))
         if let keeps = step.keeps, count > 0 {
             counts.note(PurgeCounts.ResidualCopies(text: keeps, until: nil))
         }

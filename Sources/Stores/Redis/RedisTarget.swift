@@ -173,19 +173,12 @@ package struct RedisTarget: UserListing, CoverageSearching {
         let info = RedisInfo(try await connection.send([RedisInfo.command()])[0])
         var copies: [PurgeCounts.ResidualCopies] = []
         if info["aof_enabled"] == "1" {
-            copies.append(
-                PurgeCounts.ResidualCopies(
-                    .appendOnlyFile,
-                    until: plan.residualCopiesKept.map { clock.wall() + $0 }
-                )
-            )
+            let end = plan.residualCopiesKept.map { clock.wall() + $0 }
+            copies.append(PurgeCounts.ResidualCopies(.appendOnlyFile, until: end))
         }
         if let replicas = info["connected_slaves"].flatMap(Int.init), replicas > 0 {
-            let reply = try await connection.ask(
-                "WAIT",
-                "\(replicas)",
-                "\(RedisLimits.replicaWait)"
-            )
+            let limit = "\(RedisLimits.replicaWait)"
+            let reply = try await connection.ask("WAIT", "\(replicas)", limit)
             if (reply.integer ?? 0) < replicas {
                 copies.append(PurgeCounts.ResidualCopies(.laggingCaches, until: nil))
             }

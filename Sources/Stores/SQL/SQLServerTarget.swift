@@ -218,10 +218,8 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
     }
 
     private var residualCopies: PurgeCounts.ResidualCopies {
-        PurgeCounts.ResidualCopies(
-            Session.residualCopies,
-            until: configuration.residualCopiesKept.map { clock.wall() + $0 }
-        )
+        let end = configuration.residualCopiesKept.map { clock.wall() + $0 }
+        return PurgeCounts.ResidualCopies(Session.residualCopies, until: end)
     }
 
     // MARK: Verification and plan

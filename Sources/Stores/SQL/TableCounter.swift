@@ -28,18 +28,11 @@ struct TableCounter {
     var entries: [PurgeCounts.Entry] {
         if isOmittedWhenEmpty, rowCount == 0 { return [] }
         let undated = min(undatedCount, rowCount)
-        var entries = [
-            PurgeCounts.Entry(
-                name: table,
-                action: action,
-                rowCount: rowCount - undated,
-                newerCount: newerCount
-            )
-        ]
+        var entries = [PurgeCounts.Entry(name: table, action: action, rowCount: rowCount - undated)]
+        entries[0].newerCount = newerCount
         if undated > 0 {
-            entries.append(
-                PurgeCounts.Entry(name: table, action: action + ", undated rows", rowCount: undated)
-            )
+            let action = action + ", undated rows"
+            entries.append(.init(name: table, action: action, rowCount: undated))
         }
         return entries
     }

@@ -94,10 +94,8 @@ package actor SQLiteTarget: FileHolding, UserListing, RowHolding, CoverageSearch
     /// What the write-ahead log holds for a while: frames of before, and pages that no checkpoint
     /// has overwritten in the file yet (sqlite.org/wal.html).
     private var logged: PurgeCounts.ResidualCopies {
-        PurgeCounts.ResidualCopies(
-            .sqliteLog,
-            until: configuration.residualCopiesKept.map { clock.wall() + $0 }
-        )
+        let end = configuration.residualCopiesKept.map { clock.wall() + $0 }
+        return PurgeCounts.ResidualCopies(.sqliteLog, until: end)
     }
 
     // MARK: Connection
