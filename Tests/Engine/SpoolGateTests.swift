@@ -138,6 +138,29 @@ struct SpoolGateTests {
         #expect(begun.map(\.isWithoutSpool) == [true])
     }
 
+    @Test(
+        arguments: [
+            (SpoolReadOutcome.read, SpoolReadOutcome.unreadable, false),
+            (.unreadable, .unreadable, true), (.unreadable, .read, false),
+        ]
+    )
+    func `a parked request goes on without the spool if no read since it was parked ended well`(
+        awaited: SpoolReadOutcome,
+        next: SpoolReadOutcome,
+        isWithoutSpool: Bool
+    ) {
+        var gate = SpoolGate()
+        gate.isOn = true
+        for (number, outcome) in [(1, awaited), (2, next)] {
+            _ = gate.enter(loaded(number), at: Sample.start)
+            gate.leave(Sample.request(number), isParked: true)
+            _ = gate.begin()
+            _ = gate.end(outcome)
+        }
+        let goesOnWithout = gate.enter(loaded(1), at: Sample.start)
+        #expect(goesOnWithout == isWithoutSpool)
+    }
+
     @Test func `a later read takes back what was recorded of the one that failed`() {
         let driver = driver()
         let request = loaded(1)

@@ -23,8 +23,8 @@ struct SpoolGate: Sendable {
     private var waiting: [RequestID: Place] = [:]
     /// The reads that parked requests wait for: however long each read lasts, its end is theirs.
     private var parked: [RequestID: Int] = [:]
-    /// The last read ended without the spool.
-    private var hasGivenUp = false
+    /// The last read that did not give up.
+    private var lastWellRead = 0
 
     private var endedCount: Int { isReading ? begunCount - 1 : begunCount }
     /// Before the first read since the start nothing is known of any request.
@@ -34,7 +34,7 @@ struct SpoolGate: Sendable {
     mutating func enter(_ loaded: LoadedRequest, at now: WallTime) -> Bool {
         guard isOn else { return false }
         let known = parked.removeValue(forKey: loaded.request.id)
-        if let known, known <= endedCount { return hasGivenUp }
+        if let known, known <= endedCount { return known > lastWellRead }
         guard !loaded.isSpoolRead, let stage = loaded.request.phase.stage,
             stage == .accepted || (!hasRead && stage <= .revoking)
         else { return false }
@@ -63,7 +63,8 @@ struct SpoolGate: Sendable {
 
     /// The requests of the window that it was for, and how many are parked besides.
     mutating func end(_ outcome: SpoolReadOutcome) -> (passed: [RequestID], parkedCount: Int) {
-        (isReading, hasGivenUp) = (false, outcome == .unreadable)
+        isReading = false
+        if outcome == .read { lastWellRead = begunCount }
         let passed = waiting.filter { $0.value.read <= endedCount }.keys.sorted()
         for id in passed { waiting.removeValue(forKey: id) }
         return (passed, parked.values.count { $0 == endedCount })

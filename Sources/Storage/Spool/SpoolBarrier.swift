@@ -66,8 +66,9 @@ extension SpoolService: SpoolReader {
         await barrier.wait { poke() }
     }
 
-    /// Lets callers go on without a file that cannot be read for too long.
-    func giveUpUnreadable() {
+    /// Lets those who asked before a failed attempt began go on without a file that cannot be read
+    /// for too long.
+    func giveUpUnreadable(_ mark: SpoolBarrier.Mark) {
         let now = ports.clock.uptime()
         guard monitor.health.quarantine != nil else {
             work.withLock { $0.unreadableSince = nil }
@@ -79,6 +80,6 @@ extension SpoolService: SpoolReader {
             work.unreadableSince = work.unreadableSince ?? now
             return work.unreadableSince ?? now
         }
-        if now - since >= SpoolLimits.unreadablePatience { barrier.pass(barrier.mark, .unreadable) }
+        if now - since >= SpoolLimits.unreadablePatience { barrier.pass(mark, .unreadable) }
     }
 }

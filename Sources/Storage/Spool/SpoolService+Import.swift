@@ -11,8 +11,9 @@ extension SpoolService {
     }
 
     func importAll(_ watcher: any SpoolWaker) async {
+        var mark = barrier.mark
         defer {
-            giveUpUnreadable()
+            giveUpUnreadable(mark)
             watcher.setAlert(monitor.needsSweeps || work.withLock { $0.mustRescan })
         }
         if watcher.takeSweep() { await sweep() }
@@ -24,6 +25,7 @@ extension SpoolService {
         var lock = SpoolPause.lock
         var limit = SpoolLimits.firstBatchMax
         while !Task.isCancelled {
+            mark = barrier.mark
             guard await openIfNeeded() else { return }
             switch await importStep(limit, &lock) {
             case .again: limit = min(limit * 2, SpoolLimits.batchMax)
@@ -49,7 +51,7 @@ extension SpoolService {
             guard reading.isAtEnd else { return .again }
             return isRescan ? await rescanStep(&lock) : .stop
         case .busy:
-            return await waitForLock(&lock)
+            return await waitForLock(&lock, mark)
         case .closed:
             return .again
         case .moved:
@@ -91,6 +93,7 @@ extension SpoolService {
 
     /// One piece of reading everything again; new rows are read between the pieces.
     private func rescanStep(_ lock: inout SpoolPause) async -> Step {
+        let mark = barrier.mark
         switch await database.read(.all, tables, limit: SpoolLimits.batchMax) {
         case .done(let reading):
             work.withLock { $0.rescanUnreadableCount += reading.unreadableCount }
@@ -98,7 +101,7 @@ extension SpoolService {
             if reading.isAtEnd { endRescan() }
             return .again
         case .busy:
-            return await waitForLock(&lock)
+            return await waitForLock(&lock, mark)
         case .closed, .moved, .failure:
             // The next read of the tail says it again.
             return .again
@@ -107,16 +110,15 @@ extension SpoolService {
 
     /// Pauses for the lock of another process; one that is held for long is reported, and then only
     /// events help.
-    private func waitForLock(_ lock: inout SpoolPause) async -> Step {
-        let patience =
-            monitor.isKeptOut ? SpoolLimits.lockedPatience : lockedAfter
+    private func waitForLock(_ lock: inout SpoolPause, _ mark: SpoolBarrier.Mark) async -> Step {
+        let patience = monitor.isKeptOut ? SpoolLimits.lockedPatience : lockedAfter
         guard lock.total < patience else {
             guard !database.isInWAL else {
                 monitor.quarantine(.inWAL)
                 return .stop
             }
             monitor.quarantine(.locked)
-            giveUpUnreadable()
+            giveUpUnreadable(mark)
             // The end of a lock that wrote nothing makes no event, and a request waits for it.
             guard barrier.hasWaiters, !Task.isCancelled else { return .stop }
             return await rest(RetryPolicy.lockedSpool.first) ? .again : .stop
@@ -140,6 +142,7 @@ extension SpoolService {
         guard prepare() else { return false }
         var lock = SpoolPause.lock
         while true {
+            let mark = barrier.mark
             let answer = await database.open()
             monitor.found(isInWAL: database.isInWAL)
             switch answer {
@@ -147,7 +150,7 @@ extension SpoolService {
                 work.withLock { $0.isFresh = true }
                 return true
             case .busy:
-                guard case .again = await waitForLock(&lock) else { return false }
+                guard case .again = await waitForLock(&lock, mark) else { return false }
             case .closed, .moved:
                 return false
             case .failure(.inWAL) where lock.total == .zero:

@@ -126,6 +126,8 @@ struct SpoolBarrierTests {
             uptime: { elapsed.withLock { $0 } },
             rest: { pause in
                 try Task.checkCancellation()
+                // Beside the attempts a task rests for the whole patience: it would end it at once.
+                guard pause < SpoolLimits.unreadablePatience else { return }
                 elapsed.withLock { $0 += pause }
             }
         )
@@ -151,10 +153,31 @@ struct SpoolBarrierTests {
             #expect(await service.readToEnd() == .unreadable)
             #expect(taker.secrets.isEmpty)
             try spool.execute("COMMIT")
-            // The end of the import that gave up may answer the next question, too.
-            while await service.readToEnd() == .unreadable {}
+            #expect(await service.readToEnd() == .read)
             #expect(taker.secrets == ["s"])
         }
+    }
+
+    @Test("an attempt that failed answers no question that came after it began")
+    func answersEarlierQuestions() async throws {
+        let seconds = Mutex(0)
+        let clock = SpoolClock(uptime: { .seconds(seconds.withLock { $0 }) }, rest: { _ in })
+        let spool = try SpoolFixture()
+        let service = spool.service(SpoolTaker(), SpoolMirrorBox(), SpoolHealthLog(), clock: clock)
+        service.monitor.quarantine(.locked)
+        service.giveUpUnreadable(service.barrier.mark)
+        seconds.withLock { $0 = 60 }
+        let begun = service.barrier.mark
+        let later = await service.barrier.wait {
+            service.giveUpUnreadable(begun)
+            service.barrier.pass(service.barrier.mark, .read)
+        }
+        #expect(later == .read)
+        let earlier = await service.barrier.wait {
+            service.giveUpUnreadable(service.barrier.mark)
+            service.barrier.pass(service.barrier.mark, .read)
+        }
+        #expect(earlier == .unreadable)
     }
 
     @Test("a damaged file is waited for a minute, and then gone on without, although none sweeps")
