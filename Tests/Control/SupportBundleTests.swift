@@ -4,6 +4,8 @@ import FoundationEssentials
 import Lifecycle
 import Testing
 
+@testable import expungectl
+
 extension ControlSuite {
     @Suite struct SupportBundleTests {
         /// What stands in the samples of the fake backend and must not leave the machine.
@@ -13,8 +15,17 @@ extension ControlSuite {
         ]
 
         private static let files: Set = [
-            "README.txt", "check.txt", "journal.txt", "ledger.json", "machine.txt", "metrics.txt",
+            "README.txt", "journal.txt", "ledger.json", "machine.txt", "metrics.txt",
             "providers.json", "settings.toml", "status.json", "targets.json",
+        ]
+
+        /// Events whose free text is a name of the configuration, a code, a count or a time.
+        private static let harmless: Set<JournalEvent> = [
+            .watchdogNotFed, .storageFailed, .vaultOpened, .codeExpired, .keyRotationStarted,
+            .keyRotationFinished, .ledgerCheckpoint, .replayStarted, .dataReturned,
+            .requestRejected, .requestParked, .deadlineNear, .deadlinePassed, .outageEnded,
+            .queueQuarantined, .queueUnwritable, .queueIrregular, .queueBack, .recipientsRefused,
+            .clockStepped,
         ]
 
         private static let operations: Set<Operation> = [
@@ -51,6 +62,16 @@ extension ControlSuite {
                 #expect(texts["README.txt"]?.contains("\n\(name): ") == true, "\(name)")
             }
             #expect(backend.calls.map(\.facts).contains("shareable"))
+        }
+
+        @Test func `the journal of a bundle has no entry with the text of something else`() {
+            let command = BundleFile.journal.command
+            for event in JournalEvent.allCases {
+                let template = event.template
+                let isFree = template.contains("{error}") || template.contains("{detail}")
+                let isQuote = isFree && !Self.harmless.contains(event) || event == .vaultSealed
+                #expect(command.contains("=\(event.messageID) ") != isQuote, "\(event)")
+            }
         }
 
         @Test func `without the service a bundle says what is missing`() async throws {

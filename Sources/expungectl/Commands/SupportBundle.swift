@@ -4,6 +4,7 @@ import ControlClient
 import Encoding
 import FoundationEssentials
 import Glibc
+import Lifecycle
 
 struct SupportBundle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -39,13 +40,15 @@ struct SupportBundle: AsyncParsableCommand {
         Support bundle of expunged. Read these files before you send them.
         Left out: secrets, user ids, requests, holds, names of credentials, free texts of the
         configuration, findings about stores, and what a crashed process printed.
+        Journal entries that may quote these are left out, too. So is what expungectl doctor
+        finds: run it, and add what may leave the machine.
         Mail addresses are replaced by (address). Ids of requests and uids of operators remain.
 
         """
 
     private func content(of file: BundleFile) async throws -> String {
         switch file {
-        case .machine, .check, .journal: Shell.output(file.command, byteCountMax: 1 << 26)
+        case .machine, .journal: Shell.output(file.command, byteCountMax: 1 << 26)
         case .metrics: try await global.call(.metrics)
         case .settings: Config.text(try await global.call(.settings(.shareable)))
         case .status: try Self.json(try await global.call(.status))
@@ -77,7 +80,7 @@ struct SupportBundle: AsyncParsableCommand {
         )
     }
 
-    /// A user id may be a mail address. The text ends with a newline.
+    /// The text with a newline at its end; a user id may be a mail address.
     static func withoutAddresses(_ text: String) -> String {
         var (result, word): ([UInt8], [UInt8]) = ([], [])
         for byte in Array(text.utf8) + [UInt8(ascii: "\n")] {
@@ -94,7 +97,7 @@ struct SupportBundle: AsyncParsableCommand {
 }
 
 /// The files of a bundle; the raw value is the name.
-private enum BundleFile: String, CaseIterable {
+enum BundleFile: String, CaseIterable {
     case machine = "machine.txt"
     case settings = "settings.toml"
     case status = "status.json"
@@ -102,8 +105,18 @@ private enum BundleFile: String, CaseIterable {
     case targets = "targets.json"
     case ledger = "ledger.json"
     case metrics = "metrics.txt"
-    case check = "check.txt"
     case journal = "journal.txt"
+
+    /// Their entries may quote the configuration, a path, or what a store answered.
+    private static let quotes: Set<JournalEvent> = [
+        .configurationRefused, .serviceFailed, .caution, .vaultSealed, .checkpointFailed,
+        .purgeBlocked, .componentUnfit,
+    ]
+
+    private static var matches: String {
+        let events = JournalEvent.allCases.filter { !quotes.contains($0) }
+        return events.map { "MESSAGE_ID=\($0.messageID)" }.joined(separator: " ")
+    }
 
     var summary: String {
         switch self {
@@ -113,7 +126,6 @@ private enum BundleFile: String, CaseIterable {
         case .providers, .targets: "their health, without findings"
         case .ledger: "key, size and last checkpoint"
         case .metrics: "metrics; expunged_build_info has the versions of service and libraries"
-        case .check: "what expungectl doctor prints"
         case .journal: "the last day of the installed unit"
         }
     }
@@ -123,13 +135,10 @@ private enum BundleFile: String, CaseIterable {
         switch self {
         case .machine:
             "exec 2>&1; uname -srm; grep ^PRETTY_NAME= /etc/os-release; systemctl --version"
-        case .check:
-            "exec 2>&1; PATH=/usr/sbin:/usr/local/sbin:$PATH; timeout 300 expunged --check"
-                + (geteuid() == 0 ? " --as-service" : "")
-        // Entries of the service and of systemd; what a process prints itself may quote a value.
+        // What a process prints itself may quote a value, and has no MESSAGE_ID.
         case .journal:
             "exec 2>&1; timeout 60 journalctl --no-pager --no-hostname --since=-24h --lines=50000"
-                + " --output=short-iso _SYSTEMD_UNIT=expunged.service _TRANSPORT=journal"
+                + " --output=short-iso _SYSTEMD_UNIT=expunged.service \(Self.matches)"
                 + " + _PID=1 UNIT=expunged.service"
         case .settings, .status, .providers, .targets, .ledger, .metrics: ""
         }
