@@ -41,7 +41,7 @@ package enum PageText {
         case .awaitingApproval:
             ("It needs an approval.", "An operator approves the plan.")
         case .massDeletionGuard:
-            ("More deletions than the hourly limit.", "The next hour, or an operator's override.")
+            ("Too many deletions in an hour, or of its uid.", "An operator's override.")
         case .sharedIdentity:
             ("Two users have the same account at the provider.", "An operator decides.")
         case .quarantined:
@@ -95,7 +95,7 @@ extension PageText {
         "intake_paused": "The service refuses new requests.",
         "deadline_near": "The statutory deadline of an open request is less than a week away.",
         "deadline_passed": "The statutory deadline of an open request has passed.",
-        "mass_deletion_guard": "More deletions than allowed per hour: the rest waits.",
+        "mass_deletion_guard": "Too many deletions in an hour, or of one uid: the rest waits.",
         "provider_paused": "A provider is paused.",
         "provider_broken": "A provider fails, or it or a client id is not configured.",
         "target_paused": "A store is paused.",
