@@ -107,9 +107,8 @@ extension EngineCore {
 
     package func guardHealth(at now: WallTime) -> GuardHealth {
         var copy = massDeletionGuard
-        let isClosed = copy.isClosed(at: now)
         return GuardHealth(
-            isClosed: isClosed,
+            isClosed: copy.isClosed(at: now),
             purgesLastHour: copy.begun.count,
             purgesPerHourMax: copy.purgesMax,
             overrideRemaining: now < copy.allowanceUntil ? copy.allowance : 0,

@@ -73,7 +73,6 @@ struct MassDeletionGuard: Sendable {
     }
 
     mutating func override(purges: Int, until: WallTime) {
-        allowance = purges
-        allowanceUntil = until
+        (allowance, allowanceUntil) = (purges, until)
     }
 }

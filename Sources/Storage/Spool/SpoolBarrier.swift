@@ -66,8 +66,7 @@ extension SpoolService: SpoolReader {
         await barrier.wait { poke() }
     }
 
-    /// Lets those who asked before a failed attempt began go on without a file that cannot be read
-    /// for too long.
+    /// Lets those who asked before a failed attempt go on without a file that stays unreadable.
     func giveUpUnreadable(_ mark: SpoolBarrier.Mark) {
         let now = ports.clock.uptime()
         guard monitor.health.quarantine != nil else {

@@ -40,12 +40,8 @@ struct SpoolPace: Sendable {
         begun.append(commit.beganAt)
         let rest = SpoolLimits.mirrorHold - (commit.endedAt - commit.builtAt)
         buildTime = min(max(rest, SpoolLimits.mirrorBuildMin), SpoolLimits.mirrorBuildMax)
-        rowCount =
-            commit.isCut
-            ? min(
-                max(commit.handledCount * 5 / 4, SpoolLimits.mirrorRowsMin),
-                SpoolLimits.mirrorRowsMax
-            ) : SpoolLimits.mirrorRowsMax
+        let more = max(commit.handledCount * 5 / 4, SpoolLimits.mirrorRowsMin)
+        rowCount = min(commit.isCut ? more : .max, SpoolLimits.mirrorRowsMax)
     }
 }
 

@@ -107,13 +107,12 @@ enum BundleFile: String, CaseIterable {
     case metrics = "metrics.txt"
     case journal = "journal.txt"
 
-    /// Their entries may quote the configuration, a path, or what a store answered.
-    private static let quotes: Set<JournalEvent> = [
-        .configurationRefused, .serviceFailed, .caution, .vaultSealed, .checkpointFailed,
-        .purgeBlocked, .componentUnfit,
-    ]
-
+    /// The others may quote the configuration, a path, or what a store answered.
     private static var matches: String {
+        let quotes: Set<JournalEvent> = [
+            .configurationRefused, .serviceFailed, .caution, .vaultSealed, .checkpointFailed,
+            .purgeBlocked, .componentUnfit,
+        ]
         let events = JournalEvent.allCases.filter { !quotes.contains($0) }
         return events.map { "MESSAGE_ID=\($0.messageID)" }.joined(separator: " ")
     }
