@@ -69,12 +69,13 @@ extension Request {
 
     /// Whether a link is the account of an identity that came later, and ends with it.
     ///
-    /// Of several links that a directory names, only the directory knows which one that is.
+    /// Of several accounts that a directory names, only the directory knows which one that is.
     func isLink(_ link: Int, of index: Int) -> Bool {
         let (known, own) = (revocations[link], revocations[index])
         return known.isLinked && known.provider == own.provider
             && link < index && !own.isLinked && !own.isOtherAccount
             && revocations.count { $0.isLinked && $0.provider == own.provider } == 1
+            && !revocations[..<link].contains { $0.provider == own.provider }
     }
 
     /// A deletion that is older than the directory asks it, too, before its purge at the latest.
