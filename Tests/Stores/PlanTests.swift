@@ -293,6 +293,34 @@ import Testing
         )
     }
 
+    @Test("a key hides a name of a user id only where its parent shows nothing of persons")
+    func keyedNames() async throws {
+        let found = try await findings(
+            """
+            CREATE TABLE posts(id INTEGER PRIMARY KEY, made_by TEXT);
+            CREATE TABLE channels(id INTEGER PRIMARY KEY, type_id INTEGER, type INTEGER);
+            CREATE TABLE contacts(id INTEGER PRIMARY KEY, phone TEXT);
+            CREATE TABLE owned(id INTEGER PRIMARY KEY, owner_id TEXT);
+            CREATE TABLE messages(recipient_id INTEGER REFERENCES channels(id),
+              sender_id INTEGER REFERENCES contacts, author_id INTEGER REFERENCES owned);
+            CREATE TABLE replies(post INTEGER REFERENCES posts ON DELETE CASCADE,
+              recipient_id INTEGER REFERENCES channels(id), email TEXT);
+            """,
+            [Self.rule("posts", "made_by")]
+        )
+        #expect(
+            found == [
+                "! contacts.phone: named like personal data",
+                "! messages.sender_id: named like a user id",
+                "! messages.author_id: named like a user id",
+                "! owned.owner_id: named like a user id",
+                "posts.made_by: named as the user id of a configured table",
+                "replies.post: refers to 'posts'",
+                "! replies.email: named like personal data",
+            ]
+        )
+    }
+
     @Test("keeping with a reason covers, anonymizing covers the columns it sets")
     func otherActions() async throws {
         let found = try await findings(

@@ -24,6 +24,8 @@ struct SchemaCoverage {
     private let followedColumns: Set<String>
     /// Tables whose rows go with rows that are deleted.
     private var cascaded: Set<String> = []
+    /// Tables that show nothing of persons.
+    private var impersonal: Set<String> = []
 
     /// Claims spell tables as the schema does, but for case.
     init(
@@ -61,6 +63,7 @@ struct SchemaCoverage {
                 cascaded.insert(table.name.lowercased())
             }
         }
+        impersonal = Set(tables.filter { isImpersonal($0) }.map { $0.name.lowercased() })
     }
 
     /// Every column and table that looks like user data, sorted by name.
@@ -79,7 +82,10 @@ struct SchemaCoverage {
         let personal = Set(PersonalNames.personal(of: columns))
         // A row of a user whom no rule finds stays while what it refers to is another's.
         let goes =
-            cascaded.contains(table.name.lowercased()) && ids.allSatisfy { $0?.isCovered ?? true }
+            cascaded.contains(table.name.lowercased())
+            && zip(columns, ids).allSatisfy { column, id in
+                id?.isCovered ?? !PersonalNames.isUserID(PersonalNames.canonical(column))
+            }
         for (column, id) in zip(columns, ids) {
             let isPersonal = personal.contains(column)
             let named =
@@ -153,17 +159,28 @@ struct SchemaCoverage {
                 return CoverageFinding(name: name, reason: reason, isCovered: isCovered)
             }
         }
-        // A foreign key says what is referred to; the name does not.
-        guard isOfRule || isUserID && keys.isEmpty else { return nil }
-        return CoverageFinding(
-            name: name,
-            reason: isOfRule
-                ? "named as the user id of a configured table" : "named like a user id",
-            isCovered: isNamed || keys.contains { $0.cascades && isDeleted($0.parent) }
-                || keys.isEmpty && isOfOwnRow(column, in: table, rules)
-                || keys.isEmpty && isUserID && namesNoUser(column, in: table, rules)
-                || isRepeated
-        )
+        guard isOfRule || isUserID else { return nil }
+        let isCovered =
+            isNamed || keys.contains { $0.cascades && isDeleted($0.parent) }
+            || keys.isEmpty && isOfOwnRow(column, in: table, rules)
+            || keys.isEmpty && isUserID && namesNoUser(column, in: table, rules)
+            || isRepeated
+        // A foreign key to what is no person's says more than the name.
+        let isOthers =
+            !isOfRule && !isCovered && !keys.isEmpty
+            && keys.allSatisfy {
+                impersonal.contains($0.parent.lowercased()) || refersToUsers($0, table, rules)
+            }
+        let reason =
+            isOfRule ? "named as the user id of a configured table" : "named like a user id"
+        return isOthers ? nil : CoverageFinding(name: name, reason: reason, isCovered: isCovered)
+    }
+
+    private func isImpersonal(_ table: TableShape) -> Bool {
+        let (columns, own) = (table.columns.map(\.name), rules[table.name.lowercased()] ?? [])
+        return PersonalNames.personal(of: columns).isEmpty
+            && !columns.contains { PersonalNames.isUserID(PersonalNames.canonical($0)) }
+            && !table.foreignKeys.contains { refersToUsers($0, table, own) }
     }
 
     /// None of enough different values is a user's id, in rows that another rule deals with: the
