@@ -37,6 +37,14 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         action = "delete"
         """
 
+    private static let files = """
+        [[target]]
+        name = "app-db"
+        kind = "files"
+        root = "/srv/uploads"
+        paths = ["{user_id}"]
+        """
+
     private static let name = TargetName("app-db")
     private static let caller = Caller(role: .operator, uid: 0, operatorUID: 1000)
     private static let otherSettings = settings.replacing("\"orders\"", with: "\"bills\"")
@@ -180,20 +188,23 @@ private struct SearchedStore: StubTarget, CoverageSearching {
     }
 
     @Test func `of a store without tables, a search in part leaves the number, too`() async throws {
-        let bench = try Bench()
-        let settings = """
-            [[target]]
-            name = "app-db"
-            kind = "files"
-            root = "/srv/uploads"
-            paths = ["{user_id}"]
-            """
+        let (bench, settings) = try (Bench(), Self.files)
         let found = ["a/", "b/", "c/"].map { CoverageFinding.open($0, "no rule leads there") }
         let part = [CoverageFinding(unread: "a/", reason: "locked")]
         for searched in [found, part, Array(found.prefix(1)) + part] {
             #expect(try await unmapped(searched, on: bench, settings).rest == 3)
         }
         #expect(try await unmapped([], on: bench, settings).rest == 0)
+    }
+
+    @Test func `what is gone when a place was read in part is not kept`() async throws {
+        let part = CoverageFinding.samples([CoverageFinding.everywhere: "only names"])
+        for settings in [Self.settings, Self.files] {
+            let bench = try Bench()
+            let before = [CoverageFinding.open("logs.actor", "named so")] + part
+            #expect(try await unmapped(before, on: bench, settings).text != nil)
+            #expect(try await unmapped(part, on: bench, settings).text == nil)
+        }
     }
 
     @Test func `a search counts for one database, also while it is unknown which`() async throws {
@@ -225,14 +236,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
     }
 
     @Test func `places of a store without tables are counted and not named`() throws {
-        let text = """
-            [[target]]
-            name = "uploads"
-            kind = "files"
-            root = "/srv/uploads"
-            paths = ["{user_id}"]
-            """
-        let target = try #require(try Bench.configuration(text).targets.first)
+        let target = try #require(try Bench.configuration(Self.files).targets.first)
         let found = ["alice/", "alice/", "bob/"].map {
             CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
         }

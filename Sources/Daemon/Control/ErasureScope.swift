@@ -36,18 +36,23 @@ struct ErasureScope: Codable, Hashable, Sendable {
         private(set) var unmapped: Places
         /// What was not read, or only in part.
         let unexamined: Places
+        /// Names of what was not read; only while the search is new.
+        private var unread: Set<String> = []
+
+        private enum CodingKeys: CodingKey { case day, unmapped, unexamined }
 
         init(_ report: CoverageReport, in target: TargetConfiguration, at time: WallTime) {
             let isNamed = target.store is any TableStore
             day = String(time.rfc3339.prefix(10))
             unmapped = Places(report.unmapped, isNamed: isNamed)
             unexamined = Places(report.sampled, isNamed: isNamed)
+            unread = Set(report.sampled.filter(\.isUnread).map(\.name))
         }
 
         /// Takes over what an earlier one found where this one did not read.
         fileprivate mutating func keep(_ earlier: Self) {
-            let unread = unexamined.names
-            let isWhole = unexamined.rest > 0 || unread.contains(CoverageFinding.everywhere)
+            guard !unread.isEmpty else { return }
+            let isWhole = unexamined.names.isEmpty || unread.contains(CoverageFinding.everywhere)
             let kept = earlier.unmapped.names.filter { name in
                 isWhole || unread.contains { name == $0 || name.hasPrefix($0 + ".") }
             }
