@@ -249,6 +249,35 @@ struct OutageTests {
         #expect(lane.reportOutage(at: later) != nil)
     }
 
+    @Test func `an outage that renewals alone reported has its end when none is made`() {
+        var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
+        let later = Sample.start + Limits.outageDoubt
+        for now in [Sample.start, later] {
+            let isBegun = lane.beginRenewal(at: now)
+            #expect(isBegun && lane.outageEndsAt == nil)
+            lane.renewalEnded()
+            let caller = ProviderLane.Caller.renewal(Sample.credential(1))
+            _ = lane.finished(caller, failure: .throttled(retryAfter: nil), at: now)
+        }
+        #expect(lane.outageEndsAt == nil)
+        #expect(lane.reportOutage(at: later) != nil)
+        #expect(lane.outageEndsAt == later + Limits.outageBackoffMax * 2)
+        _ = lane.beginRenewal(at: later)
+        #expect(lane.outageEndsAt == nil)
+    }
+
+    @Test func `an outage lasts as long as any failure asked to wait, also by a new clock`() {
+        var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
+        let hour = Duration.seconds(3600)
+        for (number, failure) in [EffectFailure.throttled(retryAfter: hour), .lost].enumerated() {
+            _ = lane.finished(.begin(number, &lane), failure: failure, at: Sample.start)
+        }
+        let endsAt = Sample.start + hour + Limits.outageBackoffMax * 2
+        #expect(lane.outageEndsAt == endsAt)
+        lane.reclock(by: hour, at: Sample.start + hour)
+        #expect(lane.outageEndsAt == endsAt + hour)
+    }
+
     @Test func `a renewal for a client that is not configured keeps nobody waiting`() {
         var lane = ProviderLane(limits: LaneLimits(concurrency: 4))
         let isBegun = lane.beginRenewal(at: Sample.start)

@@ -18,26 +18,28 @@ package struct LaneOutage: Hashable, Sendable {
     /// Of the last call.
     private var failure: EffectFailure?
     private(set) var lastAt: WallTime
+    /// When the longest wait ends that a failure asked for.
+    private var waitsUntil: WallTime
     var isReported = false
     /// Whether a user or a code waits; a renewal that fails keeps nobody waiting.
     var isOfUsers = false
 
-    init(since: WallTime) { (self.since, lastAt) = (since, since) }
+    init(since: WallTime) { (self.since, lastAt, waitsUntil) = (since, since, since) }
 
     mutating func note(_ failure: EffectFailure?, at now: WallTime) {
         (self.failure, lastAt) = (failure, now)
+        waitsUntil = max(waitsUntil, now + min(failure?.retryAfter ?? .zero, Limits.backoffMax))
     }
 
     mutating func reclock(by step: Duration, at now: WallTime) {
         (since, lastAt) = (min(since + step, now), min(lastAt + step, now))
+        waitsUntil = waitsUntil + step
     }
 
     package var reason: String { failure?.reason ?? "" }
 
     /// Whoever waits is called again before.
-    var endsAt: WallTime {
-        lastAt + min(failure?.retryAfter ?? .zero, Limits.backoffMax) + Limits.outageBackoffMax * 2
-    }
+    var endsAt: WallTime { max(lastAt, waitsUntil) + Limits.outageBackoffMax * 2 }
 
     /// Whether it is more than one user's bad luck.
     package func isKnown(at now: WallTime) -> Bool {
@@ -257,11 +259,12 @@ struct ProviderLane: Sendable {
         }
     }
 
-    /// When no user has been tried for so long that none waits; `nil` while one does.
+    /// When no user has been tried for so long that none waits; `nil` while one does. Renewals are
+    /// hours apart: what they meet counts until it is reported.
     var outageEndsAt: WallTime? {
-        guard let outage, outage.isOfUsers, isIdle, callsUnderWay + codesUnderWay == 0 else {
-            return nil
-        }
+        guard let outage, outage.isOfUsers || outage.isReported, isIdle,
+            callsUnderWay + codesUnderWay == 0
+        else { return nil }
         return max(outage.endsAt, pausedUntil + Limits.outageBackoffMax * 2)
     }
 
