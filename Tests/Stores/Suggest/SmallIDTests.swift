@@ -100,17 +100,23 @@ import Testing
     func personNames(kind: ShapeKind) async throws {
         let numbers = (1...12).map { $0 * 1000 }
         let rows = numbers.map { "(\($0), 'David', '\($0)')" }.joined(separator: ", ")
+        let logins = rows.replacing("David", with: "david_jones")
         let app = try kind.open(
             """
             CREATE TABLE users(id INTEGER PRIMARY KEY);
             CREATE TABLE facts(n INTEGER PRIMARY KEY, name TEXT, fact_value TEXT);
             CREATE TABLE scores(n INTEGER PRIMARY KEY, player_name TEXT, score_value TEXT);
             INSERT INTO users VALUES \(numbers.map { "(\($0))" }.joined(separator: ", "));
+            CREATE TABLE games(n INTEGER PRIMARY KEY, player_key TEXT, game_value TEXT);
+            CREATE TABLE wins(n INTEGER PRIMARY KEY, memberKey TEXT, win_value TEXT);
             INSERT INTO facts VALUES \(rows); INSERT INTO scores VALUES \(rows);
+            INSERT INTO games VALUES \(logins); INSERT INTO wins VALUES \(logins);
             """
         )
         let found = try await unsure(app, [Self.rule("users", "id")])
-        let places = ["facts.fact_value", "scores.score_value"]
+        let places = [
+            "facts.fact_value", "games.game_value", "scores.score_value", "wins.win_value",
+        ]
         #expect(found == places.map { "\($0)  in 12 of 12 sampled rows" })
     }
 

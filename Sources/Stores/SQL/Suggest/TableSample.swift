@@ -169,7 +169,13 @@ extension TableShape {
         for end in ["key", "name", "propname", "fieldname", "field", "attribute", "property"] {
             let found = columns.first { column in
                 let name = PersonalNames.canonical(column.name)
+                let words = PersonalNames.words(column.name)
+                // Of `player_key` and `playerkey`.
+                let before = [words.dropLast().last ?? "", String(name.dropLast(end.count))]
                 return column.holdsText && (end == "name" ? name == end : name.hasSuffix(end))
+                    && !before.contains {
+                        PersonalNames.isPerson($0) || PersonalNames.isTableOfUsers($0)
+                    }
             }
             if let found { return found.name }
         }
