@@ -195,6 +195,8 @@ struct FacebookTests {
                         query
                     )
                     #expect(try verdict(answer) == expected)
+                    let isAskedFor = answer.body.contains("require an appsecret_proof argument")
+                    #expect(isAskedFor == (isRequired && proof == nil))
                 }
             }
         }

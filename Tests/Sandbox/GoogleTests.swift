@@ -169,6 +169,23 @@ struct GoogleTests {
         }
     }
 
+    @Test(
+        "a grant type that is missing or unknown is refused in Google's words",
+        arguments: [
+            ("", "'Required parameter is missing: grant_type'"),
+            ("password", "'Invalid grant_type: password'"),
+            ("refresh_token", "'Missing required parameter: refresh_token'"),
+        ]
+    )
+    func grantTypes(type: String, text: String) async throws {
+        try await SandboxFixture.with { fixture in
+            let client = ["client_id": Self.web, "client_secret": Self.secret]
+            let form = client.merging(["grant_type": type]) { $1 }
+            let answer = try await fixture.post("/google/token", form)
+            #expect(try answer.json["error_description"] == text)
+        }
+    }
+
     @Test("a new key signs after a rotation, and old ones are withdrawn on demand")
     func rotation() async throws {
         try await SandboxFixture.with { fixture in

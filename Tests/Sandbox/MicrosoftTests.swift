@@ -184,6 +184,31 @@ struct MicrosoftTokenTests {
         }
     }
 
+    @Test(
+        "refusals are in the vendor's words",
+        arguments: [
+            (
+                .entra(50_173),
+                "provided grant has expired due to it being revoked, a fresh auth token is needed. "
+            ),
+            (.entra(65_001), "administrator has not consented to use the application. "),
+            (
+                .entra(70_000),
+                "unauthorized or expired. The user must first sign in and grant the client "
+            ),
+            (.entra(700_005), ": Provided Authorization Code is intended to use against other "),
+            (.entra(700_027), "sign the client assertion is not registered on application, or the"),
+            (.entra(900_144, "code"), "must contain the following parameter: 'code'. Trace ID"),
+            (.entra(7_000_218), "following parameter: 'client_assertion' or 'client_secret'. "),
+            (.graphForbidden, "\"Insufficient privileges to complete the operation.\""),
+            (.graphNotFound, "one of its queried reference-property objects are not present.\""),
+        ] as [(FamilyRefusal, String)]
+    )
+    func words(refusal: FamilyRefusal, text: String) {
+        let body = String(decoding: refusal.reply.body, as: UTF8.self)
+        #expect(body.contains(text), "\(body)")
+    }
+
     @Test("a personal account is cut by its user alone, and its refresh then fails")
     func personalAccount() async throws {
         try await SandboxFixture.with { fixture in

@@ -73,7 +73,8 @@ extension FacebookFamily {
                 return (.json(["data": data]), .checked)
             }
             guard token.ticket.clientID == caller.clientID else {
-                throw .graph(100, "(#100) The App_id of input_token is not that of the Viewing App")
+                let text = "(#100) The App_id in the input_token did not match the Viewing App"
+                throw .graph(100, text)
             }
             let error: JSONValue? =
                 switch state.book.standing(token, now: now) {
@@ -147,7 +148,12 @@ extension FacebookFamily {
         case .used: .graph(100, subcode: 36_009, "This authorization code has been used.")
         case .expired: .graph(100, subcode: 36_007, "This authorization code has expired.")
         case .redirect, .verifier:
-            .graph(100, subcode: 36_008, "Error validating verification code.")
+            .graph(
+                100,
+                subcode: 36_008,
+                "Error validating verification code. Please make sure your redirect_uri is "
+                    + "identical to the one you used in the OAuth dialog request"
+            )
         case .unknown, .foreign: .graph(100, "Invalid verification code format.")
         }
     }
@@ -189,11 +195,11 @@ extension FacebookFamily {
         let proof = call.parameters["appsecret_proof"]
         guard proof != nil || client.registration.requiresProof == true else { return }
         guard proof == Hexadecimal.text(client.sign(Array(token.utf8))) else {
-            throw .graph(
-                100,
-                "Invalid appsecret_proof provided in the API argument",
-                type: "GraphMethodException"
-            )
+            let text =
+                proof == nil
+                ? "API calls from the server require an appsecret_proof argument"
+                : "Invalid appsecret_proof provided in the API argument"
+            throw .graph(100, text, type: "GraphMethodException")
         }
     }
 
@@ -208,7 +214,8 @@ extension FacebookFamily {
         switch caller {
         case .app(let client):
             guard user != "me" else {
-                throw .graph(2500, "An active access token must be used to query the current user.")
+                let act = "query information about the current user."
+                throw .graph(2500, "An active access token must be used to \(act)")
             }
             guard let key = state.owners["\(client.id)/\(user)"] else { throw .noObject }
             return (caller, key)

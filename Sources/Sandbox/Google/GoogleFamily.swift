@@ -122,14 +122,19 @@ final class GoogleFamily: GrantFamily {
 extension GoogleFamily {
     /// A refresh token stays, and its six months begin again.
     func answerToken(_ call: Call) throws(FamilyRefusal) -> Reply {
-        let client = try authenticate(call)
+        let (client, grantType) = try (authenticate(call), call.form["grant_type"])
+        let shown = grantType?.prefix(64) ?? ""
         let tokens = try makeTokens(
             call,
             client,
-            for: call.form["grant_type"],
+            for: grantType,
             rotate: false,
-            missing: { .oauth("invalid_request", "Missing required parameter: \($0)") },
-            unsupported: .oauth("unsupported_grant_type", "Invalid grant_type"),
+            missing: { name in
+                let isType = name == "grant_type"
+                let text = isType ? "Required parameter is missing" : "Missing required parameter"
+                return .oauth("invalid_request", "\(text): \(name)")
+            },
+            unsupported: .oauth("unsupported_grant_type", "Invalid grant_type: \(shown)"),
             refusing: { failure, _ in
                 var error = "invalid_grant"
                 if case .redirect = failure { error = "redirect_uri_mismatch" }

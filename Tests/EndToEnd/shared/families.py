@@ -157,7 +157,9 @@ GONE_CLIENTS = {
 }
 # Further directories of the family that has some: one without consent, and one that answers nothing.
 WITHOUT_CONSENT, SILENT = "c0c0c0c0-0000-4000-8000-000000000403", "c0c0c0c0-0000-4000-8000-000000000504"
-NO_CONSENT = (403, {"error": {"code": "Authorization_RequestDenied", "message": "Insufficient privileges."}})
+NO_CONSENT = (403, {"error": {
+    "code": "Authorization_RequestDenied",
+    "message": "Insufficient privileges to complete the operation."}})
 
 
 class Families:
