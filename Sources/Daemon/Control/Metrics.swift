@@ -29,7 +29,8 @@ struct Metrics: Sendable {
             ("version", parts.version), ("sqlite", StateDatabase.sqliteVersion),
             ("libpq", PostgreSQLLink.libraryVersion),
         ]
-        var lines = gauge("build_info", "The running versions.") { [(versions, 1)] }
+        let versionSample: Sample = (labels: versions, value: 1)
+        var lines = gauge("build_info", "The running versions.") { [versionSample] }
         lines +=
             service + ledgerFamilies + spoolFamilies + requests + providerFamilies + targetFamilies
         lines +=
