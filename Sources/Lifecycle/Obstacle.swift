@@ -58,7 +58,7 @@ package struct Obstacle: Hashable, Sendable {
             case .permission: "permission"
             case .spelling: "column"
             case .future: name == nil ? "an object" : "column"
-            case .size: name == nil ? "a value" : "a value in column"
+            case .size: "a value"
             case .remaining, .locked: count.map { $0 == 1 ? "1 row" : "\($0) rows" } ?? "rows"
             }
         let named = name.map { listed([$0] + others, what) } ?? what

@@ -182,7 +182,7 @@ import Testing
             (SQLITE_BUSY, EffectFailure.throttled(retryAfter: nil)),
             (SQLITE_BUSY | 2 << 8, .throttled(retryAfter: nil)),
             (SQLITE_LOCKED, .throttled(retryAfter: nil)), (SQLITE_FULL, .unusable),
-            (SQLITE_IOERR | 4 << 8, .unusable), (SQLITE_NOMEM, .misconfigured),
+            (SQLITE_IOERR | 4 << 8, .unusable), (SQLITE_NOMEM, .unusable),
             (SQLITE_TOOBIG, .misconfigured),
             (SQLITE_CONSTRAINT | 3 << 8, .unusable), (SQLITE_INTERRUPT, .unusable),
             (SQLITE_NOTADB, .misconfigured), (SQLITE_CORRUPT, .misconfigured),

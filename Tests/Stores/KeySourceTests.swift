@@ -157,6 +157,20 @@ struct KeySourceTests {
         #expect(Self.ids(await target.keys("customer", of: orders)) == [["unfit_key"], ["c2"]])
     }
 
+    @Test("a value that is too long is a failure of its user, and of the question who else has it")
+    func long() async throws {
+        let app = try AppDatabase(Self.schema)
+        try app.execute(
+            "INSERT INTO accounts VALUES ('u1', hex(zeroblob(8500000))), ('u2', 'c2')"
+        )
+        let target = Self.target(app)
+        let found = await target.keys("customer", of: [order("u1"), order("u2")])
+        #expect(Self.ids(found) == [["blocked_by_size"], ["c2"]])
+        let obstacle = Obstacle(.size, at: "accounts", cause: SQLLimits.sizeText)
+        let named = await target.named(Self.users("c2"), as: "customer", besides: [])
+        #expect(named == .failure(.blocked(obstacle)))
+    }
+
     @Test("more ids than any user has are a wrong column, and nothing is begun with them")
     func tooMany() async throws {
         let app = try AppDatabase(Self.schema)

@@ -74,42 +74,70 @@ import Testing
     }
 
     @Test(
-        "a value that is not read ends no purge, and one that is blocks it by name",
+        "a value that is not read ends no purge, and one that is blocks it by its table",
         arguments: [
             // Not read at all, or only for its length.
-            ("p(id INTEGER PRIMARY KEY, u TEXT, t)", "(1, 'a', zeroblob(17000000))", "", nil),
-            ("p(id INTEGER PRIMARY KEY, u TEXT, t)", "(1, 'a', hex(zeroblob(8500000)))", "", nil),
+            ("p(id INTEGER PRIMARY KEY, u TEXT, t)", "(1, 'a', zeroblob(17000000))", "", false),
+            ("p(id INTEGER PRIMARY KEY, u TEXT, t)", "(1, 'a', hex(zeroblob(8500000)))", "", false),
             (
                 "p(id INTEGER PRIMARY KEY, u TEXT, t);"
                     + "CREATE TABLE c(p INTEGER REFERENCES p ON DELETE CASCADE)",
-                "(1, 'a', 'x'), (2, 'a', hex(zeroblob(8500000))), (3, 'a', 'y')", "", nil
+                "(1, 'a', 'x'), (2, 'a', hex(zeroblob(8500000))), (3, 'a', 'y')", "", false
             ),
             // Compared with the id of each user.
             (
                 "p(id INT, u TEXT, t TEXT)", "(1, 'a', 'x'), (2, hex(zeroblob(8500000)), 'x')", "",
-                "u"
+                true
             ),
-            // Made by a trigger, so no column has it.
+            // Made by a trigger.
             (
                 "p(id INT, u TEXT, t TEXT)", "(1, 'a', 'x')",
                 "CREATE TRIGGER g AFTER DELETE ON p BEGIN"
-                    + " INSERT INTO p VALUES (9, 'z', hex(zeroblob(499000000))); END", ""
+                    + " INSERT INTO p VALUES (9, 'z', hex(zeroblob(499000000))); END", true
             ),
-        ] as [(String, String, String, String?)]
+        ] as [(String, String, String, Bool)]
     )
-    func longest(schema: String, rows: String, trigger: String, column: String?) async throws {
+    func longest(schema: String, rows: String, trigger: String, isBlocked: Bool) async throws {
         let app = try AppDatabase(
             "CREATE TABLE \(schema); INSERT INTO p VALUES \(rows); \(trigger)"
         )
         let target = app.target(TableRule(table: "p", column: "u", action: .delete))
         let answers = await target.purge([order("a")])
-        guard let column else {
+        guard isBlocked else {
             #expect(try app.integer("SELECT count(*) FROM p") == 0, "\(answers)")
             return
         }
-        let name = column.isEmpty ? nil : column
-        let obstacle = Obstacle(.size, at: "p", name: name, cause: SQLLimits.sizeText)
-        #expect(answers == [.failure(.blocked(obstacle))])
-        #expect(obstacle.text.hasSuffix("MiB); delete or shorten it"))
+        #expect(answers == [.failure(Self.blocked)])
+        #expect(Self.blocked.obstacle?.text.hasSuffix("MiB); delete or shorten it") == true)
+    }
+
+    private static let blocked = EffectFailure.blocked(
+        Obstacle(.size, at: "p", cause: SQLLimits.sizeText)
+    )
+
+    @Test("a plan names the table that it cannot count, and pauses no store")
+    func plan() async throws {
+        let app = try AppDatabase(
+            "CREATE TABLE p(u TEXT, t TEXT); INSERT INTO p(u) VALUES (hex(zeroblob(8500000)))"
+        )
+        let target = app.target(TableRule(table: "p", column: "u", action: .delete))
+        #expect(await target.plan(order("a")) == .failure(Self.blocked))
+        #expect(await target.verify([order("a")]) == [.failure(Self.blocked)])
+    }
+
+    @Test("the long value of one user blocks no other")
+    func others() async throws {
+        let app = try AppDatabase(
+            """
+            CREATE TABLE p(id INTEGER PRIMARY KEY, u TEXT, t TEXT); CREATE INDEX pu ON p(u);
+            INSERT INTO p VALUES (1, 'a', hex(zeroblob(8500000))), (2, 'b', 'x');
+            """
+        )
+        let target = app.target(Self.mask)
+        let orders = [order("a"), order("b")]
+        let purged = await target.purge(orders)
+        #expect(purged.first == .failure(Self.blocked))
+        #expect(try app.texts("SELECT t FROM p WHERE u = 'b'") == ["\"gone\""])
+        #expect(await target.verify(orders) == [.failure(Self.blocked), .clean])
     }
 }

@@ -17,6 +17,19 @@ struct SQLErrorTests {
         #expect(text.dropFirst(start.count).split(separator: " ").count >= 3)
     }
 
+    @Test(
+        "what is too large blocks the order whose table is known",
+        arguments: [SQLITE_TOOBIG, SQLITE_NOMEM]
+    )
+    func size(code: Int32) {
+        let error = SQLError(resultCode: code, target: Self.name)
+        #expect(!error.concernsOneOrder)
+        let sized = error.sized(at: "p").sized(at: "q")
+        let obstacle = Obstacle(.size, at: "p", cause: SQLLimits.sizeText)
+        #expect(sized.failure == .blocked(obstacle))
+        #expect(sized.concernsOneOrder)
+    }
+
     @Test("each kind of database has its own advice and codes")
     func advice() {
         let cases: [(SQLError, String)] = [
@@ -70,6 +83,10 @@ struct SQLErrorTests {
             (
                 SQLError(resultCode: SQLITE_BUSY, target: Self.name),
                 "(busy): another process holds the database, SQLite result 5"
+            ),
+            (
+                SQLError(resultCode: SQLITE_NOMEM, target: Self.name),
+                "(storage): a disk is full or fails, or memory is short, SQLite result 7"
             ),
         ]
         for (error, text) in cases {

@@ -7,9 +7,9 @@ import Lifecycle
 /// deleted them first, no statement finds the user's among the others any more.
 struct ChainStart: Sendable {
     /// Count the rows of a user at which the chain starts, one statement for each table.
-    let rowSQL: [String]
+    let rowSQL: [(table: String, sql: String)]
     /// Count the rows of the user's account; empty without any.
-    let accountSQL: [String]
+    let accountSQL: [(table: String, sql: String)]
     /// While the account stands, there should be no more orphans than before: each is a fault of
     /// the data, and not what applications write every day.
     let isFault: Bool
@@ -49,19 +49,20 @@ struct ChainStart: Sendable {
     }
 
     /// To be tried at the check.
-    var statements: [String] { rowSQL + accountSQL + [orphanSQL] }
+    var statements: [String] { (rowSQL + accountSQL).map(\.sql) + [orphanSQL] }
 }
 
 extension ForeignKeyPlanner {
     /// Counts a user's rows of rules without ``TableRule/via``.
     ///
     /// A newer row is of a later account, and says nothing of the one that is deleted.
-    fileprivate func countSQL(of roots: [TableRule]) -> [String] {
+    fileprivate func countSQL(of roots: [TableRule]) -> [(table: String, sql: String)] {
         var seen: Set<TableRule> = []
         return roots.filter { seen.insert($0).inserted }.map { root in
             let table = shape(root.table)
             let old = newer(root, in: table).map { " AND NOT \($0)" }.joined()
-            return Dialect.count(in: table, where: match(root, in: table) + old, limit: "1")
+            let sql = Dialect.count(in: table, where: match(root, in: table) + old, limit: "1")
+            return (table: root.table, sql: sql)
         }
     }
 
@@ -161,8 +162,8 @@ extension SQLConnection {
         guard let start = table.start, reached[table.rule] != .row,
             let user = table.root.key(for: order.user)
         else { return [] }
-        for sql in start.rowSQL where reached[table.rule] != .row {
-            let rows = try count(sql, .of(user, time: order.cutoff))
+        for (place, sql) in start.rowSQL where reached[table.rule] != .row {
+            let rows = try count(sql, .of(user, time: order.cutoff), in: place)
             if rows > 0 { reached[table.rule] = .row }
         }
         guard reached[table.rule] != .row else { return [] }
@@ -177,20 +178,17 @@ extension SQLConnection {
         _ plan: SQLPlan<Dialect>
     ) throws(SQLError) -> [TableRule: ChainStart.Lead] {
         var found: [TableRule: ChainStart.Lead] = [:]
-        var known: [[String]: Bool] = [:]
+        var known: [String: Bool] = [:]
         for table in plan.tables {
             guard let start = table.start, !start.accountSQL.isEmpty,
                 let user = table.root.key(for: order.user)
             else { continue }
-            var stands = known[start.accountSQL] ?? true
-            if known[start.accountSQL] == nil {
-                for sql in start.accountSQL where stands {
-                    stands = try count(sql, .of(user, time: order.cutoff)) > 0
-                }
-                known[start.accountSQL] = stands
+            for (place, sql) in start.accountSQL where known[sql] == nil {
+                known[sql] = try count(sql, .of(user, time: order.cutoff), in: place) > 0
             }
+            guard start.accountSQL.allSatisfy({ known[$0.sql] == true }) else { continue }
             // Where orphans come and go every day, their count says nothing.
-            if stands { found[table.rule] = start.isFault ? .account : .row }
+            found[table.rule] = start.isFault ? .account : .row
         }
         return found
     }

@@ -35,18 +35,27 @@ protocol SQLConnection: SendableMetatype {
     ///
     /// A verification asks for several of each user.
     func count(_ sql: String, _ parameters: SQLParameters) throws(SQLError) -> Int
-
-    /// Adds the table, and the column if it can be found, to an error about a size.
-    func sized(_ error: SQLError, at table: String) -> SQLError
 }
 
 extension SQLConnection {
+    /// All rows; an error about a size names the table.
+    func rows(
+        _ sql: String,
+        _ parameters: SQLParameters,
+        in table: String?
+    ) throws(SQLError) -> [[BoundValue?]] {
+        do throws(SQLError) { return try rows(sql, parameters) } catch {
+            throw error.sized(at: table)
+        }
+    }
+
     /// The numbers of the first row, NULL as 0; at least three, zeros where there are none.
     func integers(
         _ sql: String,
-        _ parameters: SQLParameters = SQLParameters()
+        _ parameters: SQLParameters = SQLParameters(),
+        in table: String? = nil
     ) throws(SQLError) -> [Int] {
-        let numbers = try rows(sql, parameters).first?.map { $0?.number ?? 0 } ?? []
+        let numbers = try rows(sql, parameters, in: table).first?.map { $0?.number ?? 0 } ?? []
         return numbers + Array(repeating: 0, count: max(0, 3 - numbers.count))
     }
 
@@ -56,7 +65,16 @@ extension SQLConnection {
 
     func count(_ sql: String) throws(SQLError) -> Int { try count(sql, SQLParameters()) }
 
-    func sized(_ error: SQLError, at table: String) -> SQLError { error.sized(at: table) }
+    /// An error about a size names the table.
+    func count(
+        _ sql: String,
+        _ parameters: SQLParameters,
+        in table: String
+    ) throws(SQLError) -> Int {
+        do throws(SQLError) { return try count(sql, parameters) } catch {
+            throw error.sized(at: table)
+        }
+    }
 
     // MARK: Verification
 
@@ -70,21 +88,17 @@ extension SQLConnection {
         var obstacle: Obstacle?
         var isCause = false
         for table in plan.tables {
-            do throws(SQLError) {
-                let isSuspect = try isSuspect(order, table)
-                if isSuspect, let sql = table.remainingSQL,
-                    let user = table.root.key(for: order.user)
-                {
-                    remaining += try count(sql, .of(user, time: order.cutoff))
-                }
-                guard !isCause,
-                    let found = try self.obstacle(order, table, at: now, isSuspect: isSuspect)
-                else { continue }
-                isCause = table.makesRowsWait(found)
-                if isCause || obstacle == nil { obstacle = found }
-            } catch {
-                throw sized(error, at: table.table)
+            let isSuspect = try isSuspect(order, table)
+            if isSuspect, let sql = table.remainingSQL,
+                let user = table.root.key(for: order.user)
+            {
+                remaining += try count(sql, .of(user, time: order.cutoff), in: table.table)
             }
+            guard !isCause,
+                let found = try self.obstacle(order, table, at: now, isSuspect: isSuspect)
+            else { continue }
+            isCause = table.makesRowsWait(found)
+            if isCause || obstacle == nil { obstacle = found }
         }
         guard remaining == 0 || isCause else { return .remaining(remaining) }
         return obstacle.map { .failure(.blocked($0)) } ?? .clean
@@ -98,7 +112,7 @@ extension SQLConnection {
         guard let sql = table.suspectSQL, let user = table.root.key(for: order.user) else {
             return true
         }
-        return try count(sql, .of(user, time: order.cutoff)) > 0
+        return try count(sql, .of(user, time: order.cutoff), in: table.table) > 0
     }
 
     /// What forbids to call a user's rows of a table erased though the purge would take none.
@@ -110,23 +124,23 @@ extension SQLConnection {
     ) throws(SQLError) -> Obstacle? {
         let user = table.root.key(for: order.user)
         if isSuspect, let sql = table.nonCanonicalSQL, let user,
-            try count(sql, .of(user, time: order.cutoff)) > 0
+            try count(sql, .of(user, time: order.cutoff), in: table.table) > 0
         {
             return table.rule.nonCanonical
         }
         if let sql = table.literalSQL, let text = table.root.submitted(order.user),
-            try count(sql, .of(text, time: order.cutoff)) > 0
+            try count(sql, .of(text, time: order.cutoff), in: table.table) > 0
         {
             return table.rule.nonCanonical
         }
         guard let user else { return nil }
         for part in table.unclearParts {
-            let found = try count(part.sql, .of(user, time: order.cutoff))
+            let found = try count(part.sql, .of(user, time: order.cutoff), in: table.table)
             if found > 0 { return Obstacle(.spelling, at: table.table, name: part.column) }
         }
         guard let sql = table.futureSQL else { return nil }
         let datesUpTo = min(order.datesUpTo ?? now, now)
-        let found = try count(sql, .of(user, time: datesUpTo))
+        let found = try count(sql, .of(user, time: datesUpTo), in: table.table)
         return found > 0 ? table.rule.future : nil
     }
 
@@ -144,10 +158,11 @@ extension SQLConnection {
             guard let sql = table.spelledSQL, let user = table.root.key(for: order.user)
             else { continue }
             do throws(SQLError) {
-                guard try count(sql, .of(user, time: order.cutoff)) > 0 else { continue }
+                let found = try count(sql, .of(user, time: order.cutoff), in: table.table)
+                guard found > 0 else { continue }
                 throw SQLError(.constraint, target: target, table.rule.nonCanonical)
             } catch {
-                guard error.kind == .timeout else { throw sized(error, at: table.table) }
+                guard error.kind == .timeout else { throw error }
                 let rule = table.rule.column + PurgeCounts.otherSpellings
                 let action = PurgeCounts.unreachedAction(rule)
                 unsearched.append(.init(name: table.table, action: action, rowCount: 0))
@@ -165,7 +180,7 @@ extension SQLConnection {
         for table in plan.tables {
             guard let sql = table.heldSQL, let user = table.root.key(for: order.user)
             else { continue }
-            let count = try count(sql, .of(user, time: order.cutoff))
+            let count = try count(sql, .of(user, time: order.cutoff), in: table.table)
             guard count > 0 else { continue }
             entries.append(
                 .init(name: table.table, action: PurgeCounts.heldAction, rowCount: count)
@@ -179,7 +194,7 @@ extension SQLConnection {
     /// The ids of another store in a user's rows.
     func ids(_ key: KeyPlan, of order: PurgeOrder) throws(SQLError) -> KeysAnswer {
         guard let user = key.root.key(for: order.user) else { return .found([]) }
-        let found = try rows(key.findSQL, .of(user, time: order.cutoff))
+        let found = try rows(key.findSQL, .of(user, time: order.cutoff), in: key.table)
         return key.rule.valueType.ids(from: found.map { $0.first ?? nil })
     }
 
@@ -192,14 +207,14 @@ extension SQLConnection {
         guard let value = key.rule.valueType.key(for: id) else { return false }
         var parameters = SQLParameters(key: value)
         parameters.limit = orders.isEmpty ? 1 : SQLLimits.ownerRows + 1
-        let all = try count(key.namedSQL, parameters)
+        let all = try count(key.namedSQL, parameters, in: key.table)
         guard !orders.isEmpty, all <= SQLLimits.ownerRows else { return all > 0 }
         var ownCount = 0
         for order in orders {
             guard let user = key.root.key(for: order.user) else { continue }
             (parameters.user, parameters.time) = (user.user, order.cutoff)
             parameters.parts = user.parts
-            ownCount += try count(key.ownSQL, parameters)
+            ownCount += try count(key.ownSQL, parameters, in: key.table)
         }
         return all > ownCount
     }

@@ -109,11 +109,10 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Adds the table to an error about a size.
-    func sized(at table: String?, column: String? = nil) -> SQLError {
-        guard kind == .oversized, obstacle == nil, let table else { return self }
-        var error = self
-        error.obstacle = Obstacle(.size, at: table, name: column, cause: SQLLimits.sizeText)
-        return error
+    func sized(at table: String?) -> SQLError {
+        guard kind == .oversized || isOutOfMemory, obstacle == nil, let table else { return self }
+        let obstacle = Obstacle(.size, at: table, cause: SQLLimits.sizeText)
+        return SQLError(.oversized, target: target, obstacle)
     }
 
     /// What the error means for the order that met it.

@@ -57,9 +57,12 @@ struct SQLServerPurge<Session: SQLSession> {
             }
             var parameters = SQLParameters.of(user, time: order.cutoff)
             if counter == nil {
-                let found = try count(table, parameters)
-                let new = TableCounter(of: table.rule, action, found ?? (0, 0, 0))
-                if let found, !table.rule.action.changesRows || found.found == found.newer {
+                var found = [0, 0, 0]
+                if table.isCountedFirst {
+                    found = try session.integers(table.countSQL, parameters)
+                }
+                let new = TableCounter(of: table.rule, action, (found[0], found[1], found[2]))
+                if table.isCountedFirst, !table.rule.action.changesRows || found[0] == found[1] {
                     try close(new)
                     continue
                 }
@@ -87,16 +90,6 @@ struct SQLServerPurge<Session: SQLSession> {
         }
         counts.entries += try session.held(order, plan)
         return true
-    }
-
-    /// What the receipt says of rows that stay or that have times; `nil` where the work counts all.
-    private func count(
-        _ table: TablePlan<Session.Dialect>,
-        _ parameters: SQLParameters
-    ) throws(SQLError) -> (found: Int, newer: Int, undated: Int)? {
-        guard table.isCountedFirst else { return nil }
-        let found = try session.integers(table.countSQL, parameters)
-        return (found[0], found[1], found[2])
     }
 
     /// Rows that go behind those that lead to them are asked for before these go.

@@ -252,7 +252,7 @@ actor SQLServerTarget<Session: SQLSession>: UserListing, RowHolding, CoverageSea
                 var counts = [0, 0, 0]
                 if let user = table.root.key(for: order.user) {
                     let parameters = SQLParameters.of(user, time: order.cutoff)
-                    counts = try session.integers(table.planSQL, parameters)
+                    counts = try session.integers(table.planSQL, parameters, in: table.table)
                 }
                 let item = table.item(found: counts[0], newer: counts[1], undated: counts[2])
                 items += [item].compactMap(\.self)

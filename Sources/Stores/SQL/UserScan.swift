@@ -3,6 +3,7 @@ import Lifecycle
 
 /// Goes through the user ids of one table, a page by a statement of its own.
 struct UserScan: Sendable {
+    private let table: String
     private let idType: IDType
     /// The id is made of several columns, and read as a whole.
     private let isComposite: Bool
@@ -12,6 +13,7 @@ struct UserScan: Sendable {
     private(set) var isAtEnd = false
 
     init<Dialect: SQLDialect>(_ rule: TableRule, _ table: TableShape, _ dialect: Dialect.Type) {
+        self.table = rule.table
         idType = rule.idType
         isComposite = rule.idTemplate != nil
         pages =
@@ -50,7 +52,10 @@ struct UserScan: Sendable {
         _ read: (String, SQLParameters) throws(SQLError) -> [[BoundValue?]]
     ) throws(SQLError) -> [UserID] {
         let sql = position == nil ? pages.first : pages.next
-        let rows = try read(sql, SQLParameters(key: position))
+        let rows: [[BoundValue?]]
+        do throws(SQLError) { rows = try read(sql, SQLParameters(key: position)) } catch {
+            throw error.sized(at: table)
+        }
         position = rows.last?.first ?? nil
         isAtEnd = rows.count < SQLLimits.pageRows
         return rows.flatMap { row -> [UserID] in

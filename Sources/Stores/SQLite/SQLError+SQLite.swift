@@ -14,8 +14,8 @@ extension SQLError {
     /// SQLite's extended result code; 0 when SQLite was not asked.
     var resultCode: Int32 { code.flatMap { Int32($0.value) } ?? 0 }
 
-    /// A value is longer than ``SQLLimits/valueBytes``; the transaction goes on.
-    var isTooLong: Bool { resultCode & 0xff == SQLITE_TOOBIG }
+    /// Statements want more than `CSQLITEGUARD_HEAP_MAX`, or memory is short.
+    var isOutOfMemory: Bool { code == .sqlite(SQLITE_NOMEM) }
 
     /// `SQLITE_READONLY_DBMOVED`, whose macro Swift does not import.
     private static let movedCode = SQLITE_READONLY | 4 << 8
@@ -29,8 +29,8 @@ extension SQLError {
             switch resultCode & 0xff {
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
             case SQLITE_IOERR where Int(resultCode) == Int(CSQLITEGUARD_IOERR_INDEX): .indexLost
-            case SQLITE_FULL, SQLITE_IOERR: .storage
-            case SQLITE_TOOBIG, SQLITE_NOMEM: .oversized
+            case SQLITE_FULL, SQLITE_IOERR, SQLITE_NOMEM: .storage
+            case SQLITE_TOOBIG: .oversized
             case SQLITE_CANTOPEN: resultCode == Self.symlinkCode ? .refused : .unreachable
             case SQLITE_READONLY: resultCode == Self.movedCode ? .moved : .unreachable
             case SQLITE_CONSTRAINT: .constraint

@@ -49,7 +49,8 @@ struct SQLiteDiagnosis {
                 do throws(SQLError) {
                     try reader.check(key, shape, &found)
                 } catch {
-                    guard error.kind == .timeout || error.kind == .oversized else { throw error }
+                    let kind = error.sized(at: key.table).kind
+                    guard kind == .timeout || kind == .oversized else { throw error }
                     found.advice.append(key.sentence)
                 }
             }
@@ -72,9 +73,10 @@ struct SQLiteDiagnosis {
         do {
             try body(&self)
         } catch {
+            let error = error.sized(at: table.name)
             guard error.kind == .timeout || error.kind == .oversized else { throw error }
             found.advice.append(
-                reader.sized(error, at: table.name).obstacle?.text
+                error.obstacle?.text
                     ?? "table '\(table.name)' is too large to check its stored values in time"
             )
         }

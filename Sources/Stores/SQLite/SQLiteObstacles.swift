@@ -30,7 +30,7 @@ struct SQLiteObstacles {
         cutoff: WallTime
     ) -> SQLError {
         guard error.kind == .constraint, error.obstacle == nil else {
-            return reader.sized(error, at: table.table)
+            return error.sized(at: table.table)
         }
         var error = error
         switch error.resultCode {
@@ -125,31 +125,6 @@ struct SQLiteObstacles {
             return Obstacle(.trigger, at: place, name: first[0], others: others)
         } catch {
             return Obstacle(.trigger, at: table)
-        }
-    }
-}
-
-extension SQLiteReader {
-    func sized(_ error: SQLError, at table: String) -> SQLError {
-        error.sized(at: table, column: error.isTooLong ? tooLongColumn(of: table) : nil)
-    }
-
-    /// `nil` where a trigger makes the value.
-    private func tooLongColumn(of table: String) -> String? {
-        do {
-            let sql = "SELECT name FROM pragma_table_info(?)"
-            let columns = try String.fetchAll(db, sql: sql, arguments: [table])
-            let place = SQLiteDialect.quoted(table)
-            return columns.first { column in
-                let value = "CAST(\(SQLiteDialect.quoted(column)) AS BLOB)"
-                do throws(SQLError) {
-                    return try count("SELECT max(length(\(value))) FROM \(place)") < 0
-                } catch {
-                    return error.isTooLong
-                }
-            }
-        } catch {
-            return nil
         }
     }
 }

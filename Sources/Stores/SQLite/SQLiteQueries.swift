@@ -87,7 +87,7 @@ struct SQLiteChunkQueries {
             }
         } catch {
             // A deletion reads no value: that row goes alone.
-            guard error.isTooLong, found.rowCount > 0 || !hasCursor else { throw error }
+            guard error.kind == .oversized, found.rowCount > 0 || !hasCursor else { throw error }
             found.rowCount = max(1, found.rowCount)
             found.byteCount = Int64(SQLiteLimits.chunkBytes)
         }

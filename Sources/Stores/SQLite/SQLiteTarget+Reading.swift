@@ -47,8 +47,9 @@ extension SQLiteTarget {
                     answers.append(try reader.verify(order, plan, at: clock.wall()))
                 } catch {
                     // The next call begins with it, and finds that it alone takes so long.
-                    guard error.kind == .timeout, !answers.isEmpty else { throw error }
-                    break
+                    if error.kind == .timeout, !answers.isEmpty { break }
+                    guard error.obstacle != nil else { throw error }
+                    answers.append(.failure(error.failure))
                 }
                 if clock.uptime() - start >= SQLiteLimits.transactionSoft { break }
             }
@@ -168,8 +169,13 @@ extension SQLiteTarget {
         let (answers, failure) = await answers(orders, by: key) {
             reader,
             key,
-            order throws(SQLError) in
-            try reader.ids(key, of: order)
+            order throws(SQLError) -> KeysAnswer in
+            do throws(SQLError) {
+                return try reader.ids(key, of: order)
+            } catch {
+                guard error.obstacle != nil else { throw error }
+                return .failure(error.failure)
+            }
         }
         let missing = orders.count - answers.count
         return answers + Array(repeating: .failure(failure ?? .lost), count: missing)
@@ -244,7 +250,9 @@ struct SQLiteCountTransaction {
                 try query.bind(value, at: SQLiteCounting.firstPlace + Int32(offset))
             }
             var after = before
-            try after.advance(query, clock)
+            do throws(SQLError) { try after.advance(query, clock) } catch {
+                throw error.sized(at: table.table)
+            }
             return after
         }
     }

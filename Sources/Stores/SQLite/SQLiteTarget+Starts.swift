@@ -49,12 +49,16 @@ extension SQLiteTarget {
             for table in plan.tables where progress.answers[progress.looked] == nil {
                 guard let counting = table.work.spelled else { continue }
                 let start = SQLiteRowCount(.byUser)
-                let found = try await count(order, from: start, of: table, counting, plan) {
-                    $0.found > 0
+                var failure = EffectFailure.blocked(table.rule.nonCanonical)
+                do {
+                    let found = try await count(order, from: start, of: table, counting, plan) {
+                        $0.found > 0
+                    }
+                    guard found.found > 0 else { continue }
+                } catch let error as SQLError where error.obstacle != nil {
+                    failure = error.failure
                 }
-                guard found.found > 0 else { continue }
-                let blocked = EffectFailure.blocked(table.rule.nonCanonical)
-                progress.answers[progress.looked] = .failure(blocked)
+                progress.answers[progress.looked] = .failure(failure)
             }
             progress.looked += 1
         }

@@ -55,6 +55,19 @@ struct PostgreSQLKeyTests {
         return ids.map { $0.exposeText() }.sorted()
     }
 
+    @Test("ids that are too large block their user alone")
+    func long() async throws {
+        let app = try PostgreSQLFixture(
+            Self.schema
+                + """
+                INSERT INTO accounts (user_id, nick)
+                    VALUES ('u1', repeat('x', 70000000)), ('u2', 'c2')
+                """
+        )
+        let found = await Self.target(app).keys("nick", of: [order("u1"), order("u2")])
+        #expect(Self.ids(found) == [["blocked_by_size"], ["c2"]])
+    }
+
     @Test("a column that changes its type is read anew, though its statement was prepared")
     func changedType() async throws {
         let app = try PostgreSQLFixture(

@@ -67,8 +67,9 @@ extension SQLError {
     var leavesOthers: Bool {
         switch kind {
         case .timeout, .failed, .unfit, .privilege, .locked, .busy, .oversized: true
-        case .storage, .constraint, .cancelled, .lost, .unreachable, .moved, .readOnly,
-            .schemaChanged, .planRefused, .refused, .tls, .badConninfo, .indexLost:
+        case .storage: isOutOfMemory
+        case .constraint, .cancelled, .lost, .unreachable, .moved, .readOnly, .schemaChanged,
+            .planRefused, .refused, .tls, .badConninfo, .indexLost:
             false
         }
     }
