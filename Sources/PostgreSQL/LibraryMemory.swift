@@ -12,8 +12,10 @@ internal import Glibc
     /// An allocation of the library was refused.
     var isFull: Bool { unsafe clinux_meter_is_full(meter) != 0 }
 
-    /// From here on to ``end()`` the library alone allocates on this thread: Swift would trap.
-    func begin() { unsafe clinux_meter_begin(meter) }
-
-    func end() { clinux_meter_end() }
+    /// Makes a call in which the library alone allocates on this thread: Swift would trap.
+    func counting<Answer>(_ call: () -> Answer) -> Answer {
+        unsafe clinux_meter_begin(meter)
+        defer { clinux_meter_end() }
+        return call()
+    }
 }

@@ -83,9 +83,7 @@ internal import Lifecycle
             case PGRES_POLLING_WRITING: try wait(POLLOUT, until: deadline)
             default: throw connectFailure
             }
-            memory.begin()
-            state = unsafe PQconnectPoll(handle)
-            memory.end()
+            state = memory.counting { unsafe PQconnectPoll(handle) }
         }
         guard unsafe PQsetnonblocking(handle, 1) == 0 else { throw broken }
     }
@@ -107,7 +105,8 @@ internal import Lifecycle
         return isTLS ? .tls : isOurs ? .refused : .unreachable
     }
 
-    private var broken: PostgreSQLFailure { memory.isFull ? .oversized : .lost }
+    /// Why a call that sends has answered `false`.
+    package var broken: PostgreSQLFailure { memory.isFull ? .oversized : .lost }
 
     /// Such as 150018 for 15.18.
     package var serverVersion: Int32 { unsafe PQserverVersion(handle) }
@@ -122,19 +121,20 @@ internal import Lifecycle
         _ parameters: PostgreSQLParameters,
         isBinary: Bool
     ) -> Bool {
-        unsafe parameters.withArrays { values, lengths, formats in
-            memory.begin()
-            defer { memory.end() }
-            return unsafe PQsendQueryParams(
-                handle,
-                sql,
-                Int32(parameters.count),
-                parameters.types,
-                values,
-                lengths,
-                formats,
-                isBinary ? 1 : 0
-            ) == 1
+        let text = Array(sql.utf8CString)
+        return unsafe parameters.withArrays { values, lengths, formats in
+            memory.counting {
+                unsafe PQsendQueryParams(
+                    handle,
+                    text,
+                    Int32(parameters.count),
+                    parameters.types,
+                    values,
+                    lengths,
+                    formats,
+                    isBinary ? 1 : 0
+                ) == 1
+            }
         }
     }
 
@@ -142,9 +142,10 @@ internal import Lifecycle
     ///
     /// - Returns: `false` when the connection has ended.
     package func sendPreparation(_ name: String, _ sql: String, types: [UInt32]) -> Bool {
-        memory.begin()
-        defer { memory.end() }
-        return unsafe PQsendPrepare(handle, name, sql, Int32(types.count), types) == 1
+        let (name, text) = (Array(name.utf8CString), Array(sql.utf8CString))
+        return memory.counting {
+            unsafe PQsendPrepare(handle, name, text, Int32(types.count), types) == 1
+        }
     }
 
     /// Sends a prepared statement.
@@ -155,18 +156,19 @@ internal import Lifecycle
         _ parameters: PostgreSQLParameters,
         isBinary: Bool
     ) -> Bool {
-        unsafe parameters.withArrays { values, lengths, formats in
-            memory.begin()
-            defer { memory.end() }
-            return unsafe PQsendQueryPrepared(
-                handle,
-                name,
-                Int32(parameters.count),
-                values,
-                lengths,
-                formats,
-                isBinary ? 1 : 0
-            ) == 1
+        let name = Array(name.utf8CString)
+        return unsafe parameters.withArrays { values, lengths, formats in
+            memory.counting {
+                unsafe PQsendQueryPrepared(
+                    handle,
+                    name,
+                    Int32(parameters.count),
+                    values,
+                    lengths,
+                    formats,
+                    isBinary ? 1 : 0
+                ) == 1
+            }
         }
     }
 
@@ -193,9 +195,7 @@ internal import Lifecycle
     /// - Throws: `lost`, `oversized`, `timeout`, `cancelled`.
     package func flush(until deadline: Duration) throws(PostgreSQLFailure) {
         while true {
-            memory.begin()
-            let rest = unsafe PQflush(handle)
-            memory.end()
+            let rest = memory.counting { unsafe PQflush(handle) }
             switch rest {
             case 0: return
             case 1: break
@@ -209,9 +209,7 @@ internal import Lifecycle
     // MARK: Answers
 
     private func takeInput() throws(PostgreSQLFailure) {
-        memory.begin()
-        let isTaken = unsafe PQconsumeInput(handle) == 1
-        memory.end()
+        let isTaken = memory.counting { unsafe PQconsumeInput(handle) == 1 }
         guard isTaken, !memory.isFull else { throw broken }
     }
 
@@ -227,20 +225,14 @@ internal import Lifecycle
             try wait(POLLIN, until: deadline)
             try takeInput()
         }
-        memory.begin()
-        let result = unsafe PQgetResult(handle)
-        memory.end()
+        let result = unsafe memory.counting { unsafe PQgetResult(handle) }
         let answer = unsafe result.map { unsafe PostgreSQLResult($0, memory) }
         // What libpq could not read looks like an error of the server, or is left out.
         guard !memory.isFull else { throw .oversized }
         return answer
     }
 
-    private var isBusy: Bool {
-        memory.begin()
-        defer { memory.end() }
-        return unsafe PQisBusy(handle) == 1
-    }
+    private var isBusy: Bool { memory.counting { unsafe PQisBusy(handle) == 1 } }
 
     /// Takes what has come on channels that the session listens to, and returns the payloads.
     ///
@@ -249,15 +241,11 @@ internal import Lifecycle
         try takeInput()
         var payloads: [String] = []
         while true {
-            memory.begin()
-            let found = unsafe PQnotifies(handle)
-            memory.end()
+            let found = unsafe memory.counting { unsafe PQnotifies(handle) }
             guard let notification = unsafe found else { return payloads }
             let payload = unsafe notification.pointee.extra.map { unsafe String(cString: $0) }
             payloads.append(payload ?? "")
-            memory.begin()
-            unsafe PQfreemem(notification)
-            memory.end()
+            memory.counting { unsafe PQfreemem(notification) }
         }
     }
 

@@ -22,11 +22,7 @@ internal import Glibc
         self.memory = memory
     }
 
-    deinit {
-        memory.begin()
-        unsafe PQclear(handle)
-        memory.end()
-    }
+    deinit { memory.counting { unsafe PQclear(handle) } }
 
     package var kind: Kind {
         switch unsafe PQresultStatus(handle) {

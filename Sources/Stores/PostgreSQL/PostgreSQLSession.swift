@@ -239,7 +239,7 @@ final class PostgreSQLSession {
         }
         let deadline = uptime() + (limit ?? configuration.statementTimeout) + PostgreSQLLimits.grace
         guard !link.isCancelled else { throw SQLError(.cancelled, target: target) }
-        guard send() else { throw SQLError(.lost, target: target) }
+        guard send() else { throw SQLError(link.broken, target: target) }
         link.readRowByRow()
         do {
             return try answer(until: deadline)
