@@ -130,7 +130,10 @@ __attribute__((visibility("default"))) void *realloc(void *pointer, size_t size)
     // Before jemalloc may get it.
     wipe((char *)pointer + size, old - size);
     const size_t wanted = nallocx(size, 0);
-    if (wanted == old || xallocx(pointer, size, 0, 0) == wanted) return pointer;
+    if (wanted == old || xallocx(pointer, size, 0, 0) == wanted) {
+        if (is_metered()) clinux_meter_add((int64_t)wanted - (int64_t)old);
+        return pointer;
+    }
     void *moved = move(pointer, size, size);
     return moved == NULL ? pointer : moved;
 }

@@ -137,6 +137,11 @@ static void metered(void) {
         if (clinux_meter_is_full(meter)) fail("nothing was refused");
         for (int i = 0; i < 3; i++) free(blocks[i]);
     }
+    for (int round = 0; round < ROUNDS; round++) {
+        void *volatile shrunk = realloc(malloc(2 * mebibyte), mebibyte);
+        free(shrunk);
+        if (clinux_meter_is_full(meter)) fail("what a block gives back makes no room");
+    }
     void *kept = malloc(3 * mebibyte);
     errno = 0;
     void *volatile grown = realloc(kept, 5 * mebibyte);
