@@ -39,6 +39,8 @@ static void *bounded_realloc(void *block, int size) {
 
 // sqlite3_hard_heap_limit64() would bound the state's own connections, too.
 static void bound_heap(void) {
+    // A second time SQLite would name the functions above as its own.
+    if (heap.xMalloc != NULL) return;
     if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &heap) != SQLITE_OK) return;
     sqlite3_mem_methods bounded = heap;
     bounded.xMalloc = bounded_malloc;
