@@ -259,8 +259,9 @@ struct ProviderLane: Sendable {
         }
     }
 
-    /// When no user has been tried for so long that none waits; `nil` while one does. Renewals are
-    /// hours apart: what they meet counts until it is reported.
+    /// When no user has been tried for so long that none waits; `nil` while one does.
+    ///
+    /// Renewals are hours apart: what they meet counts until it is reported.
     var outageEndsAt: WallTime? {
         guard let outage, outage.isOfUsers || outage.isReported, isIdle,
             callsUnderWay + codesUnderWay == 0
