@@ -89,14 +89,11 @@ extension ControlSuite {
         private static func fault(of words: [String], in program: JSONValue) -> String? {
             var (command, rest) = (program, words[...])
             while let inner = command["subcommands"]?.array {
-                let usual = command["defaultSubcommand"]?.string
                 if let next = inner.first(where: { $0["commandName"]?.string == rest.first }) {
                     rest.removeFirst()
                     command = next
-                } else if let next = inner.first(where: { $0["commandName"]?.string == usual }),
-                    rest.first?.hasPrefix("--") ?? true
-                {
-                    command = next
+                } else if rest.first?.hasPrefix("--") ?? true, let usual = inner.first {
+                    command = usual
                 } else {
                     return rest.first.map { "has no '\($0)'" }
                 }

@@ -35,6 +35,7 @@ extension ControlSuite {
                     case "from": "0"
                     case "message_id": "msg_12_0123456789abcdef"
                     case "month": "2026-11"
+                    case "view": "all"
                     case "identity":
                         route.method == .put ? "apple" : Samples.identityID.description
                     default: "apple"
