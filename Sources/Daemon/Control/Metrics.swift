@@ -1,6 +1,5 @@
 import Engine
 import Lifecycle
-import PostgreSQL
 import Storage
 import Vault
 
@@ -25,10 +24,10 @@ struct Metrics: Sendable {
     typealias Sample = (labels: [(String, String)], value: Int64)
 
     var text: String {
-        let versions = [
-            ("version", parts.version), ("sqlite", StateDatabase.sqliteVersion),
-            ("libpq", PostgreSQLLink.libraryVersion),
-        ]
+        let versions =
+            [
+                ("version", parts.version), ("sqlite", StateDatabase.sqliteVersion),
+            ] + Kinds.libraries
         let versionSample: Sample = (labels: versions, value: 1)
         var lines = gauge("build_info", "The running versions.") { [versionSample] }
         lines +=

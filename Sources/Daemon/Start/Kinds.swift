@@ -1,4 +1,5 @@
 import HTTP
+import PostgreSQL
 import Providers
 package import Settings
 import Stores
@@ -20,6 +21,9 @@ package enum Kinds {
     ]
 
     static let queues: [any QueueKind.Type] = [PostgreSQLQueue.self, MySQLQueue.self]
+
+    /// The version of each library that a kind works with, for metrics.
+    static let libraries = [("libpq", PostgreSQLLink.libraryVersion)]
 
     package static let table = SettingsTable(
         StateConfiguration.settings + SettingsTable.general + SettingsTable.mail
