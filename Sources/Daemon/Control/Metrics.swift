@@ -24,10 +24,7 @@ struct Metrics: Sendable {
     typealias Sample = (labels: [(String, String)], value: Int64)
 
     var text: String {
-        let versions =
-            [
-                ("version", parts.version), ("sqlite", StateDatabase.sqliteVersion),
-            ] + Kinds.libraries
+        let versions = [("version", parts.version)] + Kinds.libraries
         let versionSample: Sample = (labels: versions, value: 1)
         var lines = gauge("build_info", "The running versions.") { [versionSample] }
         lines +=

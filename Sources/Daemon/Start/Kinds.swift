@@ -2,6 +2,7 @@ import HTTP
 import PostgreSQL
 import Providers
 package import Settings
+import Storage
 import Stores
 
 /// The kinds of providers, directories and stores, each list in documentation order.
@@ -23,7 +24,9 @@ package enum Kinds {
     static let queues: [any QueueKind.Type] = [PostgreSQLQueue.self, MySQLQueue.self]
 
     /// The version of each library that a kind works with, for metrics.
-    static let libraries = [("libpq", PostgreSQLLink.libraryVersion)]
+    static let libraries = [
+        ("sqlite", StateDatabase.sqliteVersion), ("libpq", PostgreSQLLink.libraryVersion),
+    ]
 
     package static let table = SettingsTable(
         StateConfiguration.settings + SettingsTable.general + SettingsTable.mail
