@@ -113,5 +113,6 @@ uninstall:
 	rm -f $(foreach page,$(wildcard docs/man/*.[1-8]),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(SANDBOX_DOCDIR)
 	@if $(ON_RUNNING_SYSTEM); then journalctl --update-catalog; systemctl daemon-reload; fi
-	@echo "kept: $(DESTDIR)$(SYSCONFDIR)/expunged (configuration and keys), $(DESTDIR)/var/lib/expunged (state and" \
-	    "spool), and the user and groups. Without the vault key the state cannot be read: remove both or neither."
+	@echo "kept: $(DESTDIR)$(SYSCONFDIR)/expunged (configuration and keys), $(DESTDIR)/var/lib/expunged (state, keys" \
+	    "and spool), $(DESTDIR)/var/lib/expunged-backups, $(DESTDIR)/var/log/expunged (checkpoints), and the user and" \
+	    "groups. The state cannot be read without its keys: remove all or nothing."

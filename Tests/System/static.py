@@ -89,10 +89,38 @@ def check_documents(checks, source):
         checks.check(f"{count} links and paths lead to installed files", count > 400 and not lost, lost)
 
 
+def check_purge(checks, source):
+    """What a purge of the package keeps: all, once there is a key, a state or a proof of a service that ran."""
+    with open(os.path.join(source, "debian/expunged.postrm")) as file:
+        script = file.read()
+    cases = {
+        "a service that never ran": ("lib/expunged/spool/queue.db",),
+        "a state in a file": ("lib/expunged/state.db",),
+        # A state in a server has only keys and checkpoints here.
+        "the key of hashes": ("lib/expunged/spool/queue.db", "lib/expunged/hash.key"),
+        "the key of the ledger": ("lib/expunged/ledger.key",),
+        "a state that was moved": ("lib/expunged/state.db.moved",),
+        "a state that a restore replaced": ("lib/expunged/replaced-1/state.db",),
+        "checkpoints": ("log/expunged/checkpoints",),
+        "the count of commits": ("log/expunged/commits",),
+    }
+    for number, (name, paths) in enumerate(cases.items()):
+        with tempfile.TemporaryDirectory() as root:
+            for path in paths:
+                os.makedirs(os.path.dirname(f"{root}/var/{path}"), exist_ok=True)
+                open(f"{root}/var/{path}", "w").close()
+            here = re.sub(r"(?<![\w.-])/(?=(?:etc|run|var)/)", f"{root}/", script)
+            done = subprocess.run(["sh", "-c", here, "postrm", "purge"], capture_output=True, text=True)
+            left = [path for path in paths if os.path.exists(f"{root}/var/{path}")]
+            checks.equal(f"a purge with {name}", (done.returncode, done.stderr, left, "rm -r " in done.stdout),
+                         (0, "", list(paths) if number else [], number > 0))
+
+
 def check_files(checks, source):
     """Units, users, directories and catalog, each read by the program that will read it."""
     check_deb(checks, source)
     check_documents(checks, source)
+    check_purge(checks, source)
     units = os.path.join(source, "systemd")
     verify = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *[os.path.join(units, unit) for unit in UNITS]],
