@@ -106,6 +106,23 @@ import Vault
         try await state.close()
     }
 
+    @Test("without space for the copy and its archive there is no backup, and it says so")
+    func space() async throws {
+        let bench = try await Self.makeBench()
+        var backup = Backup(stateDirectory: bench.directory, now: { Bench.start })
+        backup.space = { _ in DiskSpace(freeBytes: 1000, freeFiles: 9) }
+        let full = backup
+        let before = try FileManager.default.contentsOfDirectory(atPath: bench.directory)
+        #expect {
+            try full.write(to: bench.directory + "/backup.tar")
+        } throws: {
+            "\($0)".contains("(no_space): 0 MiB are free, and the copy needs up to ")
+        }
+        let after = try FileManager.default.contentsOfDirectory(atPath: bench.directory)
+        #expect(after.sorted() == before.sorted())
+        try await bench.state.close()
+    }
+
     @Test("a service that runs keeps a restore out")
     func running() async throws {
         let bench = try await Self.makeBench()

@@ -12,6 +12,7 @@ struct Backup {
 
     let stateDirectory: String
     let now: @Sendable () -> WallTime
+    var space: @Sendable (String) -> DiskSpace? = { DiskSpace(of: $0) }
 
     /// Writes the new file `file`, and returns what to say about it.
     ///
@@ -23,6 +24,7 @@ struct Backup {
         // Read first: a missing right is best explained here.
         let hashKey = try read(FileHashKey.fileName)
         let folder = try BackupFolder(in: directory)
+        try requireSpace(in: directory)
         let copy = "\(folder.path)/\(BackupState.stateName)"
         try StateCopy.make(of: "\(stateDirectory)/\(BackupState.stateName)", at: copy)
         _ = nice(Self.niceness)
@@ -55,6 +57,21 @@ struct Backup {
 
     private static func taken(_ file: String) -> DaemonError {
         DaemonError(.state, "cannot create '\(file)': it exists, and a backup overwrites nothing")
+    }
+
+    /// The copy and the archive of it are there at once.
+    private func requireSpace(in directory: String) throws(DaemonError) {
+        let state = "\(stateDirectory)/\(BackupState.stateName)"
+        var (needed, status) = (UInt64(0), stat())
+        for file in [state, state + "-wal"] where unsafe stat(file, &status) == 0 {
+            needed += 2 * UInt64(status.st_size)
+        }
+        guard let free = space(directory)?.freeBytes, free < needed else { return }
+        throw DaemonError(
+            .state,
+            "cannot back up to '\(directory)' (no_space): \(free >> 20) MiB are free, and the copy"
+                + " needs up to \(needed >> 20) MiB"
+        )
     }
 
     private func read(_ name: String) throws(DaemonError) -> [UInt8] {

@@ -149,19 +149,42 @@ def scheduled(checks, stage):
         commands = re.findall(r"^ExecStart=/bin/sh -ec '(.*)'$", file.read(), re.M)
     place = stage.path("scheduled")
     os.makedirs(place)
-    old = [f"expunged-{year}-01-01T000000Z.tar" for year in (2020, 2021)]
-    for name in old:
-        open(os.path.join(place, name), "w").close()
-    for command in commands:
-        for text, here in (("%%", "%"), ("/usr/sbin/expunged", shlex.quote(os.path.join(BINARIES, "expunged"))),
-                           ("/var/lib/expunged", shlex.quote(stage.path("state")))):
-            command = command.replace(text, here)
-        done = subprocess.run(["/bin/sh", "-ec", command], capture_output=True, text=True,
-                              env={**os.environ, "STATE_DIRECTORY": place, "KEEP": "2"})
-        checks.equal("a command of the timer's unit", (done.returncode, done.stderr), (0, ""))
-    left = sorted(os.listdir(place))
-    checks.check("the new backup and one old one are left",
-                 len(left) == 2 and left[0] == old[1] and is_whole(os.path.join(place, left[1])), left)
+
+    def night(keep):
+        """The first status but 0, and all that was printed."""
+        texts = ""
+        for command in commands:
+            for text, here in (("%%", "%"), ("/usr/sbin/expunged", shlex.quote(f"{BINARIES}/expunged")),
+                               ("/var/lib/expunged", shlex.quote(stage.path("state")))):
+                command = command.replace(text, here)
+            done = subprocess.run(["/bin/sh", "-ec", command], capture_output=True, text=True,
+                                  env={**os.environ, "STATE_DIRECTORY": place, "KEEP": keep})
+            texts += done.stderr
+            if done.returncode != 0:
+                return done.returncode, texts
+        return 0, texts
+
+    def arrange(*years):
+        for name in os.listdir(place):
+            os.remove(os.path.join(place, name))
+        made = [f"expunged-{year}-01-01T000000Z.tar" for year in years] + ["expunged-of-mine.tar"]
+        for name in made:
+            open(os.path.join(place, name), "w").close()
+        return made
+
+    old = arrange(2020, 2021)
+    for keep in ("", "0", "00", "-1", "2w", "14 ", "10000"):
+        status, text = night(keep)
+        checks.check(f"KEEP={keep} is refused", status == 78 and f"KEEP={keep} is no number" in text, text)
+    checks.equal("     and nothing was made or removed", sorted(os.listdir(place)), sorted(old))
+    checks.equal("the timer's unit backs up", night("2"), (0, ""))
+    left = sorted(set(os.listdir(place)) - {old[-1]})
+    checks.check("the new backup, one old one and what has another name are left", len(left) == 2
+                 and left[0] == old[1] and is_whole(os.path.join(place, left[1])), left)
+    old = arrange(2998, 2999)
+    checks.equal("it backs up where the clock went back", night("1"), (0, ""))
+    left = sorted(set(os.listdir(place)) - set(old))
+    checks.check("     and the new backup stays", len(left) == 1 and is_whole(os.path.join(place, left[0])), left)
 
 
 def sound(checks, stage, number, path, before, key):
