@@ -2,7 +2,7 @@
 package struct EffectiveConfiguration: Sendable {
     /// Whether defaults, marked as such, and keys without a value are written, too.
     private let isComplete: Bool
-    /// Whether the text may leave the machine: then it has no free texts and no secret keys.
+    /// Whether the text may leave the machine: then it has only what ``SharedForm`` shows.
     private let isShareable: Bool
 
     package init(isComplete: Bool = true, isShareable: Bool = false) {
@@ -24,10 +24,14 @@ package struct EffectiveConfiguration: Sendable {
             guard let value = section.values[setting.name] else {
                 return isComplete ? "# \(setting.name): not set" : nil
             }
-            let line = "\(setting.name) = \(value.toml)"
-            if value == setting.defaultValue { return isComplete ? line + "  # default" : nil }
-            let isLeftOut = isShareable && (setting.isSecret || !setting.type.isShareable)
-            return isLeftOut ? "# \(setting.name): left out" : line
+            if value == setting.defaultValue {
+                return isComplete ? "\(setting.name) = \(value.toml)  # default" : nil
+            }
+            let shared = setting.isSecret ? nil : setting.type.shared(value)
+            guard let shown = isShareable ? shared : value else {
+                return "# \(setting.name): left out"
+            }
+            return "\(setting.name) = \(shown.toml)"
         }
     }
 }
@@ -44,24 +48,15 @@ extension SettingsSection {
 }
 
 extension SettingType {
-    /// Whether no value can be a secret or name a person.
-    fileprivate var isShareable: Bool {
-        switch self {
-        case .boolean, .choice, .count, .duration, .numbers: true
-        case .text(let rule), .texts(let rule, _): rule.isShareable
-        case .map(let name, let value, _): name.isShareable && value.isShareable
-        case .constant, .json: false
+    /// What of a value is no secret and names no person.
+    fileprivate func shared(_ value: SettingValue) -> SettingValue? {
+        switch (self, value) {
+        case (.boolean, _), (.choice, _), (.count, _), (.duration, _), (.numbers, _): return value
+        case (.text(let rule), .text(let text)): return rule.shared.text(text).map { .text($0) }
+        case (.texts(let rule, _), .texts(let texts)):
+            let shown = texts.compactMap(rule.shared.text)
+            return shown.count == texts.count ? .texts(shown) : nil
+        default: return nil
         }
-    }
-}
-
-extension TextRule {
-    /// A rule that is new is left out until it is listed here.
-    fileprivate var isShareable: Bool {
-        let rules: [TextRule] = [
-            .name, .keyReference, .vaultKeyID, .group, .path, .url, .origin, .host, .identifier,
-            .loopback, .messageTopic, .duration,
-        ]
-        return rules.contains(self)
     }
 }

@@ -17,6 +17,11 @@ struct EffectiveConfigurationTests {
             from = "ann@example.com"
             [vault]
             key_credential = "canary-key-01234567"
+            [[subscriber]]
+            name = "chat"
+            url = "https://chat.example.com:8443/hooks/canary-token-01234567"
+            secret_credential = "canary-secret-01234567"
+            ca_file = "/home/canary-user/ca.pem"
 
             """
 
@@ -62,6 +67,30 @@ struct EffectiveConfigurationTests {
         for canary in ["ann@", "canary-"] { #expect(!text.contains(canary), "\(canary)") }
         for line in ["# from: left out", "# key_credential: left out", "table = \"bills\""] {
             #expect(text.contains("\n\(line)\n"), "\(line)")
+        }
+        for (key, shown) in [
+            ("url", "https://chat.example.com:8443/..."), ("ca_file", "/home/..."),
+            ("path", "/srv/app.db"),
+        ] {
+            #expect(text.contains("\n\(key) = \"\(shown)\"\n"), "\(key)")
+        }
+    }
+
+    @Test("of a text, nothing may leave the machine unless its rule says so")
+    func sharedForms() {
+        let canary = TextRule("canary", "a canary") { _ in true }
+        #expect(canary.shared.text("canary") == nil)
+        let cases: [(TextRule, String, String?)] = [
+            (.sentence, "canary", nil), (.credential, "canary", nil), (.clientID, "canary", nil),
+            (.mailAddress, "ann@example.com", nil), (.identifier, "bills", "bills"),
+            (.url, "https://a.example", "https://a.example"),
+            (.url, "https://a.example/", "https://a.example/"),
+            (.url, "https://[::1]:8443/a/b", "https://[::1]:8443/..."),
+            (.path, "/home/ann", "/home/..."), (.path, "/home", "/home"),
+            (.path, "/homes/a", "/homes/a"),
+        ]
+        for (rule, text, shown) in cases {
+            #expect(rule.shared.text(text) == shown, "\(rule.title): \(text)")
         }
     }
 }

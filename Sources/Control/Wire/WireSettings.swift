@@ -2,7 +2,7 @@
 package enum SettingsView: String, Sendable, CaseIterable {
     case all
     case nonDefault = "non_default"
-    /// All, without free texts and names of credentials.
+    /// All, without free texts, names of credentials, paths of URLs and home directories.
     case shareable
 }
 
