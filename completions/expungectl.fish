@@ -240,7 +240,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positiona
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'report' -d 'Report a month in numbers: requests, times, verdicts, what was kept and why.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'doctor' -d 'Check the configuration, what it names, and the machine.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'config' -d 'Print the configuration in force as TOML; secrets are names of credentials.'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'support-bundle' -d 'Write what the report of a problem needs to a new directory.'
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'support-bundle' -d 'Collect settings, status, metrics and journal for a problem report.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'providers' -d 'Show the providers, or pause, resume or check one.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'targets' -d 'Show the targets, or pause, resume or check one, or suggest its rules.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl" -eq 1' -fa 'holds' -d 'List the holds on targets and users, oldest first.'

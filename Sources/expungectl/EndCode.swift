@@ -56,7 +56,7 @@ enum EndCode: Int32, Error, CaseIterable {
         case .damaged: "the ledger does not match its checkpoints"
         case .uncovered: "a target holds unmapped data, or a foreign key stops deletions"
         case .timedOut: "with --timeout: the request has not ended in time and continues"
-        case .unexamined: "a check could not examine everything"
+        case .unexamined: "a check or a support bundle is not complete"
         }
     }
 

@@ -13,13 +13,15 @@ enum ProgramRun {
     static func run(
         _ arguments: [String],
         socket: String = "/nowhere/control.sock",
-        input: String = ""
+        input: String = "",
+        path: String = ""
     ) async throws -> Outcome {
         let result = try await Subprocess.run(
             .name("expungectl"),
             arguments: .init(arguments),
             environment: .custom([
-                "EXPUNGED_SOCKET": socket, "PATH": "\(Repository.root)/.build/debug", "TZ": "UTC",
+                "EXPUNGED_SOCKET": socket, "PATH": "\(Repository.root)/.build/debug\(path)",
+                "TZ": "UTC",
             ]),
             input: .string(input),
             output: .string(limit: 1 << 20),

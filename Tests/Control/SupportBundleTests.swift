@@ -1,6 +1,7 @@
 import Control
 import Encoding
 import FoundationEssentials
+import Glibc
 import Lifecycle
 import Testing
 
@@ -32,16 +33,36 @@ extension ControlSuite {
             .showSettings, .status, .listProviders, .listTargets, .showLedger, .metrics,
         ]
 
-        /// The texts by file name of the bundle that a run writes to a directory, which goes.
-        private static func bundle(_ socket: String, code: Int32) async throws -> [String: String] {
+        /// What journalctl(1) prints, which only root and a group may read.
+        private static let journal = "2026-11-23T03:00:00+0000 expunged[1]: Started."
+
+        /// The texts by file name of the bundle that a run writes to a directory, which goes; the
+        /// journal is an arranged one.
+        private static func bundle(
+            _ socket: String,
+            journal: String = Self.journal,
+            code: Int32
+        ) async throws -> [String: String] {
             let files = FileManager.default
             let place = "/tmp/expunged-bundle-\(UUID())"
             defer { #expect(throws: Never.self) { try files.removeItem(atPath: place) } }
-            let outcome = try await ProgramRun.run(["support-bundle", place], socket: socket)
+            let programs = place + "/programs"
+            try files.createDirectory(atPath: programs, withIntermediateDirectories: true)
+            let program = "\(programs)/journalctl"
+            let script = "#!/bin/sh\ncat <<'END'\n\(journal)\nEND\n"
+            try Data(script.utf8).write(to: URL(filePath: program))
+            #expect(unsafe chmod(program, 0o755) == 0)
+            let outcome = try await ProgramRun.run(
+                ["support-bundle", place + "/bundle"],
+                socket: socket,
+                path: ":\(programs):/usr/bin:/bin"
+            )
             #expect(outcome.code == code, "\(outcome.err)")
+            let isWithoutJournal = outcome.err.contains("error: the bundle lacks the journal")
+            #expect(isWithoutJournal == (code == 77), "\(outcome.err)")
             var texts: [String: String] = [:]
-            for name in try files.contentsOfDirectory(atPath: place) {
-                let data = try Data(contentsOf: URL(filePath: "\(place)/\(name)"))
+            for name in try files.contentsOfDirectory(atPath: place + "/bundle") {
+                let data = try Data(contentsOf: URL(filePath: "\(place)/bundle/\(name)"))
                 texts[name] = String(decoding: data, as: UTF8.self)
             }
             return texts
@@ -72,6 +93,22 @@ extension ControlSuite {
                 let isQuote = isFree && !Self.harmless.contains(event) || event == .vaultSealed
                 #expect(command.contains("=\(event.messageID) ") != isQuote, "\(event)")
             }
+        }
+
+        @Test(arguments: [
+            "-- No entries --",
+            "No journal files were opened due to insufficient permissions.",
+            "Hint: You are currently not seeing messages from other users and the system.",
+        ])
+        func `without entries of the journal a bundle says so`(printed: String) async throws {
+            let backend = FakeBackend(expecting: Self.operations)
+            let texts = try await TestServer.run(backend) { server in
+                try await Self.bundle(server.controlPath, journal: printed, code: 77)
+            }
+            #expect(Set(texts.keys) == Self.files)
+            #expect(texts["journal.txt"]?.contains(printed) == true)
+            let readme = texts["README.txt"] ?? ""
+            #expect(readme.contains("journal.txt has no entry: run it as root, or as a member of"))
         }
 
         @Test func `without the service a bundle says what is missing`() async throws {

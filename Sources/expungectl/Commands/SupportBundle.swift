@@ -8,10 +8,11 @@ import Lifecycle
 
 struct SupportBundle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write what the report of a problem needs to a new directory.",
+        abstract: "Collect settings, status, metrics and journal for a problem report.",
         discussion: """
-            The files have no secrets and no personal data; README.txt says what is left out. \
-            What the service cannot answer is named there, and the command fails then.
+            Writes files without secrets and personal data; README.txt says what is left out, and \
+            what is missing. Ends with 5 if the service did not answer, and else with 77 if the \
+            journal has no entry that you may read.
             """
     )
 
@@ -21,11 +22,16 @@ struct SupportBundle: AsyncParsableCommand {
     func run() async throws {
         guard unsafe mkdir(directory, 0o700) == 0 else { throw unwritable(directory) }
         var notes = [Self.preamble]
-        var failure: ControlClientError?
+        var failure: (any Error)?
         for file in BundleFile.allCases {
             do {
-                try write(try await content(of: file), to: file.rawValue)
+                let text = try await content(of: file)
+                try write(text, to: file.rawValue)
                 notes.append("\(file.rawValue): \(file.summary)")
+                if file == .journal, !Self.hasEntry(text) {
+                    notes.append("\(file.rawValue) has no entry: \(Self.noEntry.hint ?? "")")
+                    failure = failure ?? Self.noEntry
+                }
             } catch let error as ControlClientError {
                 notes.append("\(file.rawValue) is missing: \(error)")
                 failure = failure ?? error
@@ -39,12 +45,24 @@ struct SupportBundle: AsyncParsableCommand {
     private static let preamble = """
         Support bundle of expunged. Read these files before you send them.
         Left out: secrets, user ids, requests, holds, names of credentials, free texts of the
-        configuration, findings about stores, and what a crashed process printed.
+        configuration, paths of URLs, home directories, findings about stores, and what a crashed
+        process printed.
         Journal entries that may quote these are left out, too. So is what expungectl doctor
         finds: run it, and add what may leave the machine.
         Mail addresses are replaced by (address). Ids of requests and uids of operators remain.
 
         """
+
+    private static let noEntry = CommandFailure(
+        message: "the bundle lacks the journal: there is no entry of a day that you may read",
+        hint: "run it as root, or as a member of the group systemd-journal",
+        code: .unexamined
+    )
+
+    /// Whether a line begins with a time; journalctl(1) also prints why there is none.
+    private static func hasEntry(_ journal: String) -> Bool {
+        journal.split(separator: "\n").contains { $0.first?.isNumber == true }
+    }
 
     private func content(of file: BundleFile) async throws -> String {
         switch file {

@@ -195,8 +195,12 @@ def answers(checks, stage):
 
 def bundled(checks, stage):
     """Made by an operator, who sees more than what may leave the machine."""
-    place = stage.path("bundle")
-    done = stage.run("expungectl", "support-bundle", place)
+    place, programs = stage.path("bundle"), stage.path("programs")
+    os.mkdir(programs)
+    with open(f"{programs}/journalctl", "w") as file:
+        file.write("#!/bin/sh\necho 2026-11-23T03:00:00+0000 expunged[1]: Started.\n")
+        os.chmod(file.fileno(), 0o755)
+    done = stage.run("expungectl", "support-bundle", place, PATH=f"{programs}:{os.environ['PATH']}")
     made = (done.returncode, len(os.listdir(place)))
     checks.equal("an operator makes a support bundle of nine files", made, (0, 9))
     hits = stage.canaries.found_in_files([place])

@@ -146,11 +146,12 @@ class Stage:
 
     # The daemon
 
-    def run(self, program, *arguments, before=None, timeout=HANG_S):
+    def run(self, program, *arguments, before=None, timeout=HANG_S, **environment):
         """One of our programs, to its end; what it says is searched for canaries."""
         done = subprocess.run(
             [os.path.join(BINARIES, program), *arguments], capture_output=True, text=True,
-            preexec_fn=before, timeout=timeout, env=dict(os.environ, EXPUNGED_SOCKET=self.path("runtime/control.sock")))
+            preexec_fn=before, timeout=timeout,
+            env=dict(os.environ, EXPUNGED_SOCKET=self.path("runtime/control.sock"), **environment))
         self.said += done.stderr.encode()
         return done
 
