@@ -125,13 +125,20 @@ enum BundleFile: String, CaseIterable {
     case metrics = "metrics.txt"
     case journal = "journal.txt"
 
-    /// The others may quote the configuration, a path, or what a store answered.
+    /// Events whose free text is a name of the configuration, a code, a count or a time. In others
+    /// it may quote the configuration, a path, or what a store answered.
+    private static let harmless: Set<JournalEvent> = [
+        .watchdogNotFed, .storageFailed, .vaultOpened, .codeExpired, .keyRotationStarted,
+        .keyRotationFinished, .ledgerCheckpoint, .replayStarted, .dataReturned, .requestRejected,
+        .requestParked, .deadlineNear, .deadlinePassed, .outageEnded, .queueQuarantined,
+        .queueUnwritable, .queueIrregular, .queueBack, .recipientsRefused, .clockStepped,
+    ]
+
     private static var matches: String {
-        let quotes: Set<JournalEvent> = [
-            .configurationRefused, .serviceFailed, .caution, .vaultSealed, .checkpointFailed,
-            .purgeBlocked, .componentUnfit,
-        ]
-        let events = JournalEvent.allCases.filter { !quotes.contains($0) }
+        let events = JournalEvent.allCases.filter { event in
+            let isFree = ["{error}", "{detail}"].contains { event.template.contains($0) }
+            return harmless.contains(event) || !isFree && event != .vaultSealed
+        }
         return events.map { "MESSAGE_ID=\($0.messageID)" }.joined(separator: " ")
     }
 
