@@ -42,10 +42,15 @@ extension Target.Dependency {
 /// A library of ours.
 ///
 /// Its dependencies are the rows of the import table (Tests/Tidy holds it).
-func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func library(
+    _ name: String,
+    _ dependencies: [Target.Dependency],
+    resources: [Resource] = []
+) -> Target {
     .target(
         name: name,
         dependencies: dependencies,
+        resources: resources,
         swiftSettings: settings + (["Lifecycle", "Engine"].contains(name) ? optimized : [])
     )
 }
@@ -118,7 +123,8 @@ let libraries: [Target] = [
             "Cryptography", "Encoding", "HTTP", "Programs", "Settings", "Engine", "Lifecycle",
             "CLinux", "PostgreSQL", "CMariaDB", "CSQLiteGuard", .grdb, .grdbSQLite, .nioCore,
             .nioHTTP1, .nioPosix, .nioSSL, .logging,
-        ]
+        ],
+        resources: [.embedInCode("HTTP/presets.toml")]
     ),
     library(
         "Messages",

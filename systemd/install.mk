@@ -65,7 +65,8 @@ install-service:
 	install -m 0644 systemd/expunged.sysusers $(DESTDIR)$(SYSUSERSDIR)/expunged.conf
 	install -m 0644 systemd/expunged.tmpfiles $(DESTDIR)$(TMPFILESDIR)/expunged.conf
 	install -m 0644 systemd/expunged.catalog $(DESTDIR)$(CATALOGDIR)/expunged.catalog
-	install -m 0644 Config/expunged.toml Config/examples/*.toml Config/examples/*.sql $(DESTDIR)$(DOCDIR)/examples/
+	install -m 0644 Config/expunged.toml Config/examples/*.toml Config/examples/*.sql \
+	    Sources/Stores/HTTP/presets.toml $(DESTDIR)$(DOCDIR)/examples/
 	install -m 0644 $(DOCUMENTS) $(DESTDIR)$(DOCDIR)/
 	install -m 0644 docs/GLOSSARY.md $(DESTDIR)$(PAGES_DIR)/
 	for folder in $(DOC_FOLDERS); do \

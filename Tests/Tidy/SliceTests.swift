@@ -41,14 +41,7 @@ struct Slice: Sendable, CustomStringConvertible {
         ),
         Slice(folder: "Providers/X", words: ["twitter", "api.x.com"]),
         Slice(folder: "Providers/Command"),
-        Slice(
-            folder: "Providers/OAuth2",
-            words: ["\"oauth2\"", "kakao"],
-            sharing: [
-                "Sources/Stores/HTTP/Presets/Auth0.swift":
-                    "the scheme of an API that takes tokens of the client credentials grant"
-            ]
-        ),
+        Slice(folder: "Providers/OAuth2", words: ["\"oauth2\"", "kakao"]),
         Slice(folder: "Providers/Firebase"),
         Slice(
             folder: "Stores/SQLite",

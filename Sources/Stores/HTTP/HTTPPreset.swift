@@ -1,24 +1,15 @@
-/// A vendor whose steps are known.
+/// A vendor whose steps are known: one `[[target]]` of `presets.toml`.
 struct HTTPPreset: Sendable {
-    /// The value of `preset`.
+    /// The value of `preset`, and the target's name.
     let name: String
-    /// Where the vendor documents what the steps do.
-    let pages: [String]
-    /// The day on which the pages were read.
-    let read: String
-    /// One `[[target]]`, in the language of the configuration.
+    /// The section, with the vendor's pages and the day on which they were read in its comments.
     let text: String
 
-    /// The text begins behind the name and the kind.
-    init(_ name: String, pages: [String], read: String, _ text: String) {
-        (self.name, self.pages, self.read) = (name, pages, read)
-        self.text = "[[target]]\nname = \"\(name)\"\nkind = \"http\"\n" + text
-    }
-
     /// In the order of the documentation.
-    static let all: [HTTPPreset] = [
-        .stripe, .intercom, .hubSpot, .amplitude, .postHog, .braze, .algolia, .oneSignal, .auth0,
-        .okta, .elasticsearch, .meilisearch, .typesense, .mailchimp, .sendGrid, .segment, .zendesk,
-        .revenueCat, .mixpanel, .customerIO,
-    ]
+    static let all: [HTTPPreset] = String(decoding: PackageResources.presets_toml, as: UTF8.self)
+        .split(separator: "\n[[target]]\n").dropFirst().compactMap { text in
+            text.firstMatch(of: /name = "([^"]+)"/).map { match in
+                HTTPPreset(name: String(match.1), text: "[[target]]\n\(text)\n")
+            }
+        }
 }
