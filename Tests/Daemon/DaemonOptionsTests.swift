@@ -32,7 +32,7 @@ struct DaemonOptionsTests {
         #expect(try handedOn == DaemonOptions(given))
     }
 
-    @Test(arguments: [["--log-format", "xml"], ["--log-format"], ["convert", "x"], ["convert"]])
+    @Test(arguments: [["--log-format", "xml"], ["--log-format"], ["state", "x"], ["state"]])
     func `a wrong argument is refused`(arguments: [String]) {
         #expect(throws: DaemonError.self) { try DaemonOptions(arguments) }
     }
@@ -43,11 +43,6 @@ struct DaemonOptionsTests {
         } throws: { error in
             "\(error)".contains("$EXPUNGED_LOG_FORMAT is 'xml'")
         }
-    }
-
-    @Test func `a conversion has its file and project`() throws {
-        let options = try DaemonOptions(["convert", "delete-user-data", "x.env", "--project", "p"])
-        #expect(options.verb == .convert(file: "x.env") && options.project == "p")
     }
 
     @Test func `a socket of an unknown group is its owner's alone, and the others are made`()

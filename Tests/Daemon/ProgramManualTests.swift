@@ -31,8 +31,8 @@ import Testing
                 line.split(separator: " ").filter { $0.hasPrefix("-") }.map { "-" + String($0) }
             }
         )
-        // Options of `convert` and `state migrate`, which stand with them.
-        #expect(inHelp.subtracting(["--project", "--from"]) == listed.union(["--help"]))
-        #expect(page.contains { $0.contains("Fl -project") } && inHelp.count > 10)
+        // An option of `state migrate`, which stands with it.
+        #expect(inHelp.subtracting(["--from"]) == listed.union(["--help"]))
+        #expect(page.contains { $0.contains("Fl -from") } && inHelp.count > 10)
     }
 }

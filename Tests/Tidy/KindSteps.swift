@@ -54,10 +54,7 @@ struct KindSteps: Sendable, CustomTestStringConvertible {
         heading: "Adding a store",
         name: "Firestore",
         exceptions: [
-            "Sources/Daemon/Convert/": "the configuration of another program",
             "Sources/Encoding/JSONReader.swift": "why a bound is as it is",
-            "Tests/Daemon/ExtensionConversionTests.swift": "the configuration of another program",
-            "Tests/EndToEnd/documents/guides.py": "the configuration of another program",
             "docs/guides/delete-user-data.md": "the configuration of another program",
         ],
         missing: [

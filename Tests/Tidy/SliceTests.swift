@@ -12,10 +12,6 @@ struct Slice: Sendable, CustomStringConvertible {
 
     var description: String { folder }
 
-    private static let conversion = [
-        "Sources/Daemon/Convert/":
-            "writes the configuration of another program's stores, as text for an operator"
-    ]
     private static let tableRules = [
         "Sources/Stores/SQL/SQLSettings.swift":
             "the manual has one text for a key of all databases, and says which has what value"
@@ -79,16 +75,11 @@ struct Slice: Sendable, CustomStringConvertible {
         ),
         Slice(
             folder: "Stores/CloudStorage",
-            words: ["cloudstorage", "cloud-storage", "cloud_storage"],
-            sharing: conversion
+            words: ["cloudstorage", "cloud-storage", "cloud_storage"]
         ),
         Slice(folder: "Stores/DynamoDB", words: ["dynamodb"]),
-        Slice(folder: "Stores/Firestore", words: ["firestore"], sharing: conversion),
-        Slice(
-            folder: "Stores/RealtimeDatabase",
-            words: ["realtimedatabase", "realtime-database"],
-            sharing: conversion
-        ),
+        Slice(folder: "Stores/Firestore", words: ["firestore"]),
+        Slice(folder: "Stores/RealtimeDatabase", words: ["realtimedatabase", "realtime-database"]),
         Slice(
             folder: "Stores/HTTP",
             words: [
@@ -99,12 +90,11 @@ struct Slice: Sendable, CustomStringConvertible {
         Slice(
             folder: "Stores/FirebaseAuth",
             words: ["firebase"],
-            sharing: conversion.merging([
-                "Sources/Daemon/Start/DaemonOptions.swift": "names the program that is converted",
+            sharing: [
                 "Sources/HTTP/Google/": "the API of accounts, which the directory asks, too",
                 "Sources/Providers/Firebase/": "the directory of the same accounts",
                 "Sources/Stores/RealtimeDatabase/": "another product of the same name",
-            ])
+            ]
         ),
     ]
 

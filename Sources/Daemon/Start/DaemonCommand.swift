@@ -57,8 +57,6 @@ package enum DaemonCommand {
             say(try backUp(to: file, options, environment))
         case .restore(let file):
             say(try restore(file, options, environment))
-        case .convert(let file):
-            say(try convert(file, project: options.project))
         case .checkConfiguration:
             let configuration = try load(options, environment)
             for caution in configuration.cautions { say("caution: \(caution)") }

@@ -17,8 +17,6 @@ package struct DaemonOptions: Sendable, Hashable {
         case setup
         case backup(file: String)
         case restore(file: String)
-        /// Of Firebase's extension delete-user-data.
-        case convert(file: String)
         case version
         case help
     }
@@ -33,8 +31,6 @@ package struct DaemonOptions: Sendable, Hashable {
     package var logsDirectory: String?
     /// `nil`: the journal where standard error leads to it, else text.
     package var logOutput: LogOutput?
-    /// Of Firebase, with `convert`.
-    package var project: String?
     package var isJSON = false
     /// To check as the service's user, in the sandbox of its unit, with these arguments.
     package var argumentsAsService: [String]?
@@ -64,8 +60,6 @@ package struct DaemonOptions: Sendable, Hashable {
                 verb = try Self.stateVerb(&rest)
             case "backup": verb = .backup(file: try Self.value(of: argument, &rest))
             case "restore": verb = .restore(file: try Self.value(of: argument, &rest))
-            case "convert": verb = .convert(file: try Self.convertible(&rest))
-            case "--project": project = try Self.value(of: argument, &rest)
             case "--version": verb = .version
             case "--help", "-h": verb = .help
             case "--generate-vault-key":
@@ -107,15 +101,6 @@ package struct DaemonOptions: Sendable, Hashable {
         }
     }
 
-    private static func convertible(
-        _ rest: inout ArraySlice<String>
-    ) throws(DaemonError) -> String {
-        guard try value(of: "convert", &rest) == "delete-user-data" else {
-            throw DaemonError(.usage, "convert knows one kind of file: delete-user-data")
-        }
-        return try value(of: "convert delete-user-data", &rest)
-    }
-
     private static func value(
         of name: String,
         _ rest: inout ArraySlice<String>
@@ -132,7 +117,6 @@ package struct DaemonOptions: Sendable, Hashable {
                         [--log-format journal|json|text]
                expunged setup [--config FILE] [--credentials-directory DIR]
                expunged backup FILE | restore FILE [--config FILE] [...-directory DIR]
-               expunged convert delete-user-data FILE [--project ID]
                expunged state init [--config FILE] [--credentials-directory DIR]
                expunged state migrate --from sqlite|postgresql [--config FILE] [...-directory DIR]
                expunged --check [--json] [--as-service] [--config FILE] [...-directory DIR]
@@ -149,9 +133,6 @@ package struct DaemonOptions: Sendable, Hashable {
                                        the service runs; no vault key and no spool in it
           restore FILE                 check such a file and its vault keys, put it in place of
                                        the state, and say what comes next; not while it runs
-          convert delete-user-data FILE
-                                       print a configuration that does what the parameters of
-                                       Firebase's extension in FILE ask for
           state init                   make the tables of a state in PostgreSQL, once
           state migrate --from KIND    move the state from the file into these tables (sqlite), or
                                        back into a file (postgresql); while no service runs

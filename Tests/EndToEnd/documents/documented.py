@@ -29,7 +29,6 @@ CONSOLE = re.compile(r"^[$#] ", re.M)
 ELSEWHERE = (
     ("docs/guides/quick-start.md", "", "Tests/System/quick_start.py does each step of the page on an empty machine"),
     ("docs/guides/sandbox.md", "", "the scenario guides does them in their order"),
-    ("docs/guides/delete-user-data.md", "", "the scenario guides does them in their order"),
     ("docs/guides/install.md", "", "Tests/System/packages.py builds, installs, updates, removes and purges the packages"),
     ("docs/guides/container.md", "", "the scenario container plays recipe and quadlet: no container engine is here"),
     ("docs/guides/keys-in-hardware.md", "", "the scenario token-key makes the same key in a TPM of software; systemd-creds"

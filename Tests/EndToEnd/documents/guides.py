@@ -58,7 +58,6 @@ def guides(checks, _):
             with open(page) as file:
                 commands(checks, os.path.relpath(page, ROOT), file.read())
         spool(checks, place)
-        conversion(checks, place)
     sandbox(checks)
 
 
@@ -134,28 +133,6 @@ def spool(checks, place):
         found = [database.execute(block, (row,)).fetchone()[0] for row in (1, 2)]
         checks.equal("docs/guides/spool.md: both requests are submitted", found, ["submitted"] * 2)
     database.close()
-
-
-def conversion(checks, place):
-    """The guide's parameters through the guide's commands; each comment that its table names appears."""
-    name = "docs/guides/delete-user-data.md"
-    with open(os.path.join(ROOT, name)) as file:
-        text = file.read()
-    os.makedirs(os.path.join(place, "extensions"))
-    with open(os.path.join(place, "extensions/delete-user-data.env"), "w") as file:
-        file.write(blocks(text, "dotenv")[0])
-    for command in [line[2:] for block in blocks(text, "console") for line in block.splitlines()]:
-        done = subprocess.run(["bash", "-c", command], cwd=place, capture_output=True, text=True, timeout=HANG_S,
-                              env={**os.environ, "PATH": BINARIES + ":" + os.environ["PATH"]})
-        checks.check(f"{name}: {command[:70]}", done.returncode == 0, done.stderr)
-    with open(os.path.join(place, "expunged.toml")) as file:
-        made = file.read()
-    kinds = re.findall(r'^kind = "(.+)"', made, re.M)
-    checks.equal(f"{name}: every store is there, the account last", kinds, [
-        "firebase", "firestore", "realtime-database", "google-cloud-storage", "firebase-auth"])
-    expected = ["# DIFFERENT: FIRESTORE_DELETE_MODE=shallow", "# DIFFERENT: STORAGE_PATHS '{DEFAULT}/media/{UID}'",
-                "# NOT CONVERTED: ENABLE_AUTO_DISCOVERY"]
-    checks.equal(f"{name}: what differs is said", [note for note in expected if note not in made], [])
 
 
 def sandbox(checks):
