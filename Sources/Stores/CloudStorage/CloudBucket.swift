@@ -32,20 +32,26 @@ struct CloudBucket: ObjectBucket {
     let removals = [Listing.generations]
     let recounts = [Listing.generationsBetween, .live]
 
+    let name: String
     private let store: GoogleStore
     private let path: String
-    private let name: String
+    /// Entries of a listing; the service allows no more than 1,000.
     private let pageSize: Int
     private let now: @Sendable () -> WallTime
 
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
-    init(_ plan: CloudStorageTargetPlan, _ session: GoogleSession) throws(SetupError) {
+    init(
+        _ name: String,
+        at baseURL: String?,
+        _ session: GoogleSession,
+        pageSize: Int = 1000
+    ) throws(SetupError) {
         now = session.clock.wall
-        name = plan.bucket
-        path = "/" + PercentEncoding.encode(plan.bucket)
-        pageSize = plan.pageSize
+        self.name = name
+        path = "/" + PercentEncoding.encode(name)
+        self.pageSize = pageSize
         store = try GoogleStore(
-            baseURL: plan.baseURL ?? "https://storage.googleapis.com",
+            baseURL: baseURL ?? "https://storage.googleapis.com",
             path: "/storage/v1/b",
             session
         )

@@ -38,13 +38,15 @@ package struct CloudStorageStore: BucketStore {
     }
 
     package func open(_ environment: StoreEnvironment) async throws -> CloudStorageTarget {
-        let plan = CloudStorageTargetPlan(
-            name: environment.name,
-            baseURL: access.baseURL,
-            bucket: bucket,
-            templates: try templates()
-        )
-        return try await access.open(plan, environment)
+        let templates = try templates()
+        return try await access.open(environment) { session in
+            CloudStorageTarget(
+                name: environment.name,
+                templates: templates,
+                session: session,
+                bucket: try CloudBucket(bucket, at: access.baseURL, session)
+            )
+        }
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {

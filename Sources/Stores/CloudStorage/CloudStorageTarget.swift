@@ -1,5 +1,4 @@
 package import Engine
-import HTTP
 package import Lifecycle
 
 /// A bucket of Google Cloud Storage.
@@ -13,29 +12,23 @@ package struct CloudStorageTarget: ObjectTarget, GoogleTarget {
     /// (cloud.google.com/storage/docs/resumable-uploads, "Session URIs").
     static let uploadLifetime = Duration.seconds(7 * 86_400)
 
+    package let name: TargetName
+    /// Not empty.
+    let templates: [KeyTemplate]
     let session: GoogleSession
     let bucket: CloudBucket
-    private let plan: CloudStorageTargetPlan
-
-    init(_ plan: CloudStorageTargetPlan, _ session: GoogleSession) throws(SetupError) {
-        (self.plan, self.session) = (plan, session)
-        bucket = try CloudBucket(plan, session)
-    }
-
-    package var name: TargetName { plan.name }
-    var templates: [KeyTemplate] { plan.templates }
 
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         await swept(orders) { sweep throws(CallFailure) in
             let end = clock.wall() + Self.uploadLifetime
-            let uploads = PurgeCounts.ResidualCopies(.unfinishedUploads, plan.bucket, until: end)
+            let uploads = PurgeCounts.ResidualCopies(.unfinishedUploads, bucket.name, until: end)
             return [try await softDeleted(sweep.places.map(\.own)), uploads].compactMap(\.self)
         }
     }
 
     /// Whether the bucket is there and permits what a purge needs.
     package func inspect(withOutages: Bool) async -> TargetFindings {
-        let diagnosis = CloudStorageDiagnosis(plan: plan, bucket: bucket)
+        let diagnosis = CloudStorageDiagnosis(templates: templates, bucket: bucket)
         var problems = await diagnosis.problems(withOutages: withOutages)
         if withOutages { problems += await diagnosis.gaps() }
         return TargetFindings(problems: problems)
@@ -65,21 +58,21 @@ package struct CloudStorageTarget: ObjectTarget, GoogleTarget {
     }
 
     private func softDeleted(until: WallTime?) -> PurgeCounts.ResidualCopies {
-        PurgeCounts.ResidualCopies(.softDeletedObjects, plan.bucket, until: until)
+        PurgeCounts.ResidualCopies(.softDeletedObjects, bucket.name, until: until)
     }
 }
 
 /// Tries what a purge does on objects that nobody has.
 struct CloudStorageDiagnosis {
-    let plan: CloudStorageTargetPlan
+    let templates: [KeyTemplate]
     let bucket: CloudBucket
 
     /// One sentence per problem.
     func problems(withOutages: Bool) async -> [String] {
         let nobody = UserID.nobody()
-        let place = "the bucket '\(plan.bucket)'"
+        let place = "the bucket '\(bucket.name)'"
         var problems: [String] = []
-        for template in plan.templates {
+        for template in templates {
             guard let own = template.key(of: nobody) else { continue }
             do throws(CallFailure) {
                 _ = try await bucket.page(.generations, of: own, from: nil)

@@ -31,21 +31,31 @@ struct FirestoreDatabase: Sendable {
         case within = "IN"
     }
 
+    let id: String
+    let project: String
     private let store: GoogleStore
     /// Of the database, behind that of the store.
     private let path: String
     /// What all names begin with.
     private let prefix: String
+    /// Documents of a page; the listing's own limit (firestore.proto, `ListDocumentsRequest`).
     private let pageSize: Int
 
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
-    init(_ plan: FirestoreTargetPlan, _ session: GoogleSession) throws(SetupError) {
-        prefix = "projects/\(plan.project)/databases/\(plan.database)/documents"
-        path = "/" + plan.database
-        pageSize = plan.pageSize
+    init(
+        _ id: String,
+        of project: String,
+        at baseURL: String?,
+        _ session: GoogleSession,
+        pageSize: Int = 300
+    ) throws(SetupError) {
+        (self.id, self.project) = (id, project)
+        prefix = "projects/\(project)/databases/\(id)/documents"
+        path = "/" + id
+        self.pageSize = pageSize
         store = try GoogleStore(
-            baseURL: plan.baseURL ?? "https://firestore.googleapis.com",
-            path: "/v1/projects/\(plan.project)/databases",
+            baseURL: baseURL ?? "https://firestore.googleapis.com",
+            path: "/v1/projects/\(project)/databases",
             session
         )
     }

@@ -2,8 +2,9 @@ import Lifecycle
 
 /// Tries what a purge does on documents that nobody has.
 struct FirestoreDiagnosis {
-    let plan: FirestoreTargetPlan
-    let database: FirestoreDatabase
+    let target: FirestoreTarget
+
+    private var database: FirestoreDatabase { target.database }
 
     /// One sentence per problem.
     func problems(withOutages: Bool) async -> [String] {
@@ -11,11 +12,11 @@ struct FirestoreDiagnosis {
         var problems: [String] = []
         do throws(CallFailure) {
             _ = try await database.collections(of: [])
-            for path in plan.documents {
+            for path in target.documents {
                 guard let names = path.names(of: nobody) else { continue }
                 problems += try await self.problems(of: path, names)
             }
-            for query in plan.queries {
+            for query in target.queries {
                 if try await CallFailure.isRefused({ () throws(CallFailure) in
                     _ = try await database.matches(query, nobody, by: .equal, after: nil)
                     _ = try await database.matches(query, nobody, by: .within, after: nil)
@@ -28,7 +29,7 @@ struct FirestoreDiagnosis {
                 }
             }
         } catch {
-            let place = "the database '\(plan.database)' of project '\(plan.project)'"
+            let place = "the database '\(database.id)' of project '\(database.project)'"
             return error.findings(at: place, withOutages: withOutages)
         }
         return problems

@@ -81,17 +81,20 @@ package struct FirestoreStore: DrillCopying {
     package var cutoff: StoreCutoff { .everything }
 
     package func open(_ environment: StoreEnvironment) async throws -> FirestoreTarget {
-        let plan = FirestoreTargetPlan(
-            name: environment.name,
-            baseURL: access.baseURL,
-            project: project,
-            database: database,
-            documents: try documents.map { try UserPath($0, in: .firestore) },
-            queries: try collections.map { try FieldQuery($0, isGroup: false) }
-                + groups.map { try FieldQuery($0, isGroup: true) },
-            includesSubcollections: includesSubcollections
-        )
-        return try await access.open(plan, environment)
+        let documents = try documents.map { try UserPath($0, in: .firestore) }
+        let queries =
+            try collections.map { try FieldQuery($0, isGroup: false) }
+            + groups.map { try FieldQuery($0, isGroup: true) }
+        return try await access.open(environment) { session in
+            FirestoreTarget(
+                name: environment.name,
+                documents: documents,
+                queries: queries,
+                includesSubcollections: includesSubcollections,
+                session: session,
+                database: try FirestoreDatabase(database, of: project, at: access.baseURL, session)
+            )
+        }
     }
 
     package func copy(at place: String) throws(NoStoreCopy) -> Self {

@@ -26,7 +26,8 @@ struct FirestoreSweep: UserSweep {
     let database: FirestoreDatabase
     let walk: PageWalk
     let ramp: WriteRamp
-    let plan: FirestoreTargetPlan
+    let includesSubcollections: Bool
+    let batchSize: Int
 
     // MARK: Removal
 
@@ -47,7 +48,7 @@ struct FirestoreSweep: UserSweep {
             var below = SweepCounter()
             try await removePages(&counter) { after throws(CallFailure) in
                 let page = try await database.matches(query, user, by: .equal, after: after)
-                for document in page where plan.includesSubcollections && isDue(document) {
+                for document in page where includesSubcollections && isDue(document) {
                     try await removeDescendants(of: document.path, &below)
                 }
                 return page
@@ -101,8 +102,8 @@ struct FirestoreSweep: UserSweep {
         var gone: Set<Document> = []
         var rest = documents[...]
         while !rest.isEmpty {
-            var open = Array(rest.prefix(plan.batchSize))
-            rest = rest.dropFirst(plan.batchSize)
+            var open = Array(rest.prefix(batchSize))
+            rest = rest.dropFirst(batchSize)
             var tries = 0
             while !open.isEmpty {
                 guard tries <= Self.retriesMax else {
@@ -134,7 +135,7 @@ struct FirestoreSweep: UserSweep {
             var below = SweepCounter()
             try await countPages(&counter) { after throws(CallFailure) in
                 let page = try await database.matches(query, user, by: .equal, after: after)
-                for document in page where plan.includesSubcollections && isDue(document) {
+                for document in page where includesSubcollections && isDue(document) {
                     try await countDescendants(of: document.path, &below)
                 }
                 return page

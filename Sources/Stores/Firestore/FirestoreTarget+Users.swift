@@ -8,7 +8,7 @@ extension FirestoreTarget {
         where isWanted: @escaping @Sendable (UserID) -> Bool
     ) async -> UsersAnswer {
         var fields: [(FieldQuery, FieldPath)] = []
-        for query in plan.queries {
+        for query in queries {
             guard let path = FieldPath(query.field) else {
                 let reason = "is no path of \(FieldPath.namesMax) names or fewer"
                 return .unknown("the field of '\(query)' \(reason), so it cannot be read back")
@@ -17,7 +17,7 @@ extension FirestoreTarget {
         }
         var found: Set<UserID> = []
         do throws(CallFailure) {
-            for path in plan.documents { found.formUnion(try await users(of: path, isWanted)) }
+            for path in documents { found.formUnion(try await users(of: path, isWanted)) }
             for (query, path) in fields {
                 try await PageWalk(clock: clock).pages { last throws(CallFailure) in
                     let texts = try await database.owners(query, at: path, after: last ?? "")

@@ -1,5 +1,4 @@
 package import Engine
-import HTTP
 package import Lifecycle
 
 /// A database of Firestore in native mode.
@@ -13,43 +12,45 @@ package struct FirestoreTarget: SweepingTarget, GoogleTarget, UserListing, Cover
     /// firestore.proto, `google.api.oauth_scopes`.
     static let scopes = ["https://www.googleapis.com/auth/datastore"]
 
-    let plan: FirestoreTargetPlan
+    package let name: TargetName
+    /// Documents that go with everything below them.
+    let documents: [UserPath]
+    /// With the paths not empty.
+    let queries: [FieldQuery]
+    /// Whether what is below a document that a query finds goes along.
+    let includesSubcollections: Bool
     let session: GoogleSession
     let database: FirestoreDatabase
-    private let ramp = WriteRamp()
-
-    init(_ plan: FirestoreTargetPlan, _ session: GoogleSession) throws(SetupError) {
-        (self.plan, self.session) = (plan, session)
-        database = try FirestoreDatabase(plan, session)
-    }
-
-    package var name: TargetName { plan.name }
+    /// Documents of one write; as Google's own bulk writer (nodejs-firestore, `bulk-writer.ts`).
+    var batchSize = 20
+    let ramp = WriteRamp()
 
     /// Earlier versions of what is deleted are residual copies.
     package func purge(_ orders: [PurgeOrder]) async -> [PurgeAnswer] {
         let retention = await versionRetention()
         return await swept(orders) { _ in
             let end = clock.wall() + retention
-            return [PurgeCounts.ResidualCopies(.earlierVersions, plan.database, until: end)]
+            return [PurgeCounts.ResidualCopies(.earlierVersions, database.id, until: end)]
         }
     }
 
     func sweep(_ order: PurgeOrder) throws(CallFailure) -> FirestoreSweep {
-        let owned = try UserPath.owned(plan.documents, by: order.user)
+        let owned = try UserPath.owned(documents, by: order.user)
         return FirestoreSweep(
-            places: owned.map { .document($0.path, $0.names) } + plan.queries.map { .query($0) },
+            places: owned.map { .document($0.path, $0.names) } + queries.map { .query($0) },
             user: order.user,
             cutoff: order.cutoff,
             database: database,
             walk: PageWalk(clock: clock),
             ramp: ramp,
-            plan: plan
+            includesSubcollections: includesSubcollections,
+            batchSize: batchSize
         )
     }
 
     /// Whether the database is there and permits what a purge needs.
     package func inspect(withOutages: Bool) async -> TargetFindings {
-        let diagnosis = FirestoreDiagnosis(plan: plan, database: database)
+        let diagnosis = FirestoreDiagnosis(target: self)
         return TargetFindings(problems: await diagnosis.problems(withOutages: withOutages))
     }
 
@@ -64,7 +65,7 @@ package struct FirestoreTarget: SweepingTarget, GoogleTarget, UserListing, Cover
 
     /// Looks for collections and documents that no rule leads to, at the root and along the rules.
     package func coverage() async -> CoverageAnswer {
-        let groups = Set(plan.queries.filter(\.isGroup).map(\.collection))
+        let groups = Set(queries.filter(\.isGroup).map(\.collection))
         let list = { (place: [String]) async throws(CallFailure) -> UnmappedTree.Level in
             if place.count.isMultiple(of: 2) {
                 return UnmappedTree.Level(names: try await database.collections(of: place))
@@ -79,12 +80,12 @@ package struct FirestoreTarget: SweepingTarget, GoogleTarget, UserListing, Cover
             place.count.isMultiple(of: 2) && groups.contains(name)
         }
         let rules =
-            plan.documents.map { UnmappedTree.Rule($0) }
-            + plan.queries.filter { !$0.isGroup }.map { query in
+            documents.map { UnmappedTree.Rule($0) }
+            + queries.filter { !$0.isGroup }.map { query in
                 UnmappedTree.Rule(
                     (query.parent + [query.collection]).map { .name($0) }
-                        + (plan.includesSubcollections ? [] : [.any]),
-                    takesAllBelow: plan.includesSubcollections
+                        + (includesSubcollections ? [] : [.any]),
+                    takesAllBelow: includesSubcollections
                 )
             }
         do throws(CallFailure) {
@@ -93,7 +94,7 @@ package struct FirestoreTarget: SweepingTarget, GoogleTarget, UserListing, Cover
             return .failure(error.failure)
         }
         return .findings(
-            unmapped.findings(plan.documents.map(\.description) + plan.queries.map(\.description))
+            unmapped.findings(documents.map(\.description) + queries.map(\.description))
         )
     }
 }

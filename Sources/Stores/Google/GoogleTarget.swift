@@ -4,17 +4,10 @@ import Lifecycle
 
 /// A store of Google's.
 protocol GoogleTarget: PurgeTarget {
-    associatedtype Plan: Sendable
-
     /// What a token must be good for.
     static var scopes: [String] { get }
 
     var session: GoogleSession { get }
-
-    /// Prepares the calls; no connection is made yet.
-    ///
-    /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
-    init(_ plan: Plan, _ session: GoogleSession) throws(SetupError)
 }
 
 extension GoogleTarget {
@@ -26,8 +19,8 @@ extension GoogleTarget {
 extension GoogleAccess {
     /// Makes a target that works on one user at a time, and at most eight objects of theirs.
     func open<Target: GoogleTarget>(
-        _ plan: Target.Plan,
-        _ environment: StoreEnvironment
+        _ environment: StoreEnvironment,
+        _ make: (GoogleSession) throws -> Target
     ) async throws -> Target {
         try await open(
             for: environment.owner,
@@ -39,8 +32,7 @@ extension GoogleAccess {
                 $0.concurrency = OrderPool.widthMax
             },
             { client, settings in
-                try Target(
-                    plan,
+                try make(
                     GoogleSession(client: client, settings: settings, clock: environment.clock)
                 )
             }

@@ -56,14 +56,17 @@ package struct RealtimeDatabaseStore: DrillCopying {
     }
 
     package func open(_ environment: StoreEnvironment) async throws -> RealtimeDatabaseTarget {
-        let plan = RealtimeDatabaseTargetPlan(
-            name: environment.name,
-            baseURL: access.baseURL ?? url,
-            paths: try paths.map { try UserPath($0, in: .realtimeDatabase) },
-            createdAtChild: createdAtChild,
-            namespace: access.isEmulator ? instance : nil
-        )
-        return try await access.open(plan, environment)
+        let paths = try paths.map { try UserPath($0, in: .realtimeDatabase) }
+        let namespace = access.isEmulator ? instance : nil
+        return try await access.open(environment) { session in
+            RealtimeDatabaseTarget(
+                name: environment.name,
+                paths: paths,
+                createdAtChild: createdAtChild,
+                session: session,
+                tree: try RealtimeTree(access.baseURL ?? url, namespace: namespace, session)
+            )
+        }
     }
 
     /// A Realtime Database is a host of its own; a copy stays below Google's domain.

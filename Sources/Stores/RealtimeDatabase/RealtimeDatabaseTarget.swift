@@ -1,5 +1,4 @@
 package import Engine
-import HTTP
 package import Lifecycle
 import Synchronization
 
@@ -16,24 +15,21 @@ package struct RealtimeDatabaseTarget: SweepingTarget, GoogleTarget, UserListing
         "https://www.googleapis.com/auth/userinfo.email",
     ]
 
+    package let name: TargetName
+    /// Not empty.
+    let paths: [UserPath]
+    /// The child that says when the data of a path was made, in Unix milliseconds; `nil` for none.
+    let createdAtChild: String?
     let session: GoogleSession
-    private let plan: RealtimeDatabaseTargetPlan
-    private let tree: RealtimeTree
-
-    init(_ plan: RealtimeDatabaseTargetPlan, _ session: GoogleSession) throws(SetupError) {
-        (self.plan, self.session) = (plan, session)
-        tree = try RealtimeTree(plan, session)
-    }
-
-    package var name: TargetName { plan.name }
+    let tree: RealtimeTree
 
     func sweep(_ order: PurgeOrder) throws(CallFailure) -> RealtimeSweep {
         RealtimeSweep(
-            places: try UserPath.owned(plan.paths, by: order.user)
+            places: try UserPath.owned(paths, by: order.user)
                 .map { RealtimeSweep.Place(path: $0.path, names: $0.names) },
             tree: tree,
             walk: PageWalk(clock: clock),
-            createdAtChild: plan.createdAtChild,
+            createdAtChild: createdAtChild,
             cutoff: order.cutoff
         )
     }
@@ -42,7 +38,7 @@ package struct RealtimeDatabaseTarget: SweepingTarget, GoogleTarget, UserListing
     package func inspect(withOutages: Bool) async -> TargetFindings {
         let nobody = UserID.nobody()
         do throws(CallFailure) {
-            for path in plan.paths {
+            for path in paths {
                 guard let names = path.names(of: nobody) else { continue }
                 _ = try await tree.keys(at: names)
                 _ = try await tree.firstChild(at: names)
@@ -60,7 +56,7 @@ package struct RealtimeDatabaseTarget: SweepingTarget, GoogleTarget, UserListing
     package func users(where isWanted: @escaping UserFilter) async -> UsersAnswer {
         let found = Mutex(Set<UserID>())
         do throws(CallFailure) {
-            for path in plan.paths {
+            for path in paths {
                 let isListed = try await tree.forEachKey(at: path.root) { key in
                     guard let user = path.user(in: key), isWanted(user) else { return }
                     found.withLock { _ = $0.insert(user) }
@@ -86,10 +82,10 @@ package struct RealtimeDatabaseTarget: SweepingTarget, GoogleTarget, UserListing
             }
         })
         do throws(CallFailure) {
-            try await unmapped.look(plan.paths.map { UnmappedTree.Rule($0) })
+            try await unmapped.look(paths.map { UnmappedTree.Rule($0) })
         } catch {
             return .failure(error.failure)
         }
-        return .findings(unmapped.findings(plan.paths.map(\.description)))
+        return .findings(unmapped.findings(paths.map(\.description)))
     }
 }

@@ -17,16 +17,23 @@ struct RealtimeTree: Sendable {
     }
 
     private let store: GoogleStore
+    /// Keys of a listing, and of one write.
     let pageSize: Int
-    /// Part of each call.
+    /// Part of each call: which of its databases an emulator is asked for; empty where the host
+    /// says it.
     private let namespace: [(name: String, value: String)]
 
     /// - Throws: ``HTTP/SetupError`` for a base URL that tokens must not go to.
-    init(_ plan: RealtimeDatabaseTargetPlan, _ session: GoogleSession) throws(SetupError) {
-        pageSize = plan.pageSize
+    init(
+        _ baseURL: String,
+        namespace: String?,
+        _ session: GoogleSession,
+        pageSize: Int = 1000
+    ) throws(SetupError) {
+        self.pageSize = pageSize
         // firebase.google.com/docs/emulator-suite/connect_rtdb, "REST API".
-        namespace = plan.namespace.map { [("ns", $0)] } ?? []
-        store = try GoogleStore(baseURL: plan.baseURL, path: "", session)
+        self.namespace = namespace.map { [("ns", $0)] } ?? []
+        store = try GoogleStore(baseURL: baseURL, path: "", session)
     }
 
     /// The first keys at a place, without what is below them.

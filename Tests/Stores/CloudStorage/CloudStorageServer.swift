@@ -120,19 +120,17 @@ struct CloudStorageFixture {
             tokens: ServiceAccountTokenSource(emulatorWith: { FilesFixture.now() }),
             now: { FilesFixture.now() }
         )
-        target = try CloudStorageTarget(
-            CloudStorageTargetPlan(
-                name: TargetName("objects"),
-                baseURL: "http://127.0.0.1:\(server.port)",
-                bucket: bucket,
-                templates: try prefixes.map { try KeyTemplate($0, isPrefix: true) }
-                    + objects.map { try KeyTemplate($0, isPrefix: false) }
-            ),
-            GoogleSession(
-                client: client,
-                settings: settings,
-                clock: .patient(wall: FilesFixture.now())
-            )
+        let session = GoogleSession(
+            client: client,
+            settings: settings,
+            clock: .patient(wall: FilesFixture.now())
+        )
+        target = CloudStorageTarget(
+            name: TargetName("objects"),
+            templates: try prefixes.map { try KeyTemplate($0, isPrefix: true) }
+                + objects.map { try KeyTemplate($0, isPrefix: false) },
+            session: session,
+            bucket: try CloudBucket(bucket, at: "http://127.0.0.1:\(server.port)", session)
         )
     }
 

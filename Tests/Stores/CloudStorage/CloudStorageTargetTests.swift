@@ -18,15 +18,19 @@ struct CloudStorageTargetTests {
         pageSize: Int = 1000,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) throws -> CloudStorageTarget {
-        var plan = CloudStorageTargetPlan(
+        let session = bench.session(rest)
+        return CloudStorageTarget(
             name: TargetName("objects"),
-            baseURL: bench.sandbox.baseURL + "/cloud/storage",
-            bucket: bucket,
             templates: try prefixes.map { try KeyTemplate($0, isPrefix: true) }
-                + objects.map { try KeyTemplate($0, isPrefix: false) }
+                + objects.map { try KeyTemplate($0, isPrefix: false) },
+            session: session,
+            bucket: try CloudBucket(
+                bucket,
+                at: bench.sandbox.baseURL + "/cloud/storage",
+                session,
+                pageSize: pageSize
+            )
         )
-        plan.pageSize = pageSize
-        return try CloudStorageTarget(plan, bench.session(rest))
     }
 
     @Test("every generation of one user's objects goes, nothing of another")

@@ -20,19 +20,23 @@ struct FirestoreTargetTests {
         pageSize: Int = 300,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) throws -> FirestoreTarget {
-        var plan = FirestoreTargetPlan(
+        let session = bench.session(rest)
+        return FirestoreTarget(
             name: TargetName("documents"),
-            baseURL: bench.sandbox.baseURL + "/cloud/firestore",
-            project: project,
-            database: "(default)",
             documents: try documents.map { try UserPath($0, in: .firestore) },
             queries: try collections.map { try FieldQuery($0, isGroup: false) }
                 + groups.map { try FieldQuery($0, isGroup: true) },
-            includesSubcollections: subcollections
+            includesSubcollections: subcollections,
+            session: session,
+            database: try FirestoreDatabase(
+                "(default)",
+                of: project,
+                at: bench.sandbox.baseURL + "/cloud/firestore",
+                session,
+                pageSize: pageSize
+            ),
+            batchSize: min(20, pageSize)
         )
-        plan.pageSize = pageSize
-        plan.batchSize = min(20, pageSize)
-        return try FirestoreTarget(plan, bench.session(rest))
     }
 
     @Test("a user's documents go with all below them, missing parents or not, and nobody else's")

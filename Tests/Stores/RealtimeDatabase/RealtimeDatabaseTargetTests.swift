@@ -20,15 +20,19 @@ struct RealtimeDatabaseTargetTests {
         pageSize: Int = 1000,
         rest: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) throws -> RealtimeDatabaseTarget {
-        var plan = RealtimeDatabaseTargetPlan(
+        let session = bench.session(rest)
+        return RealtimeDatabaseTarget(
             name: TargetName("tree"),
-            baseURL: bench.sandbox.baseURL + place,
             paths: try paths.map { try UserPath($0, in: .realtimeDatabase) },
             createdAtChild: createdAtChild,
-            namespace: namespace
+            session: session,
+            tree: try RealtimeTree(
+                bench.sandbox.baseURL + place,
+                namespace: namespace,
+                session,
+                pageSize: pageSize
+            )
         )
-        plan.pageSize = pageSize
-        return try RealtimeDatabaseTarget(plan, bench.session(rest))
     }
 
     @Test("what is at one user's paths goes, nothing of another")
