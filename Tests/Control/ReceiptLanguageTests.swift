@@ -92,7 +92,8 @@ extension ControlSuite {
                 "not_in_scope": .array(scope.map { .string($0) }), "addenda": .array(addenda),
                 "rechecks": .array(rechecks), "next_recheck_at": time, "data_returned_at": time,
                 "recipients": [["name": "N", "contact": "C", "purpose": "P"]],
-                "approval": ["uid": 1, "at": time], "abandoned": ["uid": 1, "reason": "R"],
+                "approval": ["uid": 1, "at": time], "without_spool": true,
+                "abandoned": ["uid": 1, "reason": "R"],
                 "rechecks_abandoned": ["uid": 1, "reason": "R"],
                 "forgotten": [["provider": "p", "uid": 1, "at": time]],
                 "ledger": ["key": "k", "checkpoint": "c"],
@@ -116,7 +117,7 @@ extension ControlSuite {
             // The service's own summary stands for those of the page.
             let replaced: Set<ReceiptPhrase> = [
                 .summary, .erasedFrom, .nothingNewer, .noStore, .notErasedSince, .linksCut,
-                .linksLeft, .noLinks, .copiesUnknown, .dataReturned, .promised,
+                .linksLeft, .noLinks, .spoolUnread, .copiesUnknown, .dataReturned, .promised,
                 .proven, .accepted, .unconfirmed, .alreadyGone, .tokenDead, .manual, .unrevoked,
                 .abandoned, .newer, .shared, .removeAccess, .revocationTitle, .nothingKept,
                 .noCopies, .unknown, .noRecheck, .key, .notExamined,
@@ -154,8 +155,9 @@ extension ControlSuite {
             for sentence in ReceiptSentence.allCases {
                 #expect(page.contains(ReceiptPage.escaped(sentence.text(in: language))))
             }
-            let action = ReceiptPhrase.removeAccess.text(in: language)
-            #expect(page.contains(ReceiptPage.escaped(action)))
+            for phrase in [ReceiptPhrase.removeAccess, .spoolUnread] {
+                #expect(page.contains(ReceiptPage.escaped(phrase.text(in: language))))
+            }
         }
 
         @Test func `every sentence of the service speaks every language`() {

@@ -43,6 +43,7 @@ struct ReceiptMembersTests {
             first: nil
         )
         request.approval = approval
+        request.isWithoutSpool = true
         let scope = ErasureScope(try Bench.configuration(configuration + target), [:])
         let statement = ReceiptStatement(request: request, scope: scope)
         return Set(statement.members.map(\.name))

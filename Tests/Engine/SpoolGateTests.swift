@@ -161,6 +161,24 @@ struct SpoolGateTests {
         #expect(goesOnWithout == isWithoutSpool)
     }
 
+    @Test func `what is loaded after the first read gave up waits for the next, and is marked`() {
+        let driver = CoreDriver()
+        driver.core.awaitSpool()
+        driver.send()
+        driver.send(.spoolRead(.unreadable))
+        driver.settle()
+        var revoking = loaded(1).request
+        revoking.phase = .open(.revoking)
+        let asked = driver.send(.admitted([loaded(1, as: revoking)]))
+        #expect(asked.spoolReadCount == 1 && asked.commits.isEmpty)
+        let without = driver.send(.spoolRead(.unreadable)) + driver.settle()
+        #expect(without.commits.first?.saves.map(\.isWithoutSpool) == [true])
+        var gate = driver.core.spoolGate
+        revoking.isWithoutSpool = true
+        _ = gate.enter(loaded(2, as: revoking), at: driver.now)
+        #expect(!gate.begin())
+    }
+
     @Test func `a later read takes back what was recorded of the one that failed`() {
         let driver = driver()
         let request = loaded(1)

@@ -19,6 +19,7 @@ package struct ReceiptFields: WireObject {
         .optional("purge_started_at", .time, "From when on it could not be cancelled."),
         .optional("completed_at", .time, "When it was completed."),
         .optional("approval", .object("ReceiptApproval"), "The plan, and who approved it."),
+        .optional("without_spool", .boolean, "True if it began without the spool."),
         .required("identities", .list(.object("ReceiptIdentity")), "The links to providers."),
         .required(
             "targets",

@@ -179,6 +179,9 @@ struct Receipt: Sendable {
         } else {
             sentences.append("Every known link to a provider is cut.")
         }
+        if request.isWithoutSpool {
+            sentences.append("NOT read: the spool. What it held of the user was not revoked.")
+        }
         if let returnedAt = record.openRecheck?.returnedAt {
             sentences.append(
                 "DATA CAME BACK after that: it was first found at \(returnedAt.rfc3339)."

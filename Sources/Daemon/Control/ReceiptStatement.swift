@@ -30,6 +30,7 @@ struct ReceiptStatement: Sendable {
             "purge_started_at": JSONValue(request.purgeStartedAt?.rfc3339),
             "completed_at": JSONValue(request.endedAt?.rfc3339),
             "approval": approval,
+            "without_spool": request.isWithoutSpool ? true : nil,
             "identities": .array(request.revocations.map(identity)),
             "targets": .array(request.purges.map(target)),
             "not_erased": .array(notErased),

@@ -27,7 +27,6 @@ struct SpoolGate: Sendable {
     private var lastWellRead = 0
 
     private var endedCount: Int { isReading ? begunCount - 1 : begunCount }
-    /// Before the first read since the start nothing is known of any request.
     private var hasRead: Bool { endedCount > 0 }
 
     /// Whether it goes on without the spool, after the read that it was parked for.
@@ -35,8 +34,10 @@ struct SpoolGate: Sendable {
         guard isOn else { return false }
         let known = parked.removeValue(forKey: loaded.request.id)
         if let known, known <= endedCount { return known > lastWellRead }
+        // Before a read since the start ended well nothing is known of any request.
+        let isUnknown = lastWellRead == 0 && !(hasRead && loaded.request.isWithoutSpool)
         guard !loaded.isSpoolRead, let stage = loaded.request.phase.stage,
-            stage == .accepted || (!hasRead && stage <= .revoking)
+            stage == .accepted || (isUnknown && stage <= .revoking)
         else { return false }
         let read = known ?? begunCount + 1
         waiting[loaded.request.id] = Place(read: read, since: now)

@@ -110,6 +110,7 @@ struct ReceiptPage {
             sentences.append(phrase(.notErasedSince))
         }
         sentences.append(linksSummary)
+        if receipt["without_spool"] == true { sentences.append(phrase(.spoolUnread)) }
         if let returned = receipt["data_returned_at"] {
             sentences.append(phrase(.dataReturned, time(returned)))
         }

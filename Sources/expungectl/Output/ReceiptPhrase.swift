@@ -4,7 +4,7 @@ import Lifecycle
 enum ReceiptPhrase: String, CaseIterable {
     case title, revocationTitle, request, issued, requested, begun, completed, responsible, contact
     case summary, erasedFrom, nothingNewer, notSearched, notExamined, noStore, notErasedSince
-    case linksCut, linksLeft, noLinks
+    case linksCut, linksLeft, noLinks, spoolUnread
     case keptSome, copiesUntil, copiesUnknown, dataReturned
     case links, service, result, date, whatYouCanDo, removeAccess
     case proven, accepted, unconfirmed, alreadyGone, tokenDead, nothingToRevoke, manual, unrevoked

@@ -131,12 +131,20 @@ def kept(checks, stage):
     database = sqlite3.connect(stage.spool, timeout=HANG_S, isolation_level=None)
     database.execute("BEGIN EXCLUSIVE")
     database.execute(INSERT, {"user": users[0], "client": CLIENT, "secret": tokens[0]["refresh_token"]})
-    places = ["/v1/requests/" + stage.delete(user)[1]["id"] for user in users]
+    places = ["/v1/requests/" + stage.delete(users[0])[1]["id"]]
+    stage.kill()
+    stage.start()
+    checks.check("it comes up under the lock", stage.comes_up(), stage.log()[-1500:])
+    places.append("/v1/requests/" + stage.delete(users[1])[1]["id"])
     checks.check("deletions end while the lock is held", comes_true(lambda: stage.open_count() == 0),
                  stage.http("GET", "/v1/status"))
     checks.check("     and the users are erased", not set(users) & set(stage.rows_left()))
     checks.equal("     show says that they began without the spool",
                  [stage.http("GET", place)[1].get("without_spool") for place in places], [True, True])
+    receipts = [stage.http("GET", place + "/receipt")[1] for place in places]
+    checks.check("     and so do the receipts", all(
+        receipt.get("without_spool") and "NOT read: the spool" in receipt.get("summary", "")
+        for receipt in receipts), receipts)
     checks.check("     and the journal says so", "event=spool_not_read" in stage.log(), stage.log()[-1500:])
     checks.check("     the token that was known is revoked", tokens[1]["subject"] in stage.sandbox.revoked_at())
     database.execute("COMMIT")
