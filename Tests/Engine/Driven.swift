@@ -87,6 +87,8 @@ final class DrivenGuard {
     func purgeBegan(by submitter: UInt32? = nil, at now: WallTime) -> Bool {
         guardian.purgeBegan(by: submitter, at: now)
     }
+    var shareCount: Int { guardian.shares.count }
+
     func restore(count: Int, at now: WallTime) { guardian.restore(count: count, at: now) }
 
     func override(purges: Int, until: WallTime) {

@@ -80,7 +80,21 @@ struct MassDeletionGuardTests {
         }
         let expected: [UInt32?: Int] = [1000: 75, 1001: 19, nil: 5, 1002: 1]
         #expect(counts == expected)
+        #expect(guardian.shareCount == 4, "who only asked has no share")
         #expect(!guardian.isClosed(to: 1000, at: Self.now + .seconds(3600)))
+        #expect(guardian.shareCount == 0)
+    }
+
+    @Test(arguments: [(1, 1), (2, 2), (3, 3), (4, 3), (5, 4), (6, 5), (8, 6)])
+    func `from four an hour on, a submitter leaves a place for another`(most: Int, own: Int) {
+        let guardian = DrivenGuard(purgesMax: most)
+        var count = 0
+        while !guardian.isClosed(to: 1000, at: Self.now) {
+            guardian.purgeBegan(by: 1000, at: Self.now)
+            count += 1
+        }
+        #expect(count == own)
+        #expect(guardian.isClosed(to: nil, at: Self.now) == (own == most))
     }
 
     @Test func `what was begun before a restart counts as of others`() {

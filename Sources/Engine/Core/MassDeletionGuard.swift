@@ -4,14 +4,21 @@ import Lifecycle
 /// Lets no more purges begin in an hour than configured, until an operator overrides it.
 ///
 /// A bug or a thief that deletes everybody must not simply wait for the next hour. One submitter
-/// has three quarters of what the others leave, so that there is always a place for another one.
+/// has three quarters of what the others leave, rounded up: from four purges an hour on, it leaves
+/// a place for another one.
 struct MassDeletionGuard: Sendable {
+    struct Purge: Sendable {
+        var at: WallTime
+        /// One for all rows of the spool, `.some(nil)`; unknown of purges before the start.
+        let submitter: UInt32??
+    }
+
     private static let span = Duration.seconds(3600)
 
     var purgesMax: Int
-    private(set) var begun = Deque<WallTime>()
-    /// What of it each submitter began, since the start; all rows of the spool have one.
-    private var shares: [UInt32?: Deque<WallTime>] = [:]
+    private(set) var begun = Deque<Purge>()
+    /// How many of them each submitter began.
+    private(set) var shares: [UInt32?: Int] = [:]
     private(set) var allowance = 0
     private(set) var allowanceUntil = WallTime.distantPast
     /// The request that was reported last, until it waits no more.
@@ -21,25 +28,24 @@ struct MassDeletionGuard: Sendable {
 
     /// Takes over what was begun before a restart; the exact times do not matter much.
     mutating func restore(count: Int, at now: WallTime) {
-        (begun, shares) = (Deque(repeatElement(now, count: min(count, purgesMax))), [:])
+        let purge = Purge(at: now, submitter: nil)
+        (begun, shares) = (Deque(repeatElement(purge, count: min(count, purgesMax))), [:])
     }
 
-    mutating func isClosed(to submitter: UInt32?, at now: WallTime) -> Bool {
-        Self.forget(&shares[submitter, default: []], at: now)
-        return isClosed(at: now, own: shares[submitter]?.count ?? 0)
+    /// Whether it is closed to a submitter, or without one to all of them.
+    mutating func isClosed(to submitter: UInt32?? = nil, at now: WallTime) -> Bool {
+        while let first = begun.first, now.since(first.at) >= Self.span {
+            begun.removeFirst()
+            guard let submitter = first.submitter, let count = shares[submitter] else { continue }
+            shares[submitter] = count > 1 ? count - 1 : nil
+        }
+        return isFull(submitter) && !(allowance > 0 && now < allowanceUntil)
     }
 
-    /// Whether it is closed to a submitter with so many `own` purges.
-    mutating func isClosed(at now: WallTime, own: Int = 0) -> Bool {
-        Self.forget(&begun, at: now)
-        return isFull(own) && !(allowance > 0 && now < allowanceUntil)
+    private func isFull(_ submitter: UInt32??) -> Bool {
+        let own = submitter.flatMap { shares[$0] } ?? 0
+        return own * 4 >= (purgesMax - (begun.count - own)) * 3
     }
-
-    private static func forget(_ begun: inout Deque<WallTime>, at now: WallTime) {
-        while let first = begun.first, now.since(first) >= span { begun.removeFirst() }
-    }
-
-    private func isFull(_ own: Int) -> Bool { own * 4 >= (purgesMax - (begun.count - own)) * 3 }
 
     /// Whether a request that it stops is reported: one each hour, and one whenever the last has
     /// left or an override was used.
@@ -55,9 +61,9 @@ struct MassDeletionGuard: Sendable {
 
     /// - Returns: Whether it was the override that let the purge pass.
     mutating func purgeBegan(by submitter: UInt32?, at now: WallTime) -> Bool {
-        guard isFull(shares[submitter]?.count ?? 0), allowance > 0, now < allowanceUntil else {
-            begun.append(now)
-            shares[submitter, default: []].append(now)
+        guard isFull(submitter), allowance > 0, now < allowanceUntil else {
+            begun.append(Purge(at: now, submitter: submitter))
+            shares[submitter, default: 0] += 1
             return false
         }
         allowance -= 1
@@ -66,8 +72,7 @@ struct MassDeletionGuard: Sendable {
     }
 
     mutating func reclock(by step: Duration) {
-        begun = Deque(begun.map { $0 + step })
-        shares = shares.mapValues { Deque($0.map { $0 + step }) }
+        for index in begun.indices { begun[index].at = begun[index].at + step }
         reported = reported.map { ($0.id, $0.at + step) }
         allowanceUntil = allowanceUntil == .distantPast ? allowanceUntil : allowanceUntil + step
     }
