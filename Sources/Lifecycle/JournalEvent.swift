@@ -51,7 +51,8 @@ package enum JournalEvent: String, Sendable, CaseIterable {
 }
 
 extension JournalEvent {
-    /// How loud an event is; the names are those of syslog(3).
+    /// How loud an event is; the names are those of syslog(3). From warning up it is an alarm, so
+    /// what an operator did is a notice.
     package enum Severity: String, Sendable, CaseIterable {
         case info
         case notice
@@ -204,7 +205,7 @@ extension JournalEvent {
         case .storageFailed: (.critical, "f9b08a3dbf7548689fdaec4546b60499")
         case .journalOverflow: (.warning, "21ffddc3ec7c4c468fbe73303a7698ba")
         case .operatorAction: (.notice, "40e6eb7d498a4e3cb3b495adfba086d2")
-        case .intakePaused: (.warning, "1bc9c1d75bac478bab20e3955e4244a7")
+        case .intakePaused: (.notice, "1bc9c1d75bac478bab20e3955e4244a7")
         case .intakeResumed: (.notice, "f8d5182bb1ae4442aa30c51d5b0b4897")
         case .vaultSealed: (.error, "faea9e90db5548c78fe6c7460c7079ae")
         case .vaultOpened: (.notice, "93de8f75171e4acf93e150c30e9fecc1")
@@ -220,7 +221,7 @@ extension JournalEvent {
         case .ledgerRepaired: (.warning, "55070341b3b043379ac2e5379185f3e7")
         case .checkpointFailed: (.error, "07a0f2e2604c4d6287b96b00e9d59031")
         case .stateRolledBack: (.critical, "28a9fc5e6f91446dbafb5c647b134503")
-        case .rollbackAccepted: (.warning, "19010631def843618c2d3689ad1f860f")
+        case .rollbackAccepted: (.notice, "19010631def843618c2d3689ad1f860f")
         case .replayStarted: (.notice, "3ad74965485a4b94a5587d7890f92af7")
         case .replayFinished: (.notice, "4987b2c1a2aa43658bd33f553caedff9")
         case .replayIncomplete: (.error, "7f0c5b1a9d4e4c6f8a3b2e1d0c9f8a7b")
@@ -235,7 +236,7 @@ extension JournalEvent {
         case .requestParked: (.warning, "f3a39d99fc1c40178552b3ca144205ee")
         case .requestReleased: (.notice, "41088db72f4c44a6a5c750ce770cc443")
         case .requestQuarantined: (.error, "1edca92905d7439dbdffe2c7d4a1626c")
-        case .requestAbandoned: (.warning, "3a2a1a0e85b54f0cbb909e351ef1522d")
+        case .requestAbandoned: (.notice, "3a2a1a0e85b54f0cbb909e351ef1522d")
         case .requestApproved: (.notice, "e90d8ee17c7e49ee9a9e3565b3b14763")
         case .planChanged: (.warning, "973654b974864bf3a9a590ba6ce0f44a")
         case .revocationVerdict: (.info, "427505e7ee3f478483e6342a6a35bbe3")
@@ -248,7 +249,7 @@ extension JournalEvent {
         case .holdPlaced: (.notice, "19f9c7334ff44d189c4591e2e70960a1")
         case .holdReleased: (.notice, "523c14f4f883433d82dbbb9e153b731c")
         case .guardTripped: (.critical, "7e776aebbe84468991a8cb9310faf336")
-        case .guardOverridden: (.warning, "1d97b11f48dd4b80aee292626ee91c3e")
+        case .guardOverridden: (.notice, "1d97b11f48dd4b80aee292626ee91c3e")
         case .providerPaused: (.error, "e80854a3a39d48bb84f26b164ca25fe4")
         case .providerResumed: (.notice, "489ea9b2df1143fdab84996c7f6d23d0")
         case .outageBegan: (.warning, "2b8f7557dbf34a9ca8b3449c05e3cd48")

@@ -14,7 +14,7 @@ enum InputFile {
         var bytes = try bytes(path, countMax: ControlLimits.secretByteCountMax + 2)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw failure("empty", path, "there is nothing in it") }
+        guard !bytes.isEmpty else { throw failure("empty", path, "put the secret into it") }
         return Secret(bytes)
     }
 
@@ -39,7 +39,8 @@ enum InputFile {
             guard count > 0 else { return bytes }
             bytes.append(contentsOf: chunk[..<count])
             guard bytes.count <= countMax else {
-                throw failure("too large", path, "it is longer than what belongs there")
+                let why = "it has more than \(countMax) bytes; name the right file"
+                throw failure("too large", path, why)
             }
         }
     }

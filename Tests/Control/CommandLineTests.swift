@@ -67,7 +67,7 @@ extension ControlSuite {
             let outcome = try await ProgramRun.run(words)
             #expect(outcome.code == 1)
             #expect(
-                outcome.err == "error: cannot read input at '-' (empty): there is nothing in it\n"
+                outcome.err == "error: cannot read input at '-' (empty): put the secret into it\n"
             )
         }
 
@@ -85,7 +85,7 @@ extension ControlSuite {
                 ),
                 (
                     ["store-credential", "a", "apple", "--kind", "refresh_token", "--json"], 1,
-                    "cannot read input at '-' (empty): there is nothing in it"
+                    "cannot read input at '-' (empty): put the secret into it"
                 ),
             ] as [([String], Int32, String)]
         )

@@ -103,9 +103,28 @@ extension ControlSuite {
             let line = "held by: \(held); release with: expungectl release \(end)"
             let lines = RequestAdvice(request).lines
             #expect(lines.contains(line))
-            // A hold of the request's own is in no other list.
-            let command = "expungectl show \(Samples.requestID)"
-            #expect(lines.first == "waits for: the end of a hold; see: \(command)")
+            #expect(lines.first == "waits for: the end of a hold, see below")
+        }
+
+        @Test func `without a hold the ledger may stop it, and its commands are named`() {
+            let lines = RequestAdvice(Samples.request(.parked, detail: "on_hold")).lines
+            #expect(lines.first?.contains("expungectl ledger verify; ") == true)
+            #expect(lines.first?.hasSuffix("expungectl ledger accept-rollback") == true)
+        }
+
+        @Test(arguments: ParkReason.allCases)
+        func `no hint of show leads back to it`(reason: ParkReason) {
+            var step = WireStep(name: "purge app-db", kind: .purge, state: .parked, attempts: 1)
+            step.target = "app-db"
+            var request = Samples.request(.parked, detail: reason.rawValue)
+            for error in [reason.rawValue] + Obstacle.Kind.allCases.map(\.rawValue) {
+                step.lastError = error
+                request.steps = [step]
+                request.heldBy = request.heldBy == nil ? ["request: case: 7"] : nil
+                request.blockedBy = ["app-db: \(error)"]
+                let lines = RequestAdvice(request).lines
+                #expect(!lines.contains { $0.contains("expungectl show") }, "\(lines)")
+            }
         }
 
         @Test(

@@ -13,7 +13,8 @@ import Testing
             .split(separator: "\n", omittingEmptySubsequences: false)
             .drop { $0 != "| alarm | what it means, and what to do |" }.dropFirst(2)
             .prefix { $0.hasPrefix("| `") }
-        let names = rows.compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
+        let cells = rows.map { $0.dropFirst().prefix { $0 != "|" } }
+        let names = cells.flatMap { $0.matches(of: /`([a-z_]+)`/).map { String($0.1) } }
         // A link, a command or an order; a cause alone ends no alarm.
         let orders = [
             "](", "`expungectl ", "| Check ", "| Close ", ". Delete ", ". Drop ", ". Free ",

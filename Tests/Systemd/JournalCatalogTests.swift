@@ -63,6 +63,15 @@ struct JournalCatalogTests {
         }
     }
 
+    @Test("what an operator did is no alarm")
+    func acts() {
+        let acts = JournalEvent.allCases.filter {
+            $0.template.contains("by uid {peer.uid}") || $0.template.contains("by an operator")
+        }
+        #expect(acts == [.rollbackAccepted, .requestAbandoned, .guardOverridden])
+        for event in acts + [.operatorAction, .intakePaused] { #expect(event.severity == .notice) }
+    }
+
     @Test("no line is longer than 76 columns")
     func width() {
         for line in blocks.flatMap({ $0.headers + $0.body }) {

@@ -47,7 +47,7 @@ package enum PageText {
         case .quarantined:
             ("It crashed the service.", "An operator looks into it and retries.")
         case .awaitingSpool:
-            ("The spool was not read since.", "The service, once it can read the spool.")
+            ("The spool was not read since.", "The service, within a minute.")
         case .awaitingCredentials:
             ("A credential in the spool cannot be sealed.", "An operator mends the vault.")
         case .clockBehind:

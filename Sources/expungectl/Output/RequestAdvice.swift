@@ -109,7 +109,10 @@ struct RequestAdvice {
                 + " then: expungectl reload; or: expungectl abandon \(id) --reason TEXT"
         case .targetPaused: "a store that is paused; see: expungectl targets"
         case .vaultSealed: "the vault key; see: expungectl vault"
-        case .onHold: "the end of a hold; see: expungectl show \(id)"
+        case .onHold where request.heldBy == nil:
+            "the end of a hold that only operators see; or the state is old or damaged: expungectl"
+                + " ledger verify; to go on with it: expungectl ledger accept-rollback"
+        case .onHold: "the end of a hold, see below"
         case .awaitingApproval:
             (request.steps.contains { $0.verdict == WireStep.halfApproved }
                 ? "an approval, given by 1 of 2 operators" : "an approval")
