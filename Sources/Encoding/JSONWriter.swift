@@ -56,18 +56,6 @@ package struct JSONWriter {
         raw("\(value)")
     }
 
-    /// Writes a member that is a truth value, unless there is none.
-    package mutating func member(_ name: String, _ value: Bool?) {
-        guard let value else { return }
-        self.name(name)
-        raw("\(value)")
-    }
-
-    /// Writes a member that is a list of strings, unless there is none.
-    package mutating func member(_ name: String, _ texts: [String]?) {
-        member(name, texts) { writer, text in writer.string(text) }
-    }
-
     /// Writes a member that is a list, one call of `body` per item, unless there is none.
     package mutating func member<Item>(
         _ name: String,

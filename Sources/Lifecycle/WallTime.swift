@@ -65,9 +65,11 @@ extension WallTime: TextCodable {
     /// Day, month, year and time in UTC, such as `06 Nov 1994 08:49:37` (RFC 9110 §5.6.7, RFC 5322
     /// §3.3).
     package var internetDate: String {
-        let parts = rfc3339.split { "-T.".contains($0) }
-        let month = Int(parts[1]).map { Self.monthNames[$0 - 1] } ?? ""
-        return "\(parts[2]) \(month) \(parts[0]) \(parts[3])"
+        let days = Self.floorDivide(unixMilliseconds, 86_400_000)
+        let month = Self.monthNames[Int(Self.civil(fromDays: days).1) - 1]
+        let text = rfc3339
+        let time = text.dropFirst(11).prefix(8)
+        return "\(text.dropFirst(8).prefix(2)) \(month) \(text.prefix(4)) \(time)"
     }
 
     package static let monthNames = [

@@ -12,38 +12,38 @@ struct KeyTombstoneWriter {
 
     /// Of what was found before the end of a request, or late, by a replay.
     func bury(_ request: RequestID, isLate: Bool, at time: WallTime) throws {
-        let hashes = try hashes(of: request, isLate: isLate).filter { hash in
-            try insert(hash, of: request, at: time)
+        let keys = try hashes(of: request, isLate: isLate).map {
+            Tombstone(hash: $0, erasedAt: time, request: request, isKey: true)
         }
-        for start in stride(from: 0, to: hashes.count, by: Self.leafHashesMax) {
-            let some = hashes[start..<min(start + Self.leafHashesMax, hashes.count)]
+        let new = try Self.unknown(keys, database)
+        for key in new { try key.insert(database) }
+        for start in stride(from: 0, to: new.count, by: Self.leafHashesMax) {
+            let some = new[start..<min(start + Self.leafHashesMax, new.count)].map(\.hash)
             appender.write(
                 "erased_keys",
-                [(.keys, .hashes(Array(some))), (.request, .id(request.value))],
+                [(.keys, .hashes(some)), (.request, .id(request.value))],
                 at: time
             )
         }
     }
 
-    /// Returns `false` for a known one.
-    func insert(_ hash: [UInt8], of request: RequestID, at time: WallTime) throws -> Bool {
-        guard try !Self.isKnown(hash, of: request, database) else { return false }
-        try Tombstone(hash: hash, erasedAt: time, request: request, isKey: true).insert(database)
-        return true
-    }
-
-    static func isKnown(
-        _ hash: [UInt8],
-        of request: RequestID,
+    /// Those of keys that are not in the state yet, each once; one query for each request.
+    static func unknown(
+        _ keys: [Tombstone],
         _ database: any StateConnection
-    ) throws -> Bool {
-        try database.has(
-            """
-            SELECT 1 FROM tombstones INDEXED BY tombstones_keys
-            WHERE request_id = ? AND user_hash = ? AND is_key = 1
-            """,
-            [.id(request), .blob(hash)]
-        )
+    ) throws -> [Tombstone] {
+        var known: [RequestID: Set<[UInt8]>] = [:]
+        for request in Set(keys.map(\.request)) {
+            let hashes = try database.all(
+                """
+                SELECT user_hash FROM tombstones INDEXED BY tombstones_keys
+                WHERE request_id = ? AND is_key = 1
+                """,
+                [.id(request)]
+            ) { $0.blob() }
+            known[request] = Set(hashes)
+        }
+        return keys.filter { known[$0.request, default: []].insert($0.hash).inserted }
     }
 
     private func hashes(of request: RequestID, isLate: Bool) throws -> [[UInt8]] {

@@ -45,16 +45,12 @@ extension StateDatabase {
         let users = tombstones.filter { !$0.isKey && buried.insert($0.request).inserted }
         let keys = tombstones.filter(\.isKey)
         // Nearly all are known, and reading delays no commit.
-        let newKeys = try await read { database in
-            try keys.filter { try !KeyTombstoneWriter.isKnown($0.hash, of: $0.request, database) }
-        }
+        let newKeys = try await read { try KeyTombstoneWriter.unknown(keys, $0) }
         guard !users.isEmpty || !newKeys.isEmpty else { return 0 }
-        return try await write { database, appender in
-            for user in users { try user.insert(database) }
-            let writer = KeyTombstoneWriter(database: database, appender: appender)
-            return try newKeys.reduce(users.count) { count, key in
-                try count + (writer.insert(key.hash, of: key.request, at: key.erasedAt) ? 1 : 0)
-            }
+        return try await write { database, _ in
+            let new = try users + KeyTombstoneWriter.unknown(newKeys, database)
+            for tombstone in new { try tombstone.insert(database) }
+            return new.count
         }
     }
 
