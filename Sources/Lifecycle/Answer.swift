@@ -120,7 +120,7 @@ package enum RevokeAnswer: Hashable, EffectAnswer {
 package enum PurgeAnswer: Hashable, Sendable {
     /// Every configured row of the user is dealt with, as far as the purge itself can tell.
     case done(PurgeCounts)
-    /// As `done`, but for rows under these holds (``PurgeCounts/heldAction``).
+    /// As `done`, but for rows under these holds (``PurgeCounts/Action/held``).
     case held(PurgeCounts, under: Set<String>)
     /// Nothing was done: a hold came before the order had begun.
     case stopped
@@ -153,39 +153,14 @@ package enum VerifyAnswer: Hashable, Sendable {
 
 /// What one purge did, table by table.
 package struct PurgeCounts: Hashable, Sendable {
-    /// ``Entry/action`` of rows that were left alone under a hold when the purge last ran.
-    package static let heldAction = "held"
-
-    /// ``Entry/action`` of shared ids that other users still own; counted anew by each purge.
-    package static let sharedAction = "keep: still has other owners"
-    /// ``Entry/action`` in a store that is searched by keys, when none was found.
-    package static let notLookedForAction = "not looked for"
-    /// The same, after an operator decided to go on without keys.
-    package static let withoutKeysAction = "not looked for: an operator decided to go on"
-
-    /// ``Entry/action`` of what a store has promised to erase later (``ResidualPhrase/promised``).
-    package static let acceptedAction = "accepted"
-
-    /// ``Entry/action`` of what looks like the user's and was left alone.
-    package static func passedOverAction(_ reason: ReceiptSentence) -> String {
-        passedOver + reason.text
-    }
-
-    private static let passedOver = "passed over: "
-
     /// One row of the receipt: a table (or folder, prefix) and what was done there.
     package struct Entry: Hashable, Sendable {
         package let name: String
-        package let action: String
+        package let action: Action
         package var rowCount: Int
         package var newerCount: Int
 
-        package var passedOverReason: String? {
-            guard action.hasPrefix(PurgeCounts.passedOver) else { return nil }
-            return String(action.dropFirst(PurgeCounts.passedOver.count))
-        }
-
-        package init(name: String, action: String, rowCount: Int, newerCount: Int = 0) {
+        package init(name: String, action: Action, rowCount: Int, newerCount: Int = 0) {
             (self.name, self.action) = (name, action)
             (self.rowCount, self.newerCount) = (rowCount, newerCount)
         }
@@ -236,13 +211,12 @@ package struct PurgeCounts: Hashable, Sendable {
         // Keys were found later: what an operator decided for want of them counts no more.
         let isLookedFor = !other.entries.isEmpty && !other.isWithoutAnyKey
         entries.removeAll {
-            $0.action == Self.notLookedForAction
-                || (isLookedFor && $0.action == Self.withoutKeysAction)
+            $0.action == .notLookedFor || (isLookedFor && $0.action == .withoutKeys)
         }
         for entry in noteReached(by: other, isWhole: isWhole) {
             if let index = entries.firstIndex(where: { $0.isSame(as: entry) }) {
                 // What was left alone is still there: seen again, it is the same.
-                let before = Self.isLeft(entry.action) ? 0 : entries[index].rowCount
+                let before = entry.action.isLeft ? 0 : entries[index].rowCount
                 entries[index].rowCount = before + entry.rowCount
                 entries[index].newerCount = entry.newerCount
             } else {
@@ -265,12 +239,10 @@ package struct PurgeCounts: Hashable, Sendable {
     }
 
     /// The store, or a part of it, was not searched.
-    package var isNotLookedFor: Bool {
-        entries.contains { $0.action.hasPrefix(Self.notLookedForAction) }
-    }
+    package var isNotLookedFor: Bool { isWithoutAnyKey || !unreached.isEmpty }
 
     /// The store has taken the order and does some of it later: nothing of it is verified.
-    package var isAccepted: Bool { entries.contains { $0.action == Self.acceptedAction } }
+    package var isAccepted: Bool { entries.contains { $0.action == .accepted } }
 
     /// Until when the store has promised to have erased it all.
     package var acceptedUntil: WallTime? {
@@ -278,41 +250,31 @@ package struct PurgeCounts: Hashable, Sendable {
         return residualCopies.first { $0.content == promised }?.until
     }
 
-    var isWithoutKeys: Bool { entries.contains { $0.action == Self.withoutKeysAction } }
+    package var isWithoutKeys: Bool { entries.contains { $0.action == .withoutKeys } }
 
     mutating func goWithoutKeys() {
         entries = entries.map { entry in
-            guard entry.action == Self.notLookedForAction else { return entry }
-            return Entry(name: entry.name, action: Self.withoutKeysAction, rowCount: 0)
+            guard entry.action == .notLookedFor else { return entry }
+            return Entry(name: entry.name, action: .withoutKeys, rowCount: 0)
         }
     }
 
     var workedPlaces: [String] {
-        var places: [String] = []
-        for entry in entries where !Self.isLeft(entry.action) && entry.rowCount > 0 {
-            if !places.contains(entry.name) { places.append(entry.name) }
-        }
-        return places
+        entries.filter { !$0.action.isLeft && $0.rowCount > 0 }
+            .reduce(into: []) { if !$0.contains($1.name) { $0.append($1.name) } }
     }
 
     package var workedCount: Int {
-        entries.reduce(0) { sum, entry in
-            Self.isLeft(entry.action) ? sum : sum + entry.rowCount
-        }
+        entries.reduce(0) { $1.action.isLeft ? $0 : $0 + $1.rowCount }
     }
 
     /// Without what a rule keeps anyway.
     package var newerCount: Int {
-        entries.reduce(0) { Self.isLeft($1.action) ? $0 : $0 + $1.newerCount }
-    }
-
-    private static func isLeft(_ action: String) -> Bool {
-        action.hasPrefix("keep") || action.hasPrefix(passedOver)
-            || [heldAction, acceptedAction].contains(action)
+        entries.reduce(0) { $1.action.isLeft ? $0 : $0 + $1.newerCount }
     }
 
     package var heldCount: Int {
-        entries.reduce(0) { $0 + ($1.action == Self.heldAction ? $1.rowCount : 0) }
+        entries.reduce(0) { $0 + ($1.action == .held ? $1.rowCount : 0) }
     }
 
     /// Copies of the same content are one, until the later time.

@@ -2,11 +2,6 @@
 ///
 /// The rest of the store was purged and is verified. Of these rules nothing is.
 extension PurgeCounts {
-    /// ``Entry/action`` of such a rule, which is named as `column via table.column`.
-    package static func unreachedAction(_ rule: String) -> String { unreached + rule }
-
-    fileprivate static let unreached = notLookedForAction + " by "
-
     /// Ends the name of a rule whose rows were looked for only as the user's own row spells them.
     package static let otherSpellings = " in other spellings"
 
@@ -15,9 +10,7 @@ extension PurgeCounts {
 
     /// The whole store is searched by keys, and none was found.
     package var isWithoutAnyKey: Bool {
-        entries.contains {
-            $0.action == Self.notLookedForAction || $0.action == Self.withoutKeysAction
-        }
+        entries.contains { $0.action == .notLookedFor || $0.action == .withoutKeys }
     }
 
     /// Takes over which rules are unreached after another pass, before its counts are added.
@@ -46,8 +39,12 @@ extension PurgeCounts {
 extension PurgeCounts.Entry {
     /// The rule to whose rows nothing led.
     package var unreachedRule: String? {
-        guard action.hasPrefix(PurgeCounts.unreached) else { return nil }
-        return String(action.dropFirst(PurgeCounts.unreached.count))
+        if case .unreached(let rule) = action { rule } else { nil }
+    }
+
+    /// Why what looks like the user's was left alone.
+    package var passedOverReason: String? {
+        if case .passedOver(let reason) = action { reason.text } else { nil }
     }
 
     package func isSame(as other: PurgeCounts.Entry) -> Bool {

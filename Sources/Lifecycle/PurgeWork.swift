@@ -95,9 +95,7 @@ extension PurgeWork {
         switch answer {
         case .clean, .notLookedFor:
             if answer == .notLookedFor, !counts.isWithoutAnyKey, !counts.isAccepted {
-                counts.entries.append(
-                    .init(name: "\(target)", action: PurgeCounts.notLookedForAction, rowCount: 0)
-                )
+                counts.entries.append(.init(name: "\(target)", action: .notLookedFor, rowCount: 0))
             }
             end(at: context.now)
             return []
@@ -226,7 +224,7 @@ extension PurgeWork {
         guard lastFailure == ParkReason.onHold.rawValue else {
             return own.filter { $0.rows == nil }
         }
-        let entries = counts.entries.filter { $0.action == PurgeCounts.heldAction }
+        let entries = counts.entries.filter { $0.action == .held }
         let tables = Set(entries.map(\.name))
         let direct = own.filter { $0.rows.map { tables.contains($0.table) } ?? true }
         return direct.isEmpty ? own : direct

@@ -33,11 +33,12 @@ extension ControlSuite {
                     "what": .string(text), "phrase": .string(id), "name": "7", "until": time,
                 ]
             }
-            let tables: [JSONValue] = [
-                PurgeCounts.heldAction, PurgeCounts.sharedAction, PurgeCounts.acceptedAction,
-                PurgeCounts.passedOverAction(.hiddenFolder), "delete", "anonymize", "keep",
-            ].map { action -> JSONValue in
-                ["table": "t", "action": .string(action), "rows": 3, "newer_rows": 1]
+            let actions: [PurgeCounts.Action] = [
+                .held, .shared, .accepted, .passedOver(.hiddenFolder), .rule(.delete),
+                .rule(.anonymize), .rule(.keep),
+            ]
+            let tables = actions.map { action -> JSONValue in
+                ["table": "t", "action": .string("\(action)"), "rows": 3, "newer_rows": 1]
             }
             return [
                 [
@@ -168,7 +169,7 @@ extension ControlSuite {
         }
 
         @Test func `a table where nothing led to the user's rows is named as not searched`() {
-            let action = PurgeCounts.unreachedAction("email via users.email")
+            let action = "\(PurgeCounts.Action.unreached("email via users.email"))"
             let receipt: JSONValue = [
                 "targets": [
                     [

@@ -44,7 +44,7 @@ struct DependentTargetTests {
             return
         }
         let kept = counts.entries.first { $0.name == "app-db.workspace" }
-        #expect(kept?.action == "keep: still has other owners" && kept?.rowCount == 1)
+        #expect(kept?.action == .shared && kept?.rowCount == 1)
         await world.purge(try await world.submit("u2"))
         #expect(try world.names(in: "crm").isEmpty)
         #expect(try world.names(in: "spaces").isEmpty)

@@ -84,15 +84,15 @@ struct ErasureScopeTests {
             done.purges[index].endedAt = Bench.start
         }
         done.purges[0].counts.entries = [
-            .init(name: "posts", action: "delete", rowCount: 3, newerCount: 1),
-            .init(name: "bills", action: "keep", rowCount: 2),
+            .init(name: "posts", action: .rule(.delete), rowCount: 3, newerCount: 1),
+            .init(name: "bills", action: .rule(.keep), rowCount: 2),
         ]
         if !entries.isEmpty { done.purges[0].counts.entries = entries }
         if isBroken { done.purges[0].counts.restore(isPassOpen: false, isAtLeast: true) }
         done.purges[1].counts.entries = [
             .init(
                 name: "{user_id}",
-                action: "delete",
+                action: .rule(.delete),
                 rowCount: isNewer ? 0 : 1,
                 newerCount: isNewer ? 1 : 0
             )

@@ -58,7 +58,7 @@ import Testing
         let request = try Bench.request()
         var work = Self.work("a", .purged)
         work.counts.entries = [
-            .init(name: "posts", action: "delete", rowCount: 2, newerCount: 1)
+            .init(name: "posts", action: .rule(.delete), rowCount: 2, newerCount: 1)
         ]
         let steps = WireStep.steps(of: work, in: request)
         #expect(steps.first?.verdict == "2 rows, 1 left as newer")
@@ -68,9 +68,9 @@ import Testing
     func unreached() throws {
         let request = try Bench.request()
         var work = Self.work("a", .verified)
-        let action = PurgeCounts.unreachedAction("email via users.email")
+        let action = PurgeCounts.Action.unreached("email via users.email")
         work.counts.entries = [
-            .init(name: "users", action: "delete", rowCount: 0),
+            .init(name: "users", action: .rule(.delete), rowCount: 0),
             .init(name: "letters", action: action, rowCount: 0),
         ]
         let steps = WireStep.steps(of: work, in: request)

@@ -51,14 +51,16 @@ struct ReceiptRulesTests {
         return try await bench.backend(more: text).receipt(id, caller: caller)
     }
 
+    private static func entry(_ action: String, _ rows: Int = 1) throws -> PurgeCounts.Entry {
+        let known = try #require(PurgeCounts.Action(action))
+        return PurgeCounts.Entry(name: "documents", action: known, rowCount: rows)
+    }
+
     private static func left(
         _ rules: [String],
         _ entries: [(action: String, rows: Int)]
     ) async throws -> [String] {
-        let receipt = try await receipt(
-            rules,
-            entries.map { .init(name: "documents", action: $0.action, rowCount: $0.rows) }
-        )
+        let receipt = try await receipt(rules, entries.map { try entry($0.action, $0.rows) })
         let items = try #require(receipt["not_erased"]?.array)
         return items.map { "\($0["reason"]?.string ?? "") \($0["rows"]?.compactText ?? "")" }
     }
@@ -85,8 +87,8 @@ struct ReceiptRulesTests {
             Self.rule("owner", "keep", "tax"), Self.rule("buyer", "keep", "tax"),
             Self.rule("reader", "anonymize", "list"), Self.rule("sender", "delete"),
         ]
-        let entries = ["anonymize: team", "keep: tax", "anonymize: list", "delete"].map {
-            PurgeCounts.Entry(name: "documents", action: $0, rowCount: 1)
+        let entries = try ["anonymize: team", "keep: tax", "anonymize: list", "delete"].map {
+            try Self.entry($0)
         }
         let items = try #require(try await Self.receipt(rules, entries)["not_erased"]?.array)
         let reasons = ["anonymized: team", "kept: tax", "anonymized: list"]
@@ -119,7 +121,7 @@ struct ReceiptRulesTests {
         let receipt = try await Self.receipt(
             [Self.rule("author", "delete", isDated: true), Self.rule("editor", "delete")],
             ["delete", "delete, cutoff: none", "delete, cutoff: none, no such id"].map {
-                .init(name: "documents", action: $0, rowCount: 1)
+                try Self.entry($0)
             }
         )
         let tables = try #require(receipt["targets"]?.array?.first?["tables"]?.array)
@@ -129,7 +131,7 @@ struct ReceiptRulesTests {
     @Test func `newer rows under a rule that keeps are listed apart`() async throws {
         let receipt = try await Self.receipt(
             [Self.rule("owner", "keep", "tax", isDated: true)],
-            [.init(name: "documents", action: "keep: tax", rowCount: 2, newerCount: 3)]
+            [.init(name: "documents", action: .rule(.keep, ": tax"), rowCount: 2, newerCount: 3)]
         )
         let items = try #require(receipt["not_erased"]?.array)
         #expect(items.map { $0["rows"] } == [2, 3])
@@ -144,11 +146,11 @@ struct ReceiptRulesTests {
     @Test func `a rule to whose rows nothing led is named, and its store is not verified`()
         async throws
     {
-        let action = PurgeCounts.unreachedAction("email via users.email")
+        let action = PurgeCounts.Action.unreached("email via users.email")
         let receipt = try await Self.receipt(
             [Self.rule("author", "delete")],
             [
-                .init(name: "documents", action: "delete", rowCount: 2),
+                .init(name: "documents", action: .rule(.delete), rowCount: 2),
                 .init(name: "documents", action: action, rowCount: 0),
             ]
         )

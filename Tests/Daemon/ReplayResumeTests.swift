@@ -204,7 +204,12 @@ struct ReplayResumeTests {
         let world = try await Self.world()
         try await world.insert("u1", "c1")
         try await Self.begin("u1", world)
-        let newer = PurgeCounts.Entry(name: "posts", action: "delete", rowCount: 0, newerCount: 1)
+        let newer = PurgeCounts.Entry(
+            name: "posts",
+            action: .rule(.delete),
+            rowCount: 0,
+            newerCount: 1
+        )
         Self.use(
             Watched(try Self.app(world), world.bench.state) { _, _ in
                 .done(PurgeCounts(entries: [newer]))

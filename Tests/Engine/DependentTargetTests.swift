@@ -141,7 +141,7 @@ struct DependentTargetTests {
             Issue.record("not done")
             return
         }
-        #expect(counts.entries.map(\.action) == [PurgeCounts.notLookedForAction])
+        #expect(counts.entries.map(\.action) == [.notLookedFor])
         #expect(await bench.keyed().verify([order]) == [.notLookedFor])
         #expect(!bench.calls.contains { $0.hasPrefix("purge c") })
     }

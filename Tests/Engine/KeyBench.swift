@@ -178,7 +178,7 @@ final class KeyBench: Sendable {
                     let isHeld = state.holds.contains(id)
                     let count = isHeld ? 0 : state.objects.remove(id) == nil ? 0 : 1
                     let counts = PurgeCounts(entries: [
-                        .init(name: "files", action: "delete", rowCount: count)
+                        .init(name: "files", action: .rule(.delete), rowCount: count)
                     ])
                     return isHeld ? .held(counts, under: ["case 7"]) : .done(counts)
                 }

@@ -9,7 +9,7 @@ struct StuckDeletionsTests {
     private static let text = "another transaction holds a lock, SQLSTATE 55P03"
 
     private static let done = PurgeAnswer.done(
-        PurgeCounts(entries: [PurgeCounts.Entry(name: "t", action: "delete", rowCount: 1)])
+        PurgeCounts(entries: [PurgeCounts.Entry(name: "t", action: .rule(.delete), rowCount: 1)])
     )
 
     private static func answer(

@@ -4,7 +4,7 @@ import Testing
 /// What a purge had done that broke off is not in the counts.
 struct BrokenPurgeTests {
     private static let counts = PurgeCounts(entries: [
-        .init(name: "posts", action: "delete", rowCount: 2)
+        .init(name: "posts", action: .rule(.delete), rowCount: 2)
     ])
 
     private static func purging() throws -> Machine {

@@ -7,7 +7,7 @@ struct DependentTargetTests {
     private static let mail = TargetName("mail")
     private static let done = PurgeAnswer.done(PurgeCounts())
     private static let found = PurgeCounts(entries: [
-        .init(name: "f", action: "delete", rowCount: 3)
+        .init(name: "f", action: .rule(.delete), rowCount: 3)
     ])
 
     /// A deletion whose purge is about to begin; files are keyed by the database.
@@ -86,7 +86,7 @@ struct DependentTargetTests {
             let told = try machine.send(.verified(Self.files, .notLookedFor))
             #expect(told == [.announce(.completed)])
             let actions = machine.request.purges[0].counts.entries.map(\.action)
-            #expect(actions == [PurgeCounts.withoutKeysAction])
+            #expect(actions == [.withoutKeys])
         }
     }
 
@@ -247,11 +247,11 @@ struct DependentTargetTests {
     @Test("what was left alone counts once, however often the purge comes by")
     func leftAlone() {
         var counts = PurgeCounts(entries: [
-            .init(name: "app-db.workspace", action: "keep: still has other owners", rowCount: 2)
+            .init(name: "app-db.workspace", action: .shared, rowCount: 2)
         ])
         counts.add(
             PurgeCounts(entries: [
-                .init(name: "app-db.workspace", action: "keep: still has other owners", rowCount: 1)
+                .init(name: "app-db.workspace", action: .shared, rowCount: 1)
             ])
         )
         #expect(counts.entries.map(\.rowCount) == [1] && counts.workedCount == 0)

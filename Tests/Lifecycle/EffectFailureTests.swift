@@ -171,7 +171,7 @@ struct FailureTests {
         throws
     {
         var machine = try PhaseRow.open(.verifying).machine(.deleteAccount)
-        let pass = PurgeCounts(entries: [.init(name: "posts", action: "delete", rowCount: 1)])
+        let pass = PurgeCounts(entries: [.init(name: "posts", action: .rule(.delete), rowCount: 1)])
         var update: [RequestEffect] = []
         var delays: [Duration] = []
         for _ in 1...12 {
@@ -269,7 +269,7 @@ struct FailureTests {
         throws
     {
         var machine = try PhaseRow.open(.purging).machine(.deleteAccount)
-        let pass = PurgeCounts(entries: [.init(name: "posts", action: "delete", rowCount: 2)])
+        let pass = PurgeCounts(entries: [.init(name: "posts", action: .rule(.delete), rowCount: 2)])
         #expect(try machine.answer(purge: .halted(pass)) == [.purge(Sample.database)])
         #expect(try machine.answer(purge: .done(pass)) == [.verify(Sample.database)])
         #expect(machine.request.purges[0].counts.workedCount == 4)
@@ -315,7 +315,7 @@ struct FailureTests {
 
     @Test func `counts of passes add up, and newer rows are counted once`() throws {
         let pass = PurgeCounts(entries: [
-            PurgeCounts.Entry(name: "posts", action: "delete", rowCount: 2, newerCount: 1)
+            PurgeCounts.Entry(name: "posts", action: .rule(.delete), rowCount: 2, newerCount: 1)
         ])
         var machine = try PhaseRow.open(.purging).machine(.deleteAccount)
         try machine.answer(purge: .done(pass))

@@ -14,12 +14,12 @@ struct NothingErasedTests {
         var machine = Machine(targets: [Sample.database, second])
         try machine.revokeEverything()
         let done = PurgeCounts(entries: [
-            .init(name: "a", action: "delete", rowCount: 0, newerCount: counts.newer),
-            .init(name: "b", action: "keep", rowCount: counts.kept, newerCount: counts.kept),
+            .init(name: "a", action: .rule(.delete), rowCount: 0, newerCount: counts.newer),
+            .init(name: "b", action: .rule(.keep), rowCount: counts.kept, newerCount: counts.kept),
         ])
         try machine.answer(purge: .done(done))
         let other = PurgeCounts(entries: [
-            .init(name: "c", action: "delete", rowCount: counts.deleted)
+            .init(name: "c", action: .rule(.delete), rowCount: counts.deleted)
         ])
         try machine.answer(purge: .done(other), second)
         try machine.answer(verify: .clean)

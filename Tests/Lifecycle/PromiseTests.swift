@@ -11,7 +11,7 @@ struct PromiseTests {
             entries: [
                 PurgeCounts.Entry(
                     name: "user",
-                    action: PurgeCounts.acceptedAction,
+                    action: .accepted,
                     rowCount: 3
                 )
             ],

@@ -13,7 +13,7 @@ enum Sample {
     static let freshToken = CredentialID(rowID: 9)
     /// What the purge of a store brings into which no key led.
     static let notLookedFor = PurgeCounts(entries: [
-        .init(name: "app-db.customer", action: PurgeCounts.notLookedForAction, rowCount: 0)
+        .init(name: "app-db.customer", action: .notLookedFor, rowCount: 0)
     ])
 
     /// Apple's rules unless told: one refresh a day, live for a day, one revoke ends the grant.

@@ -25,11 +25,11 @@ struct TargetHoldTests {
 
     private static func counts(_ held: Int, deleted: Int = 2) -> PurgeCounts {
         var counts = PurgeCounts(entries: [
-            .init(name: "orders", action: "delete", rowCount: deleted)
+            .init(name: "orders", action: .rule(.delete), rowCount: deleted)
         ])
         if held > 0 {
             counts.entries.append(
-                .init(name: "orders", action: PurgeCounts.heldAction, rowCount: held)
+                .init(name: "orders", action: .held, rowCount: held)
             )
         }
         return counts

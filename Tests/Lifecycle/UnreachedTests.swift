@@ -5,11 +5,15 @@ import Testing
 struct UnreachedTests {
     private static let rule = PurgeCounts.Entry(
         name: "letters",
-        action: PurgeCounts.unreachedAction("email via users.email"),
+        action: .unreached("email via users.email"),
         rowCount: 0
     )
-    private static let plain = PurgeCounts.Entry(name: "letters", action: "delete", rowCount: 0)
-    private static let other = PurgeCounts.Entry(name: "users", action: "delete", rowCount: 1)
+    private static let plain = PurgeCounts.Entry(
+        name: "letters",
+        action: .rule(.delete),
+        rowCount: 0
+    )
+    private static let other = PurgeCounts.Entry(name: "users", action: .rule(.delete), rowCount: 1)
     private static let found = PurgeCounts(entries: [plain, other])
     private static let lost = PurgeCounts(entries: [plain, rule, other])
 
@@ -54,7 +58,7 @@ struct UnreachedTests {
 
     @Test("what was not looked for in other spellings stays so, since its way is gone")
     func spellings() {
-        let action = PurgeCounts.unreachedAction("email" + PurgeCounts.otherSpellings)
+        let action = PurgeCounts.Action.unreached("email" + PurgeCounts.otherSpellings)
         let entry = PurgeCounts.Entry(name: "letters", action: action, rowCount: 0)
         var counts = PurgeCounts()
         counts.add(PurgeCounts(entries: [entry, Self.plain, Self.other]))

@@ -277,11 +277,11 @@ extension Simulator {
         let left = bug == .blindVerification ? min(count, 1) : disputed
         world.rows[target]?[row.user] = left
         var counts = PurgeCounts(entries: [
-            .init(name: "rows", action: "delete", rowCount: count - left)
+            .init(name: "rows", action: .rule(.delete), rowCount: count - left)
         ])
         guard disputed > 0 else { return .done(counts) }
         counts.entries.append(
-            .init(name: "rows", action: PurgeCounts.heldAction, rowCount: disputed)
+            .init(name: "rows", action: .held, rowCount: disputed)
         )
         return .held(counts, under: Set(order.holds.map(\.name)))
     }

@@ -175,7 +175,7 @@ extension Simulator {
         var counts = Self.counts(count - left)
         guard disputed > 0 else { return .done(counts) }
         counts.entries.append(
-            .init(name: "rows", action: PurgeCounts.heldAction, rowCount: disputed)
+            .init(name: "rows", action: .held, rowCount: disputed)
         )
         return .held(counts, under: Set(holds.map(\.name)))
     }
@@ -189,7 +189,7 @@ extension Simulator {
     }
 
     private static func counts(_ rows: Int) -> PurgeCounts {
-        PurgeCounts(entries: [.init(name: "rows", action: "delete", rowCount: rows)])
+        PurgeCounts(entries: [.init(name: "rows", action: .rule(.delete), rowCount: rows)])
     }
 
     private mutating func verifyAgain(

@@ -29,7 +29,7 @@ struct KeptData: Hashable {
             + " account"
         let newer = entries.filter { $0.newerCount > 0 }
             .map { data($0.name, $0.newerCount, later) }
-        let shared = entries.filter { $0.action == PurgeCounts.sharedAction && $0.rowCount > 0 }
+        let shared = entries.filter { $0.action == .shared && $0.rowCount > 0 }
             .map { data($0.name, $0.rowCount, "kept: what it names still has other owners") }
         let passedOver = entries.compactMap { entry in
             entry.passedOverReason.map { data(entry.name, entry.rowCount, $0) }
@@ -50,7 +50,7 @@ struct KeptData: Hashable {
             }
             // What a purge deleted before a reload kept the table is not there any more.
             let there = entries.filter {
-                $0.action != PurgeCounts.heldAction && !$0.action.hasPrefix("delete")
+                if case .rule(let verb, _) = $0.action { verb != .delete } else { false }
             }
             let rules = target.tables(of: name)
             let count = rowCount(there, for: reason, of: rules.compactMap(\.kept))
@@ -77,12 +77,12 @@ struct KeptData: Hashable {
         of reasons: [String]
     ) -> Int {
         func sum(_ entries: [PurgeCounts.Entry]) -> Int { entries.reduce(0) { $0 + $1.rowCount } }
-        let told = entries.map { ($0, Self.reason(of: $0.action, among: reasons)) }
+        let told = entries.map { ($0, Self.reason(of: $0.action.description, among: reasons)) }
         let own = told.filter { $0.1 == reason }.map(\.0)
         let verb = action(reason).prefix { $0 != ":" }
         let isFirst = reasons.first { action($0).hasPrefix(verb) } == reason
         let loose = isFirst ? told.filter { $0.1 == nil }.map(\.0) : []
-        let same = loose.filter { $0.action.hasPrefix(verb) }
+        let same = loose.filter { $0.action.description.hasPrefix(verb) }
         // Kept rows are counted anew by each pass, those that were masked only once.
         if verb == "keep", !own.isEmpty { return sum(own) }
         if !own.isEmpty || !same.isEmpty { return sum(own + same) }

@@ -18,11 +18,8 @@ struct Receipt: Sendable {
     /// Its members are always in this order.
     var json: JSONValue {
         let request = record.request
-        let isWithoutKeys = request.purges.contains { work in
-            work.counts.entries.contains { $0.action == PurgeCounts.withoutKeysAction }
-        }
         let isAbandoned =
-            request.isWithoutIdentities || isWithoutKeys
+            request.isWithoutIdentities || request.purges.contains(where: \.counts.isWithoutKeys)
             || request.revocations.contains { $0.verdict == .abandoned }
         let isDeletion = request.kind == .deleteAccount
         let next = isDeletion ? record.openRecheck : nil

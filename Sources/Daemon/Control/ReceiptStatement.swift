@@ -70,10 +70,8 @@ struct ReceiptStatement: Sendable {
     private func identity(_ revocation: Revocation) -> JSONValue {
         let verdict = revocation.verdict
         let evidence = verdict.map { RevocationEvidence(revocation: revocation, verdict: $0) }
-        var action: ErasureScope.UserAction?
-        if let verdict, verdict.mayLeaveLink {
-            action = scope.userActions[revocation.provider.rawValue]
-        }
+        let mayLeaveLink = verdict?.mayLeaveLink ?? false
+        let action = mayLeaveLink ? scope.userActions[revocation.provider.rawValue] : nil
         return [
             "identity_id": .string(revocation.identity.description),
             "provider": .string(revocation.provider.rawValue),
@@ -119,17 +117,16 @@ struct ReceiptStatement: Sendable {
     }
 
     private func table(_ entry: PurgeCounts.Entry, of work: PurgeWork) -> JSONValue {
+        let action = entry.action.description
         // Of several rules of a table, some may have no cutoff, and say so.
-        let isUndated = ["", ", no such id"].contains { end in
-            entry.action.hasSuffix(", cutoff: none" + end)
-        }
+        let isUndated = ["", ", no such id"].contains { action.hasSuffix(", cutoff: none" + $0) }
         let hasTimestamps =
             !isUndated && scope.target(work.target)?.hasTimestamps(entry.name) ?? false
         // Only a completed request has a receipt, so every hold was lifted before.
-        let isHeld = entry.action == PurgeCounts.heldAction
+        let isHeld = entry.action == .held
         return [
             "table": .string(entry.name),
-            "action": .string(isHeld ? "held until the hold was lifted" : entry.action),
+            "action": .string(isHeld ? "held until the hold was lifted" : action),
             "rows": .integer(Int64(entry.rowCount)),
             "newer_rows": .integer(Int64(entry.newerCount)),
             "cutoff": .string(hasTimestamps ? request.cutoff(in: work).rfc3339 : "none"),

@@ -122,12 +122,12 @@ extension WireStep {
         }
         if work.step != .waiting, work.counts.isWithoutAnyKey {
             purge.state = .known(.skipped)
-            purge.verdict = PurgeCounts.notLookedForAction
+            purge.verdict = PurgeCounts.Action.notLookedFor.description
             verify.verdict = purge.verdict
             if work.step == .verified { verify.state = .known(.skipped) }
         } else if work.step != .waiting, work.counts.isAccepted {
-            purge.verdict = PurgeCounts.acceptedAction
-            if work.step == .verified { verify.verdict = PurgeCounts.acceptedAction }
+            purge.verdict = PurgeCounts.Action.accepted.description
+            if work.step == .verified { verify.verdict = purge.verdict }
         } else if work.step != .waiting {
             let least = work.counts.isAtLeast ? "at least " : ""
             let newer =

@@ -66,10 +66,10 @@ final class Measurements: Sendable {
 extension Measurements.Rows {
     fileprivate mutating func add(_ counts: PurgeCounts) {
         for entry in counts.entries {
-            // The action may go on with a reason.
-            if entry.action.hasPrefix(PlanItem.Action.delete.rawValue) { erased += entry.rowCount }
-            if entry.action.hasPrefix(PlanItem.Action.anonymize.rawValue) {
-                anonymized += entry.rowCount
+            switch entry.action {
+            case .rule(.delete, _): erased += entry.rowCount
+            case .rule(.anonymize, _): anonymized += entry.rowCount
+            default: break
             }
         }
     }

@@ -152,19 +152,11 @@ struct KeyOrders {
             }
             if entry.isEmpty {
                 merged.counts.entries.append(
-                    PurgeCounts.Entry(
-                        name: name.description,
-                        action: PurgeCounts.notLookedForAction,
-                        rowCount: 0
-                    )
+                    .init(name: name.description, action: .notLookedFor, rowCount: 0)
                 )
             } else if isShared, entry.failure == nil {
                 merged.counts.entries.append(
-                    PurgeCounts.Entry(
-                        name: name.description,
-                        action: PurgeCounts.sharedAction,
-                        rowCount: entry.keptCount
-                    )
+                    .init(name: name.description, action: .shared, rowCount: entry.keptCount)
                 )
             }
             return merged

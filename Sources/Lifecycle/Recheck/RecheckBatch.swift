@@ -48,9 +48,7 @@ package struct RecheckBatch: Hashable, Sendable {
             case .done(let counts), .held(let counts, _), .halted(let counts):
                 rows += counts.workedCount
                 newer = counts.newerCount
-                isShared = counts.entries.contains {
-                    $0.action == PurgeCounts.sharedAction && $0.rowCount > 0
-                }
+                isShared = counts.entries.contains { $0.action == .shared && $0.rowCount > 0 }
             case .failure(.lost): isResumed = true
             case .stopped, .failure: break
             }

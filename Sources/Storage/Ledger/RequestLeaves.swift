@@ -43,7 +43,7 @@ struct RequestLeaves {
         }
         for (position, purge) in now.purges.enumerated() where position < was.purges.count {
             guard purge.step == .verified, was.purges[position].step != .verified else { continue }
-            let entries = purge.counts.entries.filter { $0.action != PurgeCounts.heldAction }
+            let entries = purge.counts.entries.filter { $0.action != .held }
             text += write(
                 time,
                 Self.event(purge.counts),

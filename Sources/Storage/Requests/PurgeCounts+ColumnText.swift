@@ -17,7 +17,7 @@ extension PurgeCounts {
             for entry in entries {
                 writer.array {
                     $0.string(entry.name)
-                    $0.string(entry.action)
+                    $0.string(entry.action.description)
                     $0.integer(Int64(entry.rowCount))
                     $0.integer(Int64(entry.newerCount))
                 }
@@ -56,10 +56,13 @@ extension PurgeCounts {
                 let content = ResidualCopies.Content.phrase(try row.text(0), name: name)
                 residualCopies.append(ResidualCopies(content, until: until))
             default:
+                guard let action = Action(try row.text(1)) else {
+                    throw StorageError.malformed("counts")
+                }
                 entries.append(
                     Entry(
                         name: try row.text(0),
-                        action: try row.text(1),
+                        action: action,
                         rowCount: try row.int(2),
                         newerCount: try row.int(3)
                     )

@@ -156,16 +156,14 @@ package actor FilesTarget: UserListing, CoverageSearching {
 
     private static func entries(_ path: String, _ counter: TreeWalk.Counter) -> [PurgeCounts.Entry]
     {
-        var entry = PurgeCounts.Entry(name: path, action: "delete", rowCount: counter.entryCount)
-        entry.newerCount = counter.newerCount
-        var entries = [entry]
-        if counter.hiddenCount > 0 {
-            let action = PurgeCounts.passedOverAction(.hiddenFolder)
-            entries.append(.init(name: path, action: action, rowCount: counter.hiddenCount))
-        }
-        if counter.closedCount > 0 {
-            let action = PurgeCounts.passedOverAction(.closedFolders)
-            entries.append(.init(name: path, action: action, rowCount: counter.closedCount))
+        let count = counter.entryCount
+        var entries = [PurgeCounts.Entry(name: path, action: .rule(.delete), rowCount: count)]
+        entries[0].newerCount = counter.newerCount
+        let left: [(ReceiptSentence, Int)] = [
+            (.hiddenFolder, counter.hiddenCount), (.closedFolders, counter.closedCount),
+        ]
+        for (reason, count) in left where count > 0 {
+            entries.append(.init(name: path, action: .passedOver(reason), rowCount: count))
         }
         return entries
     }

@@ -123,7 +123,7 @@ package struct FirebaseAuthTarget: UserListing {
 
     private static func counts(deleted: Int, newer: Int = 0) -> PurgeCounts {
         PurgeCounts(entries: [
-            .init(name: row, action: "delete", rowCount: deleted, newerCount: newer)
+            .init(name: row, action: .rule(.delete), rowCount: deleted, newerCount: newer)
         ])
     }
 }

@@ -134,7 +134,7 @@ struct HTTPRun {
     }
 
     private func note(_ step: HTTPStep, _ count: Int, _ counts: inout PurgeCounts) {
-        let action = step.promised == nil ? "delete" : PurgeCounts.acceptedAction
+        let action: PurgeCounts.Action = step.promised == nil ? .rule(.delete) : .accepted
         let entry = PurgeCounts.Entry(name: step.name, action: action, rowCount: count)
         counts.add(PurgeCounts(entries: [entry]))
         if let keeps = step.keeps, count > 0 {

@@ -77,7 +77,7 @@ struct KeyTemplate: Hashable, Sendable, CustomStringConvertible {
         guard count > 0 else { return nil }
         return PurgeCounts.Entry(
             name: description,
-            action: PurgeCounts.passedOverAction(.emptyName),
+            action: .passedOver(.emptyName),
             rowCount: count
         )
     }

@@ -148,7 +148,7 @@ struct ObjectSweep<Bucket: ObjectBucket>: UserSweep {
     private func entries(_ template: KeyTemplate, _ counters: [Counter]) -> [PurgeCounts.Entry] {
         var entries = zip(bucket.removals, counters).map { listing, counter in
             let name = bucket.name(of: listing, template)
-            return PurgeCounts.Entry(name: name, action: "delete", rowCount: counter.count)
+            return PurgeCounts.Entry(name: name, action: .rule(.delete), rowCount: counter.count)
         }
         entries[0].newerCount = counters.reduce(0) { $0 + $1.newerCount }
         return entries + [template.ambiguousEntry(counters[0].ambiguousCount)].compactMap(\.self)

@@ -38,7 +38,7 @@ struct RealtimeSweep: UserSweep {
 
     /// A path counts as one.
     func remove(_ place: Place) async throws(CallFailure) -> PurgeCounts {
-        var entry = PurgeCounts.Entry(name: "\(place)", action: "delete", rowCount: 0)
+        var entry = PurgeCounts.Entry(name: "\(place)", action: .rule(.delete), rowCount: 0)
         switch try await remove(place.names) {
         case .empty: break
         case .gone: entry.rowCount = 1

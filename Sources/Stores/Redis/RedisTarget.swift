@@ -162,7 +162,7 @@ package struct RedisTarget: UserListing, CoverageSearching {
 
     private func entries(_ counts: [Int]) -> [PurgeCounts.Entry] {
         zip(plan.rules, counts).map { name, count in
-            PurgeCounts.Entry(name: name, action: "delete", rowCount: count)
+            PurgeCounts.Entry(name: name, action: .rule(.delete), rowCount: count)
         }
     }
 

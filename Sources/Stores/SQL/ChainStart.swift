@@ -43,7 +43,7 @@ struct ChainStart: Sendable {
         isFault = !accountSQL.isEmpty && planner.isFault(rule)
         entry = PurgeCounts.Entry(
             name: rule.table,
-            action: PurgeCounts.unreachedAction("\(rule.column) via \(via.table).\(via.column)"),
+            action: .unreached("\(rule.column) via \(via.table).\(via.column)"),
             rowCount: 0
         )
     }

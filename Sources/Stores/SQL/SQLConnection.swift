@@ -164,8 +164,7 @@ extension SQLConnection {
             } catch {
                 guard error.kind == .timeout else { throw error }
                 let rule = table.rule.column + PurgeCounts.otherSpellings
-                let action = PurgeCounts.unreachedAction(rule)
-                unsearched.append(.init(name: table.table, action: action, rowCount: 0))
+                unsearched.append(.init(name: table.table, action: .unreached(rule), rowCount: 0))
             }
         }
         return unsearched
@@ -182,9 +181,7 @@ extension SQLConnection {
             else { continue }
             let count = try count(sql, .of(user, time: order.cutoff), in: table.table)
             guard count > 0 else { continue }
-            entries.append(
-                .init(name: table.table, action: PurgeCounts.heldAction, rowCount: count)
-            )
+            entries.append(.init(name: table.table, action: .held, rowCount: count))
         }
         return entries
     }

@@ -46,7 +46,7 @@ struct SQLServerPurge<Session: SQLSession> {
             let table = plan.tables[tableIndex]
             let action = table.rule.receiptAction
             guard let user = table.root.key(for: order.user) else {
-                try close(TableCounter(table: table.table, action: action + ", no such id"))
+                try close(TableCounter(table: table.table, action: action.adding(", no such id")))
                 continue
             }
             if table.isReleased {
@@ -61,7 +61,7 @@ struct SQLServerPurge<Session: SQLSession> {
                 if table.isCountedFirst {
                     found = try session.integers(table.countSQL, parameters)
                 }
-                let new = TableCounter(of: table.rule, action, (found[0], found[1], found[2]))
+                let new = TableCounter(of: table.rule, (found[0], found[1], found[2]))
                 if table.isCountedFirst, !table.rule.action.changesRows || found[0] == found[1] {
                     try close(new)
                     continue

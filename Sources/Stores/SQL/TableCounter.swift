@@ -3,7 +3,7 @@ internal import Lifecycle
 /// What was done to one table, as rows of the receipt.
 struct TableCounter {
     let table: String
-    let action: String
+    let action: PurgeCounts.Action
     var rowCount = 0
     /// Of these, rows without a creation time.
     var undatedCount = 0
@@ -11,11 +11,13 @@ struct TableCounter {
     /// A table that no rule of the operator names.
     private(set) var isOmittedWhenEmpty = false
 
-    init(table: String, action: String) { (self.table, self.action) = (table, action) }
+    init(table: String, action: PurgeCounts.Action) {
+        (self.table, self.action) = (table, action)
+    }
 
     /// What the count before the work found.
-    init(of rule: TableRule, _ action: String, _ counts: (found: Int, newer: Int, undated: Int)) {
-        self.init(table: rule.table, action: action)
+    init(of rule: TableRule, _ counts: (found: Int, newer: Int, undated: Int)) {
+        self.init(table: rule.table, action: rule.receiptAction)
         newerCount = counts.newer
         if rule.action.changesRows {
             undatedCount = counts.undated
@@ -31,7 +33,7 @@ struct TableCounter {
         var entries = [PurgeCounts.Entry(name: table, action: action, rowCount: rowCount - undated)]
         entries[0].newerCount = newerCount
         if undated > 0 {
-            let action = action + ", undated rows"
+            let action = action.adding(", undated rows")
             entries.append(.init(name: table, action: action, rowCount: undated))
         }
         return entries

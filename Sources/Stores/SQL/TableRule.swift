@@ -49,12 +49,12 @@ extension TableRule {
     }
 
     /// For the receipt, such as `delete, cutoff: none`.
-    var receiptAction: String {
+    var receiptAction: PurgeCounts.Action {
         let reason = reason.map { ": \($0)" } ?? ""
         let covered = inside.map { ", \(column) \($0.coverage)" } ?? ""
         let cutoff = hasNoTimestamps ? ", cutoff: none" : ""
-        let verb = action.parent.map { "delete by cascade from \($0)" } ?? planAction.rawValue
-        return verb + reason + covered + cutoff
+        let cascade = action.parent.map { " by cascade from \($0)" } ?? ""
+        return .rule(planAction, cascade + reason + covered + cutoff)
     }
 
     /// Empty unless the rule anonymizes.

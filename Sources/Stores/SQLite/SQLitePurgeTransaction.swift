@@ -123,7 +123,7 @@ struct SQLitePurgeTransaction {
             }
             let table = tables[resume.tableIndex]
             guard let key = table.plan.root.key(for: order.user) else {
-                let action = table.plan.rule.receiptAction + ", no such id"
+                let action = table.plan.rule.receiptAction.adding(", no such id")
                 close(TableCounter(table: table.plan.table, action: action), changed: 0, &resume)
                 continue
             }
@@ -177,10 +177,8 @@ struct SQLitePurgeTransaction {
     ) throws(SQLError) -> Bool {
         let parameters = SQLParameters.of(key, time: cutoff)
         if table.plan.isReleased {
-            let counter = TableCounter(
-                table: table.plan.table,
-                action: table.plan.rule.receiptAction
-            )
+            let action = table.plan.rule.receiptAction
+            let counter = TableCounter(table: table.plan.table, action: action)
             close(counter, changed: resume.released[table.plan.rule] ?? 0, &resume)
             return true
         }
@@ -196,7 +194,6 @@ struct SQLitePurgeTransaction {
             if isSmall {
                 let counter = TableCounter(
                     of: table.plan.rule,
-                    table.plan.rule.receiptAction,
                     (found: Int(found), newer: Int(newer), undated: resume.undatedCount)
                 )
                 let releases: SQLiteReleases? =
@@ -268,10 +265,8 @@ struct SQLitePurgeTransaction {
         newer: Int,
         _ resume: inout SQLitePurgeProgress.Resume
     ) {
-        var counter = TableCounter(
-            table: table.plan.table,
-            action: table.plan.rule.receiptAction
-        )
+        let action = table.plan.rule.receiptAction
+        var counter = TableCounter(table: table.plan.table, action: action)
         (counter.undatedCount, counter.newerCount) = (resume.undatedCount, newer)
         close(counter, changed: resume.rowCount, &resume)
     }

@@ -14,6 +14,6 @@ struct SweepCounter {
 
     /// The line of the receipt.
     func entry(_ rule: String, _ action: PlanItem.Action = .delete) -> PurgeCounts.Entry {
-        .init(name: rule, action: action.rawValue, rowCount: count, newerCount: newerCount)
+        .init(name: rule, action: .rule(action), rowCount: count, newerCount: newerCount)
     }
 }

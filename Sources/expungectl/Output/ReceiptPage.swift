@@ -131,7 +131,7 @@ struct ReceiptPage {
 
     /// Tables where nothing led to the user's rows, and what no rule reaches.
     private func unsearched(in store: JSONValue) -> [String] {
-        let unreached = PurgeCounts.unreachedAction("")
+        let unreached = PurgeCounts.Action.unreached("").description
         let tables = array(store["tables"]).filter { field("action", of: $0).hasPrefix(unreached) }
         return tables.map { field("table", of: $0) } + places("unmapped", in: store)
     }

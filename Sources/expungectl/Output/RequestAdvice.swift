@@ -230,20 +230,12 @@ struct RequestAdvice {
     private var notHeld: [String] {
         request.identities.flatMap { identity -> [String] in
             guard let unheld = identity.unheld else { return [] }
-            var lines: [String] = []
-            if unheld.lostCodes > 0 {
-                lines.append(
-                    "not held: \(identity.provider) may have issued tokens for"
-                        + " \(unheld.lostCodes) code(s) whose exchange brought no tokens"
-                )
-            }
-            if unheld.refusedCredentials > 0 {
-                lines.append(
-                    "not held: \(identity.provider) may honor credentials that the service"
-                        + " refused \(unheld.refusedCredentials) time(s)"
-                )
-            }
-            return lines
+            let (codes, refused) = (unheld.lostCodes, unheld.refusedCredentials)
+            let lines = [
+                (codes, "have issued tokens for \(codes) code(s) whose exchange brought no tokens"),
+                (refused, "honor credentials that the service refused \(refused) time(s)"),
+            ]
+            return lines.filter { $0.0 > 0 }.map { "not held: \(identity.provider) may \($0.1)" }
         }
     }
 

@@ -66,7 +66,7 @@ struct RunMachine {
 
     static func counts(_ rows: Int, newer: Int = 0) -> PurgeCounts {
         PurgeCounts(entries: [
-            .init(name: "rows", action: "delete", rowCount: rows, newerCount: newer)
+            .init(name: "rows", action: .rule(.delete), rowCount: rows, newerCount: newer)
         ])
     }
 

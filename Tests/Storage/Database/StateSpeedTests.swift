@@ -111,7 +111,7 @@ extension Request {
         verifying.phase = .open(.verifying)
         verifying.purges[0].step = .purged
         verifying.purges[0].counts = PurgeCounts(entries: [
-            .init(name: "posts", action: "delete", rowCount: 16)
+            .init(name: "posts", action: .rule(.delete), rowCount: 16)
         ])
         var done = verifying
         done.purges[0].step = .verified

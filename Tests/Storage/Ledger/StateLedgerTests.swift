@@ -53,7 +53,7 @@ struct StateLedgerTests {
         let opened = try await fixture.open("alice").request
         var ended = opened.completed()
         ended.purges[0].counts.entries = [
-            .init(name: "app-db.customer", action: PurgeCounts.notLookedForAction, rowCount: 0)
+            .init(name: "app-db.customer", action: .notLookedFor, rowCount: 0)
         ]
         try await fixture.save(ended, was: opened)
         let events = try await leaves(fixture).filter { $0.contains(#""target":"app-db""#) }
@@ -65,7 +65,7 @@ struct StateLedgerTests {
         let opened = try await fixture.open("alice").request
         var ended = opened.completed()
         ended.purges[0].counts.entries = [
-            .init(name: "forget", action: PurgeCounts.acceptedAction, rowCount: 1)
+            .init(name: "forget", action: .accepted, rowCount: 1)
         ]
         try await fixture.save(ended, was: opened)
         let leaves = try await leaves(fixture)

@@ -71,7 +71,7 @@ struct StateStoreTests {
                         entries: [
                             .init(
                                 name: "po\"s\n\\ts",
-                                action: "delete",
+                                action: .rule(.delete),
                                 rowCount: 3,
                                 newerCount: 1
                             )

@@ -99,7 +99,7 @@ struct CommandTargetTests {
         #expect(await target.verify([order]) == [.remaining(3)])
         #expect(await target.purge([order]) == [.failure(.lost)])
         #expect(await target.verify([order]) == [.remaining(2)])
-        let entry = PurgeCounts.Entry(name: "rows", action: "delete", rowCount: 2)
+        let entry = PurgeCounts.Entry(name: "rows", action: .rule(.delete), rowCount: 2)
         #expect(await target.purge([order]) == [.done(PurgeCounts(entries: [entry]))])
         #expect(await target.verify([order]) == [.clean])
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "bob 1\nbob 2\n")
@@ -143,7 +143,7 @@ struct CommandTargetTests {
         let copy = try Self.target(script, [file, Self.store], copy: "restored")
         #expect(await copy.diagnose() == [])
         #expect(await copy.verify([order]) == [.remaining(1)])
-        let entry = PurgeCounts.Entry(name: "rows", action: "delete", rowCount: 1)
+        let entry = PurgeCounts.Entry(name: "rows", action: .rule(.delete), rowCount: 1)
         #expect(await copy.purge([order]) == [.done(PurgeCounts(entries: [entry]))])
         #expect(await copy.verify([order]) == [.clean])
         #expect(try String(contentsOfFile: file + ".restored", encoding: .utf8) == "bob 1\n")
@@ -222,7 +222,7 @@ struct CommandTargetTests {
                 + #""newer_count":2}]}"#,
             .done(
                 PurgeCounts(entries: [
-                    PurgeCounts.Entry(name: "a", action: "keep", rowCount: 0, newerCount: 2)
+                    PurgeCounts.Entry(name: "a", action: .rule(.keep), rowCount: 0, newerCount: 2)
                 ])
             )
         ),

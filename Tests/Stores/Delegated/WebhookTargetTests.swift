@@ -26,7 +26,7 @@ struct WebhookTargetTests {
             #expect(await target.plan(order) == .items(items))
             let until = WallTime(rfc3339: "2027-01-01T00:00:00Z")
             let counts = PurgeCounts(
-                entries: [PurgeCounts.Entry(name: "rows", action: "delete", rowCount: 5)],
+                entries: [PurgeCounts.Entry(name: "rows", action: .rule(.delete), rowCount: 5)],
                 residualCopies: [
                     PurgeCounts.ResidualCopies(text: "backups of the CRM", until: until)
                 ]

@@ -175,7 +175,7 @@ struct DynamoDBTargetTests {
             Issue.record("not done")
             return
         }
-        #expect(counts.entries.map(\.action) == ["anonymize"])
+        #expect(counts.entries.map(\.action) == [.rule(.anonymize)])
         #expect(counts.entries.map(\.rowCount) == [2])
         #expect(
             try fixture.items("posts") == [

@@ -36,7 +36,7 @@ import Testing
         try await server.with(Self.auth + steps + HTTPTargetTests.verify) { target in
             #expect(await target.diagnose() == [])
             #expect(await target.verify([order]) == [.remaining(7)])
-            let entry = PurgeCounts.Entry(name: name, action: "delete", rowCount: 7)
+            let entry = PurgeCounts.Entry(name: name, action: .rule(.delete), rowCount: 7)
             #expect(await target.purge([order]) == [.done(PurgeCounts(entries: [entry]))])
             #expect(await target.verify([order]) == [.clean])
         }

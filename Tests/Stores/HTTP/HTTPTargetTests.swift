@@ -64,7 +64,7 @@ struct HTTPTargetTests {
     private func counts(_ entries: [(String, Int)]) -> PurgeCounts {
         PurgeCounts(
             entries: entries.map {
-                PurgeCounts.Entry(name: $0.0, action: "delete", rowCount: $0.1)
+                PurgeCounts.Entry(name: $0.0, action: .rule(.delete), rowCount: $0.1)
             }
         )
     }

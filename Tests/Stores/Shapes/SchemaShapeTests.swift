@@ -154,6 +154,6 @@ extension PurgeAnswer {
     /// It changed nothing.
     fileprivate var isIdle: Bool {
         guard case .done(let counts) = self else { return false }
-        return counts.entries.allSatisfy { $0.rowCount == 0 || $0.action.hasPrefix("keep") }
+        return counts.entries.allSatisfy { $0.rowCount == 0 || "\($0.action)".hasPrefix("keep") }
     }
 }

@@ -1,0 +1,70 @@
+extension PurgeCounts {
+    /// What was done with the rows of an ``Entry``; its text is stored, and stands on the receipt.
+    package enum Action: Hashable, Sendable, LosslessStringConvertible {
+        /// Left alone under a hold when the purge last ran.
+        case held
+        /// Ids that other users still own; counted anew by each purge.
+        case shared
+        /// In a store that is searched by keys, when none was found.
+        case notLookedFor
+        /// The same, after an operator decided to go on without keys.
+        case withoutKeys
+        /// A rule to whose rows nothing led, named as `column via table.column`.
+        case unreached(String)
+        /// A store has promised to erase it later (``ResidualPhrase/promised``).
+        case accepted
+        /// What looks like the user's and was left alone.
+        case passedOver(ReceiptSentence)
+        /// By a rule; behind the verb its details, such as `: tax, cutoff: none`.
+        case rule(PlanItem.Action, String = "")
+
+        package var description: String {
+            switch self {
+            case .held: "held"
+            case .shared: "keep: still has other owners"
+            case .notLookedFor: "not looked for"
+            case .withoutKeys: "not looked for: an operator decided to go on"
+            case .unreached(let rule): "not looked for by \(rule)"
+            case .accepted: "accepted"
+            case .passedOver(let reason): "passed over: \(reason.text)"
+            case .rule(let verb, let details): verb.rawValue + details
+            }
+        }
+
+        private static let fixed: [String: Action] = {
+            var all: [Action] = [.held, .shared, .notLookedFor, .withoutKeys, .accepted]
+            all += ReceiptSentence.allCases.map { .passedOver($0) }
+            return Dictionary(uniqueKeysWithValues: all.map { ($0.description, $0) })
+        }()
+
+        /// Reads ``description``; `nil` for any other text.
+        package init?(_ text: String) {
+            let start = Action.unreached("").description
+            if let known = Action.fixed[text] {
+                self = known
+            } else if text.hasPrefix(start) {
+                self = .unreached(String(text.dropFirst(start.count)))
+            } else {
+                let verbs = PlanItem.Action.allCases
+                guard let verb = verbs.first(where: { text.hasPrefix($0.rawValue) }) else {
+                    return nil
+                }
+                self = .rule(verb, String(text.dropFirst(verb.rawValue.count)))
+            }
+        }
+
+        /// The rows are still there, so that the next pass counts the same ones.
+        var isLeft: Bool {
+            switch self {
+            case .held, .shared, .accepted, .passedOver, .rule(.keep, _): true
+            case .notLookedFor, .withoutKeys, .unreached, .rule: false
+            }
+        }
+
+        /// The same with a detail more; only a rule has some.
+        package func adding(_ detail: String) -> Action {
+            guard case .rule(let verb, let details) = self else { return self }
+            return .rule(verb, details + detail)
+        }
+    }
+}
