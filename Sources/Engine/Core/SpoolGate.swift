@@ -27,7 +27,6 @@ struct SpoolGate: Sendable {
     private var lastWellRead = 0
 
     private var endedCount: Int { isReading ? begunCount - 1 : begunCount }
-    private var hasRead: Bool { endedCount > 0 }
 
     /// Whether it goes on without the spool, after the read that it was parked for.
     mutating func enter(_ loaded: LoadedRequest, at now: WallTime) -> Bool {
@@ -35,7 +34,7 @@ struct SpoolGate: Sendable {
         let known = parked.removeValue(forKey: loaded.request.id)
         if let known, known <= endedCount { return known > lastWellRead }
         // Before a read since the start ended well nothing is known of any request.
-        let isUnknown = lastWellRead == 0 && !(hasRead && loaded.request.isWithoutSpool)
+        let isUnknown = lastWellRead == 0 && !(endedCount > 0 && loaded.request.isWithoutSpool)
         guard !loaded.isSpoolRead, let stage = loaded.request.phase.stage,
             stage == .accepted || (isUnknown && stage <= .revoking)
         else { return false }

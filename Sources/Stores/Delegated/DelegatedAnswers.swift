@@ -41,8 +41,8 @@ struct DelegatedAnswers {
         }
         var counts = PurgeCounts()
         for item in items {
-            let action = PurgeCounts.Action.rule(item.action)
-            var entry = PurgeCounts.Entry(name: item.name, action: action, rowCount: item.count)
+            let (name, action) = (item.name, PurgeCounts.Action.rule(item.action))
+            var entry = PurgeCounts.Entry(name: name, action: action, rowCount: item.count)
             entry.newerCount = item.newerCount
             counts.add(PurgeCounts(entries: [entry]))
         }

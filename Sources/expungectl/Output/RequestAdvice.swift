@@ -248,9 +248,8 @@ struct RequestAdvice {
     }
 
     private var forgotten: [String] {
-        (request.forgotten ?? []).map { identity in
-            "forgotten: \(identity.provider), by uid \(identity.uid) at \(identity.at.rfc3339);"
-                + " not revoked"
+        (request.forgotten ?? []).map {
+            "forgotten: \($0.provider), by uid \($0.uid) at \($0.at.rfc3339); not revoked"
         }
     }
 
