@@ -75,7 +75,9 @@ struct ClientGateTests {
         let time = ManualTime()
         let gate = ClientGate(isOfDirectories: true, now: { time.now })
         for failure in [EffectFailure.lost, .unreachable, .unusable] {
-            let answer = await gate.pass(Self.bad) { CheckAnswer.failure(failure) }
+            let answer = await gate.pass(Self.bad, of: failure.code) {
+                CheckAnswer.failure(failure)
+            }
             #expect(answer == .failure(failure), "the provider may be away")
         }
         let served = await gate.pass(Self.good) { CheckAnswer.live }
@@ -91,6 +93,21 @@ struct ClientGateTests {
         #expect(later == .failure(.lost), "what was answered long ago says nothing")
         let back = await gate.pass(Self.bad) { CheckAnswer.live }
         #expect(back == .live)
+    }
+
+    @Test("one user whose answers are of no use keeps no directory waiting")
+    func oneUser() async {
+        let gate = ClientGate(isOfDirectories: true, now: { ManualTime().now })
+        _ = await gate.pass(Self.good, of: "good") { CheckAnswer.live }
+        for _ in 1...9 {
+            for user in ["bad", nil] {
+                let answer = await gate.pass(Self.bad, of: user) { CheckAnswer.failure(.unusable) }
+                #expect(answer == .failure(.unusable))
+            }
+        }
+        #expect(gate.refusedClients.isEmpty)
+        let other = await gate.pass(Self.bad, of: "third") { CheckAnswer.failure(.unusable) }
+        #expect(other.failure?.code == "client_refused")
     }
 
     @Test(
@@ -192,17 +209,20 @@ struct ClientGateTests {
             return .json(200, #"{"value":[]}"#)
         }
         try await MicrosoftHarness.with(graphTenants: tenants, react: react) { provider, _ in
-            let token = MicrosoftHarness.credential()
+            let users = [MicrosoftHarness.user, MicrosoftHarness.other, MicrosoftHarness.client]
+            let tokens = users.map {
+                MicrosoftHarness.credential(subject: "\($0).\(MicrosoftHarness.tenant)")
+            }
             #expect(await provider.diagnose() == nil)
             isAway.withLock { $0 = true }
-            #expect(await provider.revoke(token) == .failure(.unusable))
-            #expect(await provider.revoke(token) == .failure(.unusable))
+            #expect(await provider.revoke(tokens[0]) == .failure(.unusable))
+            #expect(await provider.revoke(tokens[1]) == .failure(.unusable))
             isAway.withLock { $0 = false }
             #expect(await provider.diagnose() == nil)
             isAway.withLock { $0 = true }
-            #expect(await provider.revoke(token) == .failure(.unusable))
-            #expect(await provider.revoke(token) == .failure(.unusable))
-            let alone = await provider.revoke(token)
+            #expect(await provider.revoke(tokens[0]) == .failure(.unusable))
+            #expect(await provider.revoke(tokens[1]) == .failure(.unusable))
+            let alone = await provider.revoke(tokens[2])
             #expect(alone.failure?.code == "client_refused")
         }
     }

@@ -83,9 +83,7 @@ struct MicrosoftGraph: Sendable {
 
     /// The application's own object in the tenant; `nil` when there is none, hence no grant.
     private func findPrincipal(in tenant: String) async throws(Stop) -> String? {
-        var query = FormBody()
-        query.add("$select", "id")
-        let call = Call(endpoints.principal, [client.clientID], query)
+        let call = Call(endpoints.principal, [client.clientID], ("$select", "id"))
         let reading = try await send(call, in: tenant, MicrosoftReplies.principal)
         guard let reading else { return nil }
         guard let id = reading.json?["id"]?.string?.lowercased(), MicrosoftID.isGUID(id) else {
@@ -99,7 +97,8 @@ struct MicrosoftGraph: Sendable {
         to principal: String
     ) async throws(Stop) -> Int {
         let filter = "clientId eq '\(principal)' and principalId eq '\(user.object)'"
-        let grants = try await list(endpoints.grants, [], filter, in: user.tenant)
+        let call = Call(endpoints.grants, [], ("$filter", filter), of: user.object)
+        let grants = try await list(call, in: user.tenant)
         var count = 0
         // The filter is not trusted: what Graph sends back decides.
         for grant in grants
@@ -107,8 +106,8 @@ struct MicrosoftGraph: Sendable {
             && Self.id(grant["principalId"]) == user.object
             && grant["consentType"]?.string == "Principal"
         {
-            let call = Call(endpoints.grant, [try Self.text(grant["id"])])
-            count += try await delete(call, in: user.tenant)
+            let id = try Self.text(grant["id"])
+            count += try await delete(Call(endpoints.grant, [id], of: id), in: user.tenant)
         }
         return count
     }
@@ -118,15 +117,17 @@ struct MicrosoftGraph: Sendable {
         to principal: String
     ) async throws(Stop) -> Int {
         let filter = "resourceId eq \(principal)"
-        let place = endpoints.assignments
-        let assignments = try await list(place, [user.object], filter, in: user.tenant)
+        let object = user.object
+        let call = Call(endpoints.assignments, [object], ("$filter", filter), of: object)
+        let assignments = try await list(call, in: user.tenant)
         var count = 0
         for assignment in assignments
         where Self.id(assignment["resourceId"]) == principal
             && Self.id(assignment["principalId"]) == user.object
         {
             let id = try Self.text(assignment["id"])
-            count += try await delete(Call(endpoints.assignment, [principal, id]), in: user.tenant)
+            let call = Call(endpoints.assignment, [principal, id], of: id)
+            count += try await delete(call, in: user.tenant)
         }
         return count
     }
@@ -136,13 +137,14 @@ struct MicrosoftGraph: Sendable {
         in tenant: String
     ) async throws(Stop) -> Bool {
         let filter = "clientId eq '\(principal)' and consentType eq 'AllPrincipals'"
-        return try await list(endpoints.grants, [], filter, in: tenant).contains {
+        let call = Call(endpoints.grants, [], ("$filter", filter))
+        return try await list(call, in: tenant).contains {
             Self.id($0["clientId"]) == principal && $0["consentType"]?.string == "AllPrincipals"
         }
     }
 
     private func endSessions(of user: MicrosoftID) async throws(Stop) {
-        let call = Call(endpoints.sessions, [user.object])
+        let call = Call(endpoints.sessions, [user.object], of: user.object)
         _ = try await send(call, in: user.tenant, MicrosoftReplies.sessions)
     }
 
@@ -152,15 +154,7 @@ struct MicrosoftGraph: Sendable {
     }
 
     /// One page holds all that one user has with one application; a second one is not understood.
-    private func list(
-        _ endpoint: RemoteEndpoint,
-        _ values: [String],
-        _ filter: String,
-        in tenant: String
-    ) async throws(Stop) -> [JSONValue] {
-        var query = FormBody()
-        query.add("$filter", filter)
-        let call = Call(endpoint, values, query)
+    private func list(_ call: Call, in tenant: String) async throws(Stop) -> [JSONValue] {
         guard let reading = try await send(call, in: tenant, MicrosoftReplies.list) else {
             return []
         }
@@ -172,10 +166,29 @@ struct MicrosoftGraph: Sendable {
     private struct Call {
         let endpoint: RemoteEndpoint
         let values: [String]
-        let query: FormBody?
+        let query: (StaticString, String)?
+        /// The user, grant or assignment; `nil` for what concerns the whole directory.
+        let item: String?
 
-        init(_ endpoint: RemoteEndpoint, _ values: [String], _ query: FormBody? = nil) {
+        init(
+            _ endpoint: RemoteEndpoint,
+            _ values: [String],
+            _ query: (StaticString, String)? = nil,
+            of item: String? = nil
+        ) {
             (self.endpoint, self.values, self.query) = (endpoint, values, query)
+            self.item = item
+        }
+
+        /// The same call about something that cannot exist.
+        var madeUp: Self? {
+            guard let item else { return nil }
+            let none = "00000000-0000-0000-0000-000000000000"
+            return Self(
+                endpoint,
+                values.map { $0 == item ? none : $0 },
+                query.map { ($0.0, $0.1.replacing(item, with: none)) }
+            )
         }
     }
 
@@ -193,7 +206,11 @@ struct MicrosoftGraph: Sendable {
         guard var request, let authorization = Authorization.bearer(token) else {
             throw Stop(failure: .unusable)
         }
-        request.query = call.query
+        request.query = call.query.map { name, value in
+            var query = FormBody()
+            query.add(name, value)
+            return query
+        }
         request.authorization = authorization
         let outcome = await http.send(request)
         if case .reply(let reply) = outcome, reply.status == 401 {
@@ -201,6 +218,11 @@ struct MicrosoftGraph: Sendable {
             tokens.byTenant.withLock { _ = $0.removeValue(forKey: tenant) }
         }
         let reading = table.read(outcome, now: now())
+        if reading.meaning == .failure(.misconfigured), let refusal = reading.refusal,
+            let madeUp = call.madeUp
+        {
+            throw Stop(failure: await judge(refusal, madeUp, in: tenant, table))
+        }
         gate.note(reading, of: tenant)
         switch reading.meaning {
         case .honoured: return reading
@@ -213,6 +235,26 @@ struct MicrosoftGraph: Sendable {
             else { throw Stop(failure: .unusable) }
             throw Stop(failure: .rejected)
         case .failure(let failure): throw Stop(failure: failure)
+        }
+    }
+
+    /// Decides whom a refusal concerns.
+    ///
+    /// Graph may forbid what is about a single user, such as an administrator. The directory is
+    /// refused only if something that cannot exist is, too.
+    private func judge(
+        _ refusal: ReplyRefusal,
+        _ madeUp: Call,
+        in tenant: String,
+        _ table: ReplyTable
+    ) async -> EffectFailure {
+        await AnswerRecorder.probing {
+            do throws(Stop) {
+                _ = try await send(madeUp, in: tenant, table)
+                return .refused(refusal.refusal)
+            } catch {
+                return error.failure == .rejected ? .refused(refusal.refusal) : error.failure
+            }
         }
     }
 

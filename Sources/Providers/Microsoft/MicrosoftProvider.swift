@@ -123,7 +123,7 @@ package final class MicrosoftProvider: HostedProvider {
         }
         guard let user else { return .unfit }
         guard !user.isPersonal, graphTenants.contains(user.tenant) else { return .userOnly }
-        return await graph.gate.pass(user.tenant) { await graph.revoke(user) }
+        return await graph.gate.pass(user.tenant, of: user.object) { await graph.revoke(user) }
     }
 
     /// Firebase knows a user of Microsoft by the object id alone, without the tenant.

@@ -17,9 +17,12 @@ final class ClientGate: Sendable {
         var until = WallTime.distantPast
     }
 
-    /// Calls for directories in a row that brought no answer, and who was answered last.
+    /// One user's calls must not speak for a directory.
+    private static let silentUsers = 3
+
+    /// Users in a row whom a directory did not answer, and which one answered last.
     private struct Silence {
-        var counts: [String: Int] = [:]
+        var users: [String: Set<String?>] = [:]
         var answered: (name: String, at: WallTime)?
     }
 
@@ -74,10 +77,15 @@ final class ClientGate: Sendable {
 
     /// Makes a call for a client, unless it was refused a moment ago.
     ///
+    /// - Parameters:
+    ///   - client: The client or directory.
+    ///   - user: Who is asked about at a directory; `nil` for a check.
+    ///   - call: Makes the call.
     /// - Returns: Its answer; `refusesAll` for this client, or for another one that was asked in
     ///   its place, where the provider refused the client.
     func pass<Answer: EffectAnswer>(
         _ client: String,
+        of user: String? = nil,
         _ call: () async -> Answer
     ) async -> Answer {
         let start = now()
@@ -88,7 +96,7 @@ final class ClientGate: Sendable {
             return .failure(.refusesAll(known.answer))
         }
         let answer = await call()
-        let isAway = isAwayAlone(client, answer.failure)
+        let isAway = isAwayAlone(client, user, answer.failure)
         guard !isAlone, isAway || answer.failure == .misconfigured else { return answer }
         return refused.withLock { refused in
             if isAway, refused[client] == nil {
@@ -105,17 +113,23 @@ final class ClientGate: Sendable {
     }
 
     /// Notes an answer; whether a directory brings none while another one did so lately.
-    private func isAwayAlone(_ directory: String, _ failure: EffectFailure?) -> Bool {
+    private func isAwayAlone(
+        _ directory: String,
+        _ user: String?,
+        _ failure: EffectFailure?
+    ) -> Bool {
         guard isOfDirectories else { return false }
         return silence.withLock { silence in
             switch failure {
             case .unreachable?, .lost?, .unusable?:
-                silence.counts[directory, default: 0] += 1
+                var users = silence.users[directory] ?? []
+                if users.count < Self.silentUsers { users.insert(user) }
+                silence.users[directory] = users
                 guard let last = silence.answered, last.name != directory else { return false }
-                return silence.counts[directory, default: 0] >= 3
+                return users.count == Self.silentUsers
                     && now().since(last.at) < Limits.outageDoubt
             default:
-                silence.counts[directory] = nil
+                silence.users[directory] = nil
                 silence.answered = (directory, now())
                 return false
             }

@@ -152,6 +152,30 @@ struct MicrosoftGraphTests {
         }
     }
 
+    @Test(
+        "what Graph forbids for one user alone is no refusal of the directory",
+        arguments: [
+            "/oauth2PermissionGrants?$filter=clientId%20eq%20'\(Harness.principal)'%20and%20princ",
+            "/oauth2PermissionGrants/grant-1", "/users/\(Harness.user)/appRoleAssignments",
+            "/appRoleAssignedTo/assignment-1", "/users/\(Harness.user)/revokeSignInSessions",
+        ]
+    )
+    func forbidden(_ call: String) async throws {
+        let graph = Harness.Graph()
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            let line = FamilyHarness.line(request)
+            guard line.contains(call) else { return graph.react(request) }
+            return line.contains("00000000-0000-0000-0000-000000000000")
+                ? Harness.missing : Harness.graphError("Authorization_RequestDenied", status: 403)
+        }
+        try await Harness.with(revokesSessions: true, react: react) { provider, _ in
+            let refusal = Refusal(status: 403, error: "Authorization_RequestDenied")
+            let answer = await provider.revoke(Harness.credential())
+            #expect(answer == .failure(.refused(refusal)))
+            #expect(provider.refusedClients.isEmpty)
+        }
+    }
+
     @Test("the application's token is kept, and dropped when Graph refuses it")
     func applicationToken() async throws {
         let react = Harness.Graph().react
