@@ -78,7 +78,8 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
 
     package func revoke(_ credential: OpenCredential) async -> RevokeAnswer {
         switch (settings.authorization, credential.kind) {
-        case (.oauth2, .refreshToken), (.oauth2, .accessToken):
+        case (.oauth2, .refreshToken): return await revokeUnlessLive(credential)
+        case (.oauth2, .accessToken):
             return await revoke(credential.secret, hint: credential.kind.rawValue)
         case (.oauth1(let consumerSecret), .accessToken):
             return await invalidate(credential.secret, consumerSecret)
@@ -117,6 +118,18 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         switch reading.meaning {
         case .failure(.rejected) where reading.refusal?.isForeign == false: nil
         default: reading.problemOfMadeUp
+        }
+    }
+
+    /// A gateway that comes and goes refuses tokens as X does. Of a refresh token X says itself
+    /// whether it is dead.
+    private func revokeUnlessLive(_ credential: OpenCredential) async -> RevokeAnswer {
+        let answer = await revoke(credential.secret, hint: credential.kind.rawValue)
+        guard case .failure(.refused) = answer else { return answer }
+        switch await check(credential) {
+        case .dead: return .alreadyInvalid
+        case .live, .unknown: return .failure(.rejected)
+        case .failure(let failure): return .failure(failure)
         }
     }
 

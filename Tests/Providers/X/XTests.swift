@@ -106,6 +106,33 @@ struct XTests {
         }
     }
 
+    @Test("OAuth 2: a refresh token ends by a refusal only where X says that it is dead")
+    func flappingGateway() async throws {
+        let tokens = #"{"token_type":"bearer","access_token":"a","refresh_token":"n"}"#
+        let react: @Sendable (String) -> RawServer.Reaction = { request in
+            let isRevocation = request.hasPrefix("POST /2/oauth2/revoke")
+            switch FamilyHarness.field(isRevocation ? "token" : "refresh_token", of: request) {
+            case "good"?: return .json(200, #"{"revoked":true}"#)
+            case "live"? where !isRevocation: return .json(200, tokens)
+            default: return Golden.error(isRevocation ? "invalid_request" : "invalid_grant")
+            }
+        }
+        try await Self.with(react: react) { provider, server in
+            let kept = KeptTokens()
+            func revoke(_ token: String) async -> RevokeAnswer {
+                await provider.revoke(Self.credential(.refreshToken, token, keeper: kept.keeper))
+            }
+            let refusal = Refusal(status: 400, error: "invalid_request")
+            #expect(await revoke("live") == .failure(.refusesAll(refusal)))
+            #expect(!server.requests.contains { $0.contains("/oauth2/token") })
+            #expect(await revoke("good") == .success)
+            #expect(await revoke("live") == .failure(.rejected))
+            #expect(kept.all == ["n"])
+            #expect(await revoke("good") == .success)
+            #expect(await revoke("dead") == .alreadyInvalid)
+        }
+    }
+
     @Test("OAuth 2: a rotated refresh token is kept before it counts")
     func rotation() async throws {
         let tokens = #"{"token_type":"bearer","access_token":"a","refresh_token":"new"}"#
