@@ -149,7 +149,7 @@ extension JournalEvent {
         case .providerPaused: "provider {provider} paused: {error as words}"
         case .providerResumed: "provider {provider} resumed"
         case .outageBegan: "users of provider {provider} are not served[: {error as words}]"
-        case .outageEnded: "provider {provider} answers again, or no user[ of '{detail}'] is tried"
+        case .outageEnded: "outage[ of '{detail}'] at provider {provider} ended"
         case .providerNotified:
             "notification of {provider} accepted: {detail as words}[, request {request.id}]"
         case .notificationReported:

@@ -1,6 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import Synchronization
 import Testing
 
 @testable import ControlServer
@@ -51,6 +52,54 @@ extension ControlSuite {
             let afterEnd = try await isAccepting()
             #expect(!afterEnd)
             try await listener.close()
+        }
+
+        @Test func `a paused listener does not turn for those who connect`() async throws {
+            let pause = AcceptPause(retryDelay: .seconds(3600))
+            let reads = ReadCounter()
+            let (accepted, note) = AsyncStream.makeStream(of: Void.self)
+            let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .serverChannelInitializer { listener in
+                    listener.eventLoop.makeCompletedFuture {
+                        try listener.pipeline.syncOperations.addHandler(reads)
+                        try listener.pipeline.syncOperations.addHandler(pause)
+                    }
+                }
+                .childChannelInitializer { channel in
+                    note.yield()
+                    return channel.eventLoop.makeSucceededVoidFuture()
+                }
+                .bind(host: "127.0.0.1", port: 0).get()
+            listener.pipeline.fireErrorCaught(IOError(errnoCode: EMFILE, reason: "accept"))
+            try await listener.eventLoop.submit {}.get()
+            let before = reads.count
+            let address = try #require(listener.localAddress)
+            let clients = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            let first = try await clients.connect(to: address).get()
+            let second = try await clients.connect(to: address).get()
+            // The socket is readable in each of these turns.
+            for _ in 1...100 { try await listener.eventLoop.submit {}.get() }
+            #expect(reads.count == before)
+            pause.resume()
+            var arrivals = accepted.makeAsyncIterator()
+            for _ in 1...2 { await arrivals.next() }
+            try await listener.eventLoop.submit {}.get()
+            #expect(reads.count > before)
+            for channel in [first, second, listener] { try await channel.close() }
+        }
+
+        /// How often a listener was about to accept.
+        private final class ReadCounter: ChannelOutboundHandler, Sendable {
+            typealias OutboundIn = Never
+
+            private let counter = Mutex(0)
+
+            var count: Int { counter.withLock(\.self) }
+
+            func read(context: ChannelHandlerContext) {
+                counter.withLock { $0 += 1 }
+                context.read()
+            }
         }
 
         /// A process with so many descriptors; what one socket of three gives to each.

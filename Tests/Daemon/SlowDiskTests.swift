@@ -55,9 +55,17 @@ import Testing
     @Test(.timeLimit(.minutes(5)))
     func `a service that runs asks for no time until it stops`() async throws {
         let script = Script([1, 2])
-        let (beforeStop, stop) = AsyncStream.makeStream(of: Never.self)
+        let (isWaiting, noteWaiting) = AsyncStream.makeStream(of: Never.self)
+        let (isStopping, stop) = AsyncStream.makeStream(of: Never.self)
+        // Asked for its first element by what waits for the stop.
+        let beforeStop = AsyncStream<Never>(unfolding: {
+            noteWaiting.finish()
+            for await _ in isStopping {}
+            return nil
+        })
         try await script.timeouts.during(after: beforeStop) {
-            #expect(script.leftCount == 2)
+            for await _ in isWaiting {}
+            #expect(script.sent.isEmpty && script.leftCount == 2)
             stop.finish()
             for await _ in script.end {}
         }

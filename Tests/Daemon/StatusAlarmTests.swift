@@ -15,13 +15,15 @@ import Testing
             .prefix { $0.hasPrefix("| `") }
         let cells = rows.map { $0.dropFirst().prefix { $0 != "|" } }
         let names = cells.flatMap { $0.matches(of: /`([a-z_]+)`/).map { String($0.1) } }
-        // A link, a command or an order; a cause alone ends no alarm.
-        let orders = [
-            "](", "`expungectl ", "| Check ", "| Close ", ". Delete ", ". Drop ", ". Free ",
-            ". Grant ",
+        // A cause alone ends no alarm, and neither does a link to it.
+        let orders: Set<Substring> = [
+            "Check", "Close", "Correct", "Delete", "Drop", "Free", "Grant", "Install", "Provide",
+            "Put", "Repair", "Restore", "See", "see",
         ]
-        for row in rows where !orders.contains(where: { row.contains($0) }) {
-            Issue.record("no way to end it: \(row)")
+        for row in rows where !row.contains("`expungectl ") {
+            let sentences = row.replacing("[", with: "").split { "|.:;".contains($0) }
+            let first = sentences.compactMap { $0.split(separator: " ").first }
+            #expect(!orders.isDisjoint(with: first), "no way to end it: \(row)")
         }
         #expect(Set(names) == Set(StatusAlarm.allCases.map(\.code)))
         #expect(names.count == StatusAlarm.allCases.count)

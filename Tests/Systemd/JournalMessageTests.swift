@@ -75,11 +75,11 @@ struct JournalMessageTests {
             ),
             (
                 .outageEnded, ["provider": "line"],
-                "provider line answers again, or no user is tried"
+                "outage at provider line ended"
             ),
             (
                 .outageEnded, ["provider": "line", "detail": "app"],
-                "provider line answers again, or no user of 'app' is tried"
+                "outage of 'app' at provider line ended"
             ),
             (
                 .spoolQuarantined, ["error": "refused"],
