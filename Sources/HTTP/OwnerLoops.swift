@@ -5,8 +5,8 @@ import Synchronization
 /// An event loop for each provider, store and subscriber.
 ///
 /// NIO resolves the names of one loop one after the other, on a thread of their own (getaddrinfo(3)
-/// blocks). So a name that hangs keeps only its owner waiting, in one thread. Beyond `countMax`
-/// loops, as after reloads with ever new names, owners share.
+/// blocks). So a name that hangs keeps only its owner waiting, each call for its connect timeout.
+/// Beyond `countMax` loops, as after reloads with ever new names, owners share.
 package final class OwnerLoops: Sendable {
     private let loops = Mutex<[RemoteOwner: MultiThreadedEventLoopGroup]>([:])
     private let countMax: Int

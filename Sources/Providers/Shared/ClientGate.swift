@@ -11,7 +11,7 @@ final class ClientGate: Sendable {
     private static let pauses = RetryPolicy(first: .seconds(1), cap: .seconds(60))
 
     private struct Refused {
-        let answer: Refusal
+        var answer: Refusal
         let since: WallTime
         var failures = 0
         var until = WallTime.distantPast
@@ -48,23 +48,17 @@ final class ClientGate: Sendable {
     /// Notes what a client was told.
     func note(_ reading: ReplyReading, of client: String) {
         let isRefused = reading.meaning == .failure(.misconfigured)
-        // The provider has said something about the token.
+        // Otherwise the provider has said nothing about the token.
         let isDocumented = [.honoured, .refused, .unclear].contains(reading.meaning)
-        let isAnswered = reading.refusal != nil || isDocumented
-        guard isRefused || isAnswered else { return }
+        guard isRefused || isDocumented || reading.refusal != nil else { return }
         refused.withLock { refused in
             guard isRefused else {
                 refused[client] = nil
                 return
             }
-            let before = refused[client]
-            let answer = reading.refusal?.refusal ?? Refusal(status: nil)
-            refused[client] = Refused(
-                answer: Refusal(status: answer.status, error: answer.error, client: client),
-                since: before?.since ?? now(),
-                failures: before?.failures ?? 0,
-                until: before?.until ?? .distantPast
-            )
+            let said = reading.refusal?.refusal
+            let answer = Refusal(status: said?.status, error: said?.error, client: client)
+            refused[client, default: Refused(answer: answer, since: now())].answer = answer
         }
     }
 
