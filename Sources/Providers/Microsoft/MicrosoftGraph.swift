@@ -206,10 +206,9 @@ struct MicrosoftGraph: Sendable {
         guard var request, let authorization = Authorization.bearer(token) else {
             throw Stop(failure: .unusable)
         }
-        request.query = call.query.map { name, value in
-            var query = FormBody()
-            query.add(name, value)
-            return query
+        if let (name, value) = call.query {
+            request.query = FormBody()
+            request.query?.add(name, value)
         }
         request.authorization = authorization
         let outcome = await http.send(request)
