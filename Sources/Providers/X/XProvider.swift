@@ -121,8 +121,7 @@ package final class XProvider: TokenOnlyProvider, HostedProvider {
         }
     }
 
-    /// A gateway that comes and goes refuses tokens as X does. Of a refresh token X says itself
-    /// whether it is dead.
+    /// A gateway that comes and goes refuses tokens as X does: X itself says which one is dead.
     private func revokeUnlessLive(_ credential: OpenCredential) async -> RevokeAnswer {
         let answer = await revoke(credential.secret, hint: credential.kind.rawValue)
         guard case .failure(.refused) = answer else { return answer }
