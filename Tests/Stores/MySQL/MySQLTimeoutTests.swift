@@ -1,5 +1,6 @@
 import Engine
 import Lifecycle
+import Synchronization
 import TestSupport
 import Testing
 
@@ -114,32 +115,20 @@ import Testing
         #expect(await target.verify([order("u0")]) == [.clean])
     }
 
-    /// A session that gives a statement two seconds, and the server minutes to end it then.
-    private static func sessionWithoutLimit(_ app: MySQLFixture) throws -> MySQLSession {
-        let real = TargetClock.real().uptime
-        let slow = TargetClock.patient(slowedBy: 60).uptime
-        let plan = app.plan([], timeout: .seconds(2))
-        var tries = 0
-        while true {
-            do throws(SQLError) {
-                let session = try MySQLSession.open(plan, signal: nil) {
-                    min(real(), .seconds(4)) + slow()
-                }
-                session.endsStatements = false
-                try session.run("SET max_statement_time = 0")
-                return session
-            } catch {
-                // Until now the server has its limit.
-                tries += 1
-                guard error.kind == .timeout, tries < 100 else { throw error }
-            }
-        }
-    }
-
     @Test("a server without a limit of its own is asked to end the statement")
     func killed() async throws {
         let app = try MySQLFixture("CREATE TABLE t(u varchar(9))")
-        let session = try Self.sessionWithoutLimit(app)
+        let real = TargetClock.real().uptime
+        let slow = TargetClock.patient(slowedBy: 60).uptime
+        // Two seconds for the statement, and minutes for everything before and after it.
+        let sent = Mutex<Duration?>(nil)
+        let plan = app.plan([], timeout: .seconds(2))
+        let session = try MySQLSession.open(plan, signal: nil) {
+            slow() + (sent.withLock { $0 }.map { min(real() - $0, .seconds(4)) } ?? .zero)
+        }
+        session.endsStatements = false
+        try session.run("SET max_statement_time = 0")
+        sent.withLock { $0 = real() }
         let took = ContinuousClock().measure {
             let error = #expect(throws: SQLError.self) { try session.query("SELECT SLEEP(300)") }
             #expect(error.map { $0.kind == .timeout } ?? true)
