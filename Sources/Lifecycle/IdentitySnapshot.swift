@@ -16,6 +16,8 @@ package struct IdentitySnapshot: Hashable, Sendable {
     package var isOtherAccount = false
     /// An operator had another account at the client forgotten.
     package var hadOthers = false
+    /// Keyed hash of the provider's name for the user; `nil` while unknown.
+    package var subjectHash: [UInt8]?
 
     package init(
         identity: IdentityID,

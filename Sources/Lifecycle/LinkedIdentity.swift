@@ -7,8 +7,6 @@ package struct LinkedIdentity: Hashable, Sendable {
     package let isLocal: Bool
     /// Keyed hash of the provider's name for the user, where the directory tells it.
     package let subjectHash: [UInt8]?
-    /// Identities of the same provider whose subject in the vault is another one.
-    package var strangers: Set<IdentityID> = []
 
     package init(
         identity: IdentityID,

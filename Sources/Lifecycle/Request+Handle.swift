@@ -126,7 +126,7 @@ extension Request {
 
     /// Links end with the last of what others end with.
     private mutating func reopenLinks(to other: Int) {
-        for index in revocations.indices where isLink(index, of: other) {
+        for index in revocations.indices where isLink(index, of: other) == true {
             revocations[index].reopen()
             revocations[index].proof = nil
         }
@@ -228,6 +228,7 @@ extension Request {
     }
 
     mutating func end(as final: Phase, at now: WallTime) {
+        for index in revocations.indices { revocations[index].subjectHash = nil }
         phase = final
         endedAt = now
         dueAt = nil

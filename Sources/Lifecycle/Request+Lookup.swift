@@ -17,7 +17,7 @@ extension Request {
             var covered: [IdentityID: LinkedIdentity] = [:]
             for link in links {
                 let own = revocations.first {
-                    $0.provider == link.provider && !link.strangers.contains($0.identity)
+                    $0.provider == link.provider && !$0.isStranger(to: link)
                         && covered[$0.identity, default: link].subjectHash == link.subjectHash
                 }
                 covered[own?.identity ?? link.identity] = link
@@ -60,22 +60,28 @@ extension Request {
         let own = revocations[index]
         let others = revocations.indices.filter {
             let other = revocations[$0]
-            return $0 != index && other.provider == own.provider
-                && (other.clientID == own.clientID || other.isLinked && !isLink($0, of: index))
+            guard $0 != index, other.provider == own.provider else { return false }
+            return other.clientID == own.clientID
+                || other.isLinked && isLink($0, of: index) == false
         }.map { revocations[$0] }
         if !others.isEmpty { revocations[index].isOneOfSeveral = true }
         return others
     }
 
-    /// Whether a link is the account of an identity that came later, and ends with it.
+    /// Whether a link is the account of an identity, and ends with it; `nil` if it may be.
     ///
-    /// Of several accounts that a directory names, only the directory knows which one that is.
-    func isLink(_ link: Int, of index: Int) -> Bool {
+    /// Of accounts without a known subject, only the directory knows which one that is.
+    func isLink(_ link: Int, of index: Int) -> Bool? {
         let (known, own) = (revocations[link], revocations[index])
-        return known.isLinked && known.provider == own.provider
-            && link < index && !own.isLinked && !own.isOtherAccount
+        guard known.isLinked, !own.isLinked, known.provider == own.provider else { return false }
+        if let subject = own.subjectHash, let linked = known.subjectHash {
+            return subject == linked
+        }
+        let isAlone =
+            link < index && !own.isOtherAccount
             && revocations.count { $0.isLinked && $0.provider == own.provider } == 1
             && !revocations[..<link].contains { $0.provider == own.provider }
+        return isAlone ? nil : false
     }
 
     /// A deletion that is older than the directory asks it, too, before its purge at the latest.
@@ -104,20 +110,33 @@ extension Request {
         adopt(outlook, stage: .revoking, now: now)
     }
 
-    /// A link of which the vault has nothing ends with the later credentials of its provider.
+    /// A link of which the vault has nothing ends with later sign-ins of the same account, and
+    /// with the verdict that says least.
     mutating func advanceLink(
         at index: Int,
         now: WallTime,
         in environment: Environment
     ) -> RevocationStep {
-        let joined = revocations.indices.filter { isLink(index, of: $0) }.map { revocations[$0] }
-        guard let last = joined.last else {
+        let joined = revocations.indices.filter { isLink(index, of: $0) == true }
+            .map { revocations[$0] }
+        guard !joined.isEmpty else {
             return revocations[index].advanceWithoutVault(kind: kind, now: now, in: environment)
         }
-        guard joined.allSatisfy({ $0.verdict != nil }), let verdict = last.verdict else {
-            return .behind
-        }
-        revocations[index].proof = last.proof
+        let order: [Verdict?] = [
+            nil, .abandoned, .unrevoked, .manual, .tokenDead, .unconfirmed, .nothingToRevoke,
+            .accepted, .alreadyGone, .proven,
+        ]
+        let weakest = order.compactMap { verdict in joined.first { $0.verdict == verdict } }.first
+        guard let weakest, let verdict = weakest.verdict else { return .behind }
+        revocations[index].proof = weakest.proof
         return revocations[index].finish(verdict, at: now)
+    }
+}
+
+extension Revocation {
+    /// Another account is the link only where both have the same name.
+    fileprivate func isStranger(to link: LinkedIdentity) -> Bool {
+        guard let subjectHash, let linked = link.subjectHash else { return isOtherAccount }
+        return subjectHash != linked
     }
 }

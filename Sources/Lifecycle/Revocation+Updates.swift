@@ -5,6 +5,7 @@ extension Revocation {
         isCut = snapshot.isCut
         isOtherAccount = snapshot.isOtherAccount
         isOneOfSeveral = isOneOfSeveral || snapshot.hadOthers
+        subjectHash = snapshot.subjectHash ?? subjectHash
         hadCredentials = hadCredentials || snapshot.hadCredentials
         var isNew = false
         beginGrant(snapshot)
@@ -118,15 +119,9 @@ extension Revocation {
     }
 
     /// Whether the provider's report of a cut link raised the verdict; no verdict ever falls.
-    ///
-    /// The cut of one account's link says nothing of a token that may be another's.
     mutating func raise() -> Bool {
-        guard isCut, let verdict, verdict.mayRise,
-            !credentials.contains(where: {
-                isAmbiguous($0) && ($0.isOpen || $0.step == .unconfirmed || $0.step == .lost)
-            })
-        else { return false }
-        self.verdict = .proven
+        guard isCut, isRaisedByCut else { return false }
+        verdict = .proven
         proof = .notification
         return true
     }
@@ -156,7 +151,14 @@ extension Revocation {
 extension Revocation {
     /// Whether a report of the provider that the link was cut at `time` proves the final verdict.
     package func wouldRise(cutAt time: WallTime) -> Bool {
-        guard let verdict, let startedAt else { return false }
-        return verdict.mayRise && startedAt <= time
+        startedAt.map { $0 <= time } ?? false && isRaisedByCut
+    }
+
+    /// The cut of one account's link says nothing of a token that may be another's.
+    private var isRaisedByCut: Bool {
+        verdict?.mayRise ?? false
+            && !credentials.contains {
+                isAmbiguous($0) && ($0.isOpen || $0.step == .unconfirmed || $0.step == .lost)
+            }
     }
 }

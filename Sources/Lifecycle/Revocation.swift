@@ -30,8 +30,10 @@ package struct Revocation: Hashable, Sendable, RequestWork {
     package var isKeyMissing = false
     /// A code of another identity of the client may bring a token of this account; not stored.
     package var isBehindCode = false
-    /// The user has, or had, several accounts at the client; not stored with the request.
+    /// The user has, or had, several accounts at the client.
     package var isOneOfSeveral = false
+    /// ``IdentitySnapshot/subjectHash``, or the directory's of a link, until the end.
+    package var subjectHash: [UInt8]?
 
     package init(_ snapshot: IdentitySnapshot) {
         identity = snapshot.identity
@@ -44,6 +46,7 @@ package struct Revocation: Hashable, Sendable, RequestWork {
         refusedCount = snapshot.refusedCount
         isOtherAccount = snapshot.isOtherAccount
         isOneOfSeveral = snapshot.hadOthers
+        subjectHash = snapshot.subjectHash
     }
 }
 
@@ -60,6 +63,7 @@ extension Revocation {
             )
         )
         isLinked = true
+        subjectHash = link.subjectHash
     }
 }
 

@@ -23,14 +23,28 @@ struct LookupTests {
     private static func link(
         _ provider: ProviderName,
         _ number: UInt64 = 50,
-        isLocal: Bool = false
+        isLocal: Bool = false,
+        subject: [UInt8]? = nil
     ) -> LinkedIdentity {
         LinkedIdentity(
             identity: IdentityID(TimeOrderedID(high: number, low: number)),
             provider: provider,
             isLocal: isLocal,
-            subjectHash: nil
+            subjectHash: subject
         )
+    }
+
+    private static func signIn(
+        _ subject: [UInt8]?,
+        identity: IdentityID = Sample.identity,
+        clientID: String = "com.example.app",
+        token: CredentialID = Sample.token,
+        lastLiveAt: WallTime? = Sample.start
+    ) -> IdentitySnapshot {
+        let seen = Sample.credential(id: token, lastLiveAt: lastLiveAt)
+        var snapshot = Sample.snapshot([seen], identity: identity, clientID: clientID)
+        snapshot.subjectHash = subject
+        return snapshot
     }
 
     @Test("the directory is asked before anything is revoked, in its own lane")
@@ -82,11 +96,11 @@ struct LookupTests {
 
     @Test("a link that the vault has is that identity; a link to another subject is not")
     func covered() throws {
-        var machine = Self.machine(identities: [Sample.snapshot()])
+        var machine = Self.machine(identities: [Self.signIn([1])])
         try machine.send(.due)
-        var stranger = Self.link(Sample.apple)
-        stranger.strangers = [Sample.identity]
-        try machine.send(.lookedUp(.found([Self.link(Sample.apple, 51), stranger])))
+        let stranger = Self.link(Sample.apple, subject: [2])
+        let own = Self.link(Sample.apple, 51, subject: [1])
+        try machine.send(.lookedUp(.found([own, stranger])))
         #expect(machine.request.revocations.map(\.isLinked) == [false, true])
         try machine.send(.lookedUp(.found([Self.link(Self.google)])))
         #expect(machine.request.revocations.count == 2)
@@ -162,20 +176,45 @@ struct LookupTests {
         #expect(machine.request.purgeStartedAt != nil)
     }
 
-    @Test("a credential that comes for the link's provider revokes it, and the link ends with it")
-    func joined() throws {
+    /// The link's subject, and its verdict once the sign-in of subject 1 is proven to be revoked.
+    private static let subjects: [([UInt8]?, [UInt8]?, Verdict?)] = [
+        ([1], [1], .proven), ([2], [1], nil), ([1], nil, nil), (nil, [1], nil), (nil, nil, nil),
+    ]
+
+    @Test("a link ends with a later sign-in of the same account alone", arguments: subjects)
+    func joined(_ linked: [UInt8]?, _ subject: [UInt8]?, _ expected: Verdict?) throws {
+        var machine = Self.machine(onUnrevocable: .park)
+        try machine.send(.due)
+        try machine.send(.lookedUp(.found([Self.link(Sample.apple, subject: linked)])))
+        try machine.send(.identityChanged([Self.signIn(subject)]))
+        #expect(machine.request.revocations.map(\.verdict) == [nil, nil])
+        try machine.answer(revoke: .success)
+        try machine.answer(confirm: .dead)
+        #expect(machine.request.revocations.map(\.verdict) == [expected, .proven])
+        #expect((machine.request.purgeStartedAt != nil) == (expected != nil))
+    }
+
+    @Test func `a link has the weakest verdict of its account's sign-ins`() throws {
+        let web = IdentityID(TimeOrderedID(high: 70, low: 1))
         var machine = Self.machine()
         try machine.send(.due)
-        try machine.send(.lookedUp(.found([Self.link(Sample.apple)])))
-        try machine.send(.identityChanged([Sample.snapshot()]))
-        #expect(machine.request.revocations.map(\.verdict) == [nil, nil])
-        try machine.answer(check: .live)
+        try machine.send(.lookedUp(.found([Self.link(Sample.apple, subject: [1])])))
+        let unseen = Self.signIn(
+            [1],
+            identity: web,
+            clientID: "web",
+            token: Sample.secondToken,
+            lastLiveAt: nil
+        )
+        try machine.send(.identityChanged([unseen, Self.signIn([1])]))
         try machine.answer(revoke: .success)
-        let pending = machine.request.revocations[1].verdict == nil
-        if pending { try machine.send(.confirmed(Sample.identity, Sample.token, .dead)) }
-        let verdicts = machine.request.revocations.map(\.verdict)
-        #expect(verdicts[0] != nil && verdicts[0] == verdicts[1])
-        #expect(machine.request.purgeStartedAt != nil)
+        try machine.answer(confirm: .dead)
+        try machine.send(.checked(web, Sample.secondToken, .unknown))
+        try machine.send(.revoked(web, Sample.secondToken, .success))
+        #expect(machine.request.revocations.map(\.verdict) == [nil, nil, .proven])
+        machine.pass(Sample.day * 7)
+        try machine.send(.due)
+        #expect(machine.request.revocations.map(\.verdict) == [.unconfirmed, .unconfirmed, .proven])
     }
 
     @Test("a postponed call is no attempt, and abandoning ends the lookup too")

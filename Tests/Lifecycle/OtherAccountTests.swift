@@ -64,6 +64,7 @@ struct OtherAccountTests {
         token.isUnnamed = !isNamed
         var snapshot = Sample.snapshot([token])
         snapshot.hadOthers = isForgotten
+        snapshot.subjectHash = [1]
         var environment = Self.environment()
         environment.directory = Self.directory
         var machine = Machine(identities: [snapshot, Self.waiting], in: environment)
@@ -76,23 +77,20 @@ struct OtherAccountTests {
     }
 
     private static var stranger: LinkedIdentity {
-        var link = LinkedIdentity(
+        LinkedIdentity(
             identity: account,
             provider: Sample.apple,
             isLocal: false,
             subjectHash: [2]
         )
-        link.strangers = [Sample.identity]
-        return link
     }
 
     @Test func `a verdict falls that rests on what may be the directory's other account`() throws {
         var token = Sample.credential(lastLiveAt: Sample.start)
         token.isUnnamed = true
-        var machine = Machine(
-            identities: [Sample.snapshot([token]), Self.waiting],
-            in: Self.environment()
-        )
+        var known = Sample.snapshot([token])
+        known.subjectHash = [1]
+        var machine = Machine(identities: [known, Self.waiting], in: Self.environment())
         try machine.send(.due)
         try machine.answer(revoke: .success)
         try machine.answer(confirm: .dead)
@@ -355,10 +353,27 @@ struct OtherAccountTests {
         )
         try machine.send(.due)
         #expect(machine.verdict == .unconfirmed)
-        // As after a restart.
-        machine.request.revocations[0].isOneOfSeveral = false
         try machine.send(.identityChanged([Sample.snapshot([revoked, code], isCut: true)]))
         #expect(machine.verdict == expected)
+    }
+
+    @Test(
+        "a cut after the revocation proves nothing of an unconfirmed token of another account",
+        arguments: [true, false]
+    )
+    func cutAfter(_ isNamed: Bool) throws {
+        var token = Sample.credential(id: Sample.secondToken)
+        token.isUnnamed = !isNamed
+        let revoked = Sample.credential(.accepted, wasLive: true)
+        let other = Self.other([Sample.credential(.accepted, id: Sample.freshToken, wasLive: true)])
+        var machine = Machine(
+            identities: [Sample.snapshot([revoked, token]), other],
+            in: Self.environment(Sample.traits(canCheck: false, revokesWholeGrant: false))
+        )
+        try machine.send(.due)
+        try machine.answer(revoke: .success, Sample.secondToken)
+        #expect(machine.verdict == .unconfirmed && machine.request.purgeStartedAt != nil)
+        #expect(machine.request.revocations[0].wouldRise(cutAt: machine.now) == isNamed)
     }
 
     @Test func `a cut link ends no refused token of an uncertain account`() throws {

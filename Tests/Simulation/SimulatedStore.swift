@@ -84,7 +84,7 @@ struct SimulatedStore {
     }
 
     func snapshot(_ identity: Identity) -> IdentitySnapshot {
-        IdentitySnapshot(
+        var snapshot = IdentitySnapshot(
             identity: identity.id,
             provider: identity.provider,
             clientID: "client",
@@ -98,7 +98,12 @@ struct SimulatedStore {
                 return work
             }
         )
+        snapshot.subjectHash = Self.subjectHash(of: identity.user)
+        return snapshot
     }
+
+    /// A user has one account at each provider.
+    static func subjectHash(of user: Int) -> [UInt8] { [UInt8(truncatingIfNeeded: user)] }
 
     func identity(of credential: CredentialID) -> IdentityID? {
         identities.values.first { $0.credentials.contains { $0.id == credential } }?.id

@@ -17,7 +17,7 @@ extension Simulator {
                 identity: IdentityID(TimeOrderedID(at: now, entropy: &random)),
                 provider: provider,
                 isLocal: provider == password,
-                subjectHash: nil
+                subjectHash: SimulatedStore.subjectHash(of: row.user)
             )
         }
         turn([.answered(id, .lookedUp(.found(links)), name, nil)])

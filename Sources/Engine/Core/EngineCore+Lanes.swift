@@ -103,33 +103,6 @@ extension EngineCore {
         }
     }
 
-    /// A link is no identity of the same provider whose credentials have another subject.
-    func comparingSubjects(_ event: RequestEvent, of id: RequestID) -> RequestEvent {
-        guard case .lookedUp(.found(let links)) = event, let loaded = window[id]?.loaded else {
-            return event
-        }
-        return .lookedUp(
-            .found(
-                links.map { link in
-                    var link = link
-                    for revocation in loaded.request.revocations
-                    where revocation.provider == link.provider {
-                        let known = revocation.credentials.compactMap {
-                            loaded.credentials[$0.id]?.subject?.hash
-                        }
-                        // Another account is the link only where both have the same name.
-                        let isStranger =
-                            if let hash = link.subjectHash, let first = known.first {
-                                first != hash
-                            } else { revocation.isOtherAccount }
-                        if isStranger { link.strangers.insert(revocation.identity) }
-                    }
-                    return link
-                }
-            )
-        )
-    }
-
     func mayPerform(_ run: Run) -> Bool {
         let request = run.loaded.request
         return !request.phase.isEnded && !request.isHeld

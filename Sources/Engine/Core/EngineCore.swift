@@ -249,7 +249,7 @@ package struct EngineCore: Sendable {
             commitEnded(update, at: now)
         case .answered(let id, let event, let provider, let failure, let lastAnswer):
             providerAnswered(provider, .request(id), failure: failure, at: now)
-            apply(comparingSubjects(event, of: id), to: id, lastAnswer: lastAnswer, at: now)
+            apply(event, to: id, lastAnswer: lastAnswer, at: now)
             if let identity = event.identity {
                 release(identity, of: id, at: provider, now: now)
             }

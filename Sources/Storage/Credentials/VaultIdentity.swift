@@ -93,6 +93,7 @@ struct VaultIdentity {
             snapshot.refusedCount = rows[0].refusedCount
             snapshot.isOtherAccount = rows[0].isOtherAccount
             snapshot.hadOthers = rows[0].hadOthers
+            snapshot.subjectHash = rows[0].subjectHash
             return VaultIdentity(snapshot: snapshot, credentials: Dictionary(sealed) { $1 })
         }
     }

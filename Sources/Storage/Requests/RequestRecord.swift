@@ -145,8 +145,14 @@ extension RequestRecord {
         guard let user = row.user else { throw StorageError.malformed("user_id") }
         let isRevoking = row.request.phase.stage.map { $0 <= .revoking } ?? false
         let known = isRevoking ? try VaultIdentity.all(of: row.userHash, database) : []
+        var request = row.request
+        for index in request.revocations.indices where !request.revocations[index].isLinked {
+            let identity = request.revocations[index].identity
+            request.revocations[index].subjectHash =
+                known.first { $0.snapshot.identity == identity }?.snapshot.subjectHash
+        }
         var loaded = LoadedRequest(
-            request: row.request,
+            request: request,
             user: user,
             userHash: row.userHash,
             credentials: VaultIdentity.credentials(of: known),

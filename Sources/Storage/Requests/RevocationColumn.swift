@@ -3,9 +3,9 @@ import Lifecycle
 /// The columns of `revocations`.
 enum RevocationColumn: Int32, Columns {
     case requestID, position
-    case identityID, provider, clientID, isShared, isLinked, credentials, verdict
-    case proof, refusedCredentials, attempts, failures, outages, retryAt, waitingSince, startedAt
-    case endedAt, lastFailure, lastAnswer
+    case identityID, provider, clientID, isShared, isLinked, isOneOfSeveral, subjectHash
+    case credentials, verdict, proof, refusedCredentials, attempts, failures, outages, retryAt
+    case waitingSince, startedAt, endedAt, lastFailure, lastAnswer
 
     static let selection = makeSelection()
     static let insertion = insertion(of: allCases, into: "revocations")
@@ -25,6 +25,8 @@ extension Revocation {
             )
         )
         isLinked = row.bool(.isLinked)
+        isOneOfSeveral = row.bool(.isOneOfSeveral)
+        subjectHash = row.blobOrNil(.subjectHash)
         verdict = try row.choiceOrNil(.verdict, as: Verdict.self)
         proof = try row.choiceOrNil(.proof, as: Proof.self)
         refusedCount = row.int(.refusedCredentials)
@@ -48,6 +50,8 @@ extension Revocation {
         case .clientID: .text(clientID)
         case .isShared: .bool(isShared)
         case .isLinked: .bool(isLinked)
+        case .isOneOfSeveral: .bool(isOneOfSeveral)
+        case .subjectHash: .blob(isLinked ? subjectHash : nil)
         case .credentials: .text(credentials.columnText)
         case .verdict: .text(verdict?.rawValue)
         case .proof: .text(proof?.rawValue)
@@ -70,7 +74,7 @@ extension Revocation {
         same.isBusy = isBusy
         same.isKeyMissing = isKeyMissing
         same.isBehindCode = isBehindCode
-        same.isOneOfSeveral = isOneOfSeveral
+        if !isLinked { same.subjectHash = subjectHash }
         same.isOtherAccount = isOtherAccount
         return self != same
     }

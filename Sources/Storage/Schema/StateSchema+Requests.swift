@@ -85,6 +85,8 @@ extension StateSchema {
           client_id     TEXT NOT NULL,
           is_shared     INTEGER NOT NULL,  -- another user has the same subject
           is_linked     INTEGER NOT NULL DEFAULT 0,
+          is_one_of_several INTEGER NOT NULL DEFAULT 0,  -- of the user's accounts at the client
+          subject_hash  BLOB,              -- of a link, until the end
           credentials   TEXT NOT NULL,     -- JSON
           verdict       TEXT,
           proof         TEXT,              -- what the verdict rests on

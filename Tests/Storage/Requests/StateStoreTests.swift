@@ -35,7 +35,7 @@ struct StateStoreTests {
             identity: IdentityID(StateFixture.newID()),
             provider: ProviderName(provider),
             isLocal: isLocal,
-            subjectHash: nil
+            subjectHash: StateFixture.hash(provider)
         )
     }
 
@@ -432,7 +432,6 @@ extension Request {
         for index in stored.revocations.indices {
             stored.revocations[index].isBusy = false
             stored.revocations[index].isKeyMissing = false
-            stored.revocations[index].isOneOfSeveral = false
         }
         for index in stored.purges.indices {
             stored.purges[index].isBusy = false
