@@ -325,7 +325,7 @@ complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" version' -l 'version' -d 'Show the version.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl release" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_positional "expungectl abandon" -eq 1' -fka '(__expungectl_custom_completion ---completion abandon -- positional@0 (count (__expungectl_tokens -pc)) (__expungectl_tokens -tC))'
-complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" reason' -l 'reason' -d 'The reason; it stays on the receipt: no personal data.' -rfka ''
+complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" reason' -l 'reason' -d 'The reason, for the receipt: no personal data.' -rfka ''
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" provider' -l 'provider' -d 'Give up this provider only.' -rfka '(__expungectl_custom_completion ---completion abandon -- --provider (count (__expungectl_tokens -pc)) (__expungectl_tokens -tC))'
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" socket' -l 'socket' -d 'The socket of the service (environment: EXPUNGED_SOCKET).' -rF
 complete -c 'expungectl' -n '__expungectl_should_offer_completions_for_flags_or_options "expungectl abandon" json' -l 'json' -d 'Print JSON, for programs.'

@@ -23,7 +23,9 @@ extension Request {
         case .release(let isUserHeld, let hasOwnHold):
             guard !isUserHeld || hasOwnHold else { throw .userOnHold }
         case .abandon(nil, _)
-        where revocations.isEmpty || phase.parkReason == .withoutKeys || isSpelledOtherwise:
+        where purges.contains(where: \.isSpelledOtherwise) && phase.parkReason != .withoutKeys:
+            guard !mayHaveErased else { throw .tooLate }
+        case .abandon(nil, _) where revocations.isEmpty || phase.parkReason == .withoutKeys:
             // Whether it waits for an identity, or for keys, depends on the settings.
             return
         case .abandon(let provider, let configured):

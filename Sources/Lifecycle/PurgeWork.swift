@@ -35,6 +35,17 @@ package struct PurgeWork: Hashable, Sendable, RequestWork {
     /// Something of it may be gone: a call was made, and what it did before a failure is not known.
     package var mayHaveBegun: Bool { attempts > 0 }
 
+    /// Whether it waits for another spelling of the user's id, which is another request's.
+    var isSpelledOtherwise: Bool {
+        step != .verified && lastFailure == Obstacle.Kind.spelling.rawValue
+    }
+
+    /// Whether a purge has erased or accepted something, or broke off before it said what.
+    var mayHaveErased: Bool {
+        counts.workedCount > 0 || counts.isAccepted || counts.isPassOpen || counts.isAtLeast
+            || !counts.residualCopies.isEmpty
+    }
+
     package init(target: TargetName) { self.target = target }
 }
 

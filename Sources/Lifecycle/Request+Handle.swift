@@ -44,7 +44,12 @@ extension Request {
             return revocations[index].record(confirm: answer, for: credential, &context)
         case .purged(let target, let answer):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
-            return purges[index].record(purge: answer, &context)
+            let effects = purges[index].record(purge: answer, &context)
+            // A store looks for other spellings before it erases, but for each key of its own.
+            if purges[index].isSpelledOtherwise, environment.keySources[target] == nil {
+                purges[index].counts.endPass()
+            }
+            return effects
         case .verified(let target, let answer):
             guard let index = purges.firstIndex(where: { $0.target == target }) else { return [] }
             let effects = purges[index].record(verify: answer, &context)
@@ -200,7 +205,8 @@ extension Request {
             for index in unknown { purges[index].counts.goWithoutKeys() }
             return [.announce(.abandoned)]
         }
-        if isSpelledOtherwise {
+        if purges.contains(where: \.isSpelledOtherwise) {
+            guard !mayHaveErased else { throw .tooLate }
             endDetail = Verdict.abandoned.rawValue
             end(as: .cancelled, at: now)
             return [.announce(.abandoned)]
@@ -214,12 +220,7 @@ extension Request {
         return [.announce(.abandoned)]
     }
 
-    /// Whether a store waits for another spelling of the user's id, which is another request's.
-    var isSpelledOtherwise: Bool {
-        purges.contains {
-            $0.step != .verified && $0.lastFailure == Obstacle.Kind.spelling.rawValue
-        }
-    }
+    var mayHaveErased: Bool { purges.contains(where: \.mayHaveErased) }
 
     /// Whether only a first credential, or an operator, lets the purge begin.
     func waitsForIdentity(_ environment: Environment) -> Bool {

@@ -176,6 +176,55 @@ struct OperationTests {
         }
     }
 
+    private static let spelled = PurgeAnswer.failure(.blocked(Obstacle(.spelling, at: "posts")))
+
+    @Test func `what a store spells otherwise is not cancelled during a try, but after it`() throws
+    {
+        var machine = Machine()
+        try machine.revokeEverything()
+        for _ in 1...3 {
+            try machine.answer(purge: Self.spelled)
+            #expect(try machine.sendDue() == [.purge(Sample.database)])
+            let request = machine.request
+            #expect(throws: OperationRefusal.tooLate) { try machine.send(.abandon) }
+            #expect(throws: OperationRefusal.tooLate) {
+                try request.check(.abandon(nil, configured: []))
+            }
+        }
+        try machine.answer(purge: Self.spelled)
+        try machine.send(.abandon)
+        #expect(machine.request.phase == .cancelled)
+    }
+
+    private static let erased = PurgeCounts(
+        entries: [.init(name: "posts", action: "delete", rowCount: 1)]
+    )
+    private static let erasures: [(PurgeAnswer, Bool)] = [
+        (.done(PurgeCounts()), false), (.stopped, false), (.failure(.lost), true),
+        (.done(erased), true), (.halted(erased), true),
+    ]
+
+    @Test("what a store spells otherwise is not cancelled after an erasure", arguments: erasures)
+    func afterErasure(_ answer: PurgeAnswer, _ hasErased: Bool) throws {
+        var machine = Machine(targets: [Sample.files, Sample.database])
+        try machine.revokeEverything()
+        try machine.answer(purge: answer, Sample.files)
+        if machine.request.purges[0].step == .waiting { try machine.sendDue() }
+        let next = machine.request.purges[0].step == .waiting ? Sample.files : Sample.database
+        try machine.answer(purge: Self.spelled, next)
+        let request = machine.request
+        guard hasErased else {
+            try request.check(.abandon(nil, configured: []))
+            try machine.send(.abandon)
+            #expect(machine.request.phase == .cancelled)
+            return
+        }
+        #expect(throws: OperationRefusal.tooLate) { try machine.send(.abandon) }
+        #expect(throws: OperationRefusal.tooLate) {
+            try request.check(.abandon(nil, configured: []))
+        }
+    }
+
     @Test func `a retry comes at once and forgets the failures`() throws {
         var machine = try PhaseRow.open(.waiting).machine(.deleteAccount)
         #expect(machine.request.revocations[0].failures == 1)

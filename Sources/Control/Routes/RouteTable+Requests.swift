@@ -61,9 +61,9 @@ extension RouteTable {
         action(
             .abandonRequest,
             "abandon",
-            "Give up on revoking; needs a reason.",
+            "Give up what the request waits for; needs a reason.",
             AbandonInput.self,
-            problems: [.missingField, .unknownProvider]
+            problems: [.missingField, .tooLate, .unknownProvider]
         ) { input in .abandon(reason: input.reason, provider: input.provider) },
         action(
             .approveRequest,

@@ -145,7 +145,14 @@ extension DaemonBackend {
         _ request: Request
     ) -> ControlProblem {
         switch refusal {
-        case .tooLate: ControlProblem(.tooLate)
+        case .tooLate:
+            ControlProblem(
+                .tooLate,
+                action.verb == "abandon"
+                    ? "a store may have purged something; correct the rows, then: expungectl retry"
+                        + " \(request.id)"
+                    : nil
+            )
         case .alreadyEnded:
             action == .cancel && request.phase == .completed
                 ? ControlProblem(.tooLate, "the request has completed")

@@ -145,12 +145,13 @@ struct Abandon: AsyncParsableCommand {
         abstract: "Give up a revocation, a store whose key was not found, or the rechecks.",
         discussion: """
             What waited for it, such as the purge, begins at once and cannot be undone. The \
-            receipt says abandoned. A request that is blocked by other_spelling is cancelled.
+            receipt says abandoned. A request that other_spelling blocks is cancelled if nothing \
+            was purged; there is no receipt then.
             """
     )
 
     @Argument(help: RequestReference.help, completion: LiveValues.abandon) var id: RequestReference
-    @Option(help: "The reason; it stays on the receipt: no personal data.") var reason: String
+    @Option(help: "The reason, for the receipt: no personal data.") var reason: String
     @Option(help: "Give up this provider only.") var provider: ProviderName?
     @OptionGroup var global: GlobalOptions
 
