@@ -56,9 +56,10 @@ struct DaemonBuilder: Sendable {
         _ clock: AnchoredClock
     ) async throws(StartProblem) -> Daemon {
         let state = opened.state
-        if opened.marker.lastEnd == .restored {
+        if opened.marker.isRestored {
             try await StartStep.state.run { try await state.forgetOrphans() }
-        } else if state.wasUncleanStop {
+        }
+        if state.wasUncleanStop, opened.marker.lastEnd != .restored {
             logger.note(.uncleanStop, ["detail": "\(opened.marker.lastEnd.rawValue)"])
         }
         let hasher = try await StartStep.hashKey.run {

@@ -160,6 +160,8 @@ struct CrashMarker: Sendable {
     static let restored: UInt8 = 0
 
     let lastEnd: End
+    /// The state is that of a backup, and no start has come to its end since.
+    let isRestored: Bool
     private let directory: String
     /// Open until the process ends: a handler may write to it at any time.
     private let descriptor: Int32
@@ -176,7 +178,7 @@ struct CrashMarker: Sendable {
             let cause = ErrorNumber.current
             throw DaemonError(.state, "cannot open the crash marker at '\(path)' (\(cause))")
         }
-        lastEnd = Self.end(descriptor)
+        (isRestored, lastEnd) = Self.read(descriptor)
         guard clinux_install_crash_marker(descriptor) >= 0 else {
             throw DaemonError(.state, "cannot set up the crash marker at '\(path)'")
         }
@@ -194,11 +196,14 @@ struct CrashMarker: Sendable {
         try BackupFolder.sync(directory)
     }
 
-    /// The last byte counts: a crash during a start follows what was there.
-    private static func end(_ descriptor: Int32) -> End {
-        var mark = UInt8(0)
+    /// A crash during a start follows what was there, and a restore begins the file.
+    static func read(_ descriptor: Int32) -> (isRestored: Bool, lastEnd: End) {
+        var (first, last) = (UInt8(0), UInt8(0))
         let size = lseek(descriptor, 0, SEEK_END)
-        guard size > 0, unsafe pread(descriptor, &mark, 1, size - 1) == 1 else { return .killed }
-        return mark == restored ? .restored : Int32(mark) == SIGBUS ? .busError : .crash
+        guard size > 0, unsafe pread(descriptor, &first, 1, 0) == 1,
+            unsafe pread(descriptor, &last, 1, size - 1) == 1
+        else { return (false, .killed) }
+        let end: End = last == restored ? .restored : Int32(last) == SIGBUS ? .busError : .crash
+        return (first == restored, end)
     }
 }
