@@ -93,15 +93,8 @@ extension EngineCore {
     }
 
     private mutating func trust(_ name: ProviderName, at now: WallTime) {
-        if endOutage(of: name) { touchWindow(at: now) }
-    }
-
-    /// - Returns: Whether the breaker was open.
-    mutating func endOutage(of name: ProviderName) -> Bool {
-        let wasReported = lanes[name]?.outage?.isReported ?? false
-        let wasOpen = lanes[name]?.trust() ?? false
-        if wasReported, lanes[name]?.outage == nil { actions.append(.report(.outageEnded(name))) }
-        return wasOpen
+        let wasOpen = endingOutage(of: name) { $0.trust() } ?? false
+        if wasOpen { touchWindow(at: now) }
     }
 
     mutating func pauseTarget(

@@ -119,7 +119,7 @@ extension EngineCore {
             actions.append(.announce(id, announcement))
             if announcement == .parked(.massDeletionGuard),
                 window[id]?.loaded.request.phase.parkReason == .massDeletionGuard,
-                massDeletionGuard.isReport(of: id, at: now)
+                massDeletionGuard.noteStopped(id, at: now)
             {
                 actions.append(.report(.guardTripped))
             }

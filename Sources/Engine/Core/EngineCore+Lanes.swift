@@ -141,13 +141,26 @@ extension EngineCore {
         failure: EffectFailure?,
         at now: WallTime
     ) {
-        let wasReported = lanes[provider]?.outage?.isReported ?? false
-        if lanes[provider]?.finished(caller, failure: failure, at: now) != nil {
-            sendHome(provider, at: now)
+        let pause = endingOutage(of: provider) {
+            $0.finished(caller, failure: failure, at: now)
         }
-        if wasReported, lanes[provider]?.outage == nil {
-            actions.append(.report(.outageEnded(provider)))
+        if let pause, pause != nil { sendHome(provider, at: now) }
+        if failure != nil { failingLanes.insert(provider) }
+    }
+
+    /// Lends a lane in place, and reports the outage that ends meanwhile.
+    @discardableResult
+    mutating func endingOutage<R>(
+        of name: ProviderName,
+        _ body: (inout ProviderLane) -> R
+    ) -> R? {
+        guard let index = lanes.index(forKey: name) else { return nil }
+        let wasReported = lanes.values[index].outage?.isReported ?? false
+        let result = body(&lanes.values[index])
+        if wasReported, lanes.values[index].outage == nil {
+            actions.append(.report(.outageEnded(name)))
         }
+        return result
     }
 
     /// Ends what is over of single clients.
@@ -162,15 +175,19 @@ extension EngineCore {
 
     /// Outages that are known by now begin, and those end for which no user waits.
     mutating func reportOutages(at now: WallTime) {
-        for name in laneOrder {
+        for name in failingLanes.sorted() {
             let isOver = lanes[name]?.outageEndsAt.map { $0 <= now } ?? false
-            if isOver || configuration.lanes[name] == nil { _ = endOutage(of: name) }
+            if isOver || configuration.lanes[name] == nil {
+                endingOutage(of: name) { $0.trust() }
+            }
             let isPaused = environment.pausedProviders.contains(name)
             while let outage = lanes[name]?.reportOutage(at: now, isPaused: isPaused) {
                 actions.append(.report(.outageBegan(name, reason: outage.reason)))
             }
-            guard let endsAt = lanes[name]?.clientsEndAt, endsAt <= now else { continue }
-            endClients(of: name) { $1.endsAt <= now }
+            if let endsAt = lanes[name]?.clientsEndAt, endsAt <= now {
+                endClients(of: name) { $1.endsAt <= now }
+            }
+            if lanes[name]?.isWell ?? true { failingLanes.remove(name) }
         }
     }
 

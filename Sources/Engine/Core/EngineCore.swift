@@ -51,6 +51,8 @@ package struct EngineCore: Sendable {
     var configuration: EngineConfiguration
     var environment: Environment
     var lanes: [ProviderName: ProviderLane] = [:]
+    /// Those that may have an outage, of all users or of one client.
+    var failingLanes: Set<ProviderName> = []
     var targets: [TargetName: TargetQueue] = [:]
     var plans = PlanQueue()
     /// The order in which slots are filled; a dictionary's own order would make no run replayable.

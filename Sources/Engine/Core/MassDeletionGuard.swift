@@ -47,9 +47,11 @@ struct MassDeletionGuard: Sendable {
         return own * 4 >= (purgesMax - (begun.count - own)) * 3
     }
 
-    /// Whether a request that it stops is reported: one each hour, and one whenever the last has
-    /// left or an override was used.
-    mutating func isReport(of id: RequestID, at now: WallTime) -> Bool {
+    /// Notes a request that it stops.
+    ///
+    /// - Returns: Whether to report it: one each hour, and one whenever the last has left or an
+    ///   override was used.
+    mutating func noteStopped(_ id: RequestID, at now: WallTime) -> Bool {
         if let reported, now.since(reported.at) < Self.span { return false }
         reported = (id, now)
         return true

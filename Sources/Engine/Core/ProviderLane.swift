@@ -114,6 +114,9 @@ struct ProviderLane: Sendable {
     /// Enough to read and commit the next while half are called; one while only a probe may pass.
     var requestCountMax: Int { isTrusted ? max(64, limits.concurrency * 8) : 1 }
 
+    /// Whether there is no outage, neither of all users nor of one client.
+    var isWell: Bool { outage == nil && refusedClients.isEmpty }
+
     var isTrusted: Bool { if case .closed = breaker { true } else { false } }
 
     /// When the breaker lets a probe through; `nil` while it is not open.

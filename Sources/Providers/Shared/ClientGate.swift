@@ -20,17 +20,17 @@ final class ClientGate: Sendable {
     /// One user's calls must not speak for a directory.
     private static let silentUsers = 3
 
-    /// Users in a row whom a directory did not answer, and which one answered last.
-    private struct Silence {
-        var users: [String: Set<String?>] = [:]
-        var answered: (name: String, at: WallTime)?
+    private struct DirectoryAnswers {
+        /// Users in a row whose calls brought none, at most as many as speak for the directory.
+        var missed: [String: Set<String?>] = [:]
+        var last: (directory: String, at: WallTime)?
     }
 
     private let isAlone: Bool
     private let isOfDirectories: Bool
     private let now: @Sendable () -> WallTime
     private let refused = Mutex<[String: Refused]>([:])
-    private let silence = Mutex(Silence())
+    private let directoryAnswers = Mutex(DirectoryAnswers())
 
     /// - Parameters:
     ///   - isAlone: Whether the provider has one client and no directory: then it is the provider
@@ -90,7 +90,7 @@ final class ClientGate: Sendable {
             return .failure(.refusesAll(known.answer))
         }
         let answer = await call()
-        let isAway = isAwayAlone(client, user, answer.failure)
+        let isAway = noteAnswer(of: client, for: user, answer.failure)
         guard !isAlone, isAway || answer.failure == .misconfigured else { return answer }
         return refused.withLock { refused in
             if isAway, refused[client] == nil {
@@ -106,25 +106,25 @@ final class ClientGate: Sendable {
         }
     }
 
-    /// Notes an answer; whether a directory brings none while another one did so lately.
-    private func isAwayAlone(
-        _ directory: String,
-        _ user: String?,
+    /// - Returns: Whether a directory brings no answer while another one did so lately.
+    private func noteAnswer(
+        of directory: String,
+        for user: String?,
         _ failure: EffectFailure?
     ) -> Bool {
         guard isOfDirectories else { return false }
-        return silence.withLock { silence in
+        return directoryAnswers.withLock { answers in
             switch failure {
             case .unreachable?, .lost?, .unusable?:
-                var users = silence.users[directory] ?? []
+                var users = answers.missed[directory] ?? []
                 if users.count < Self.silentUsers { users.insert(user) }
-                silence.users[directory] = users
-                guard let last = silence.answered, last.name != directory else { return false }
+                answers.missed[directory] = users
+                guard let last = answers.last, last.directory != directory else { return false }
                 return users.count == Self.silentUsers
                     && now().since(last.at) < Limits.outageDoubt
             default:
-                silence.users[directory] = nil
-                silence.answered = (directory, now())
+                answers.missed[directory] = nil
+                answers.last = (directory, now())
                 return false
             }
         }
