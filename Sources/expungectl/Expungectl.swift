@@ -13,7 +13,7 @@ struct Expungectl: AsyncParsableCommand {
             shortened to its first characters, at least 4.
 
 
-            """ + EndCode.documentation,
+            """ + CommandStatus.documentation,
         version: "expungectl 0.1.0",
         groupedSubcommands: [
             CommandGroup(
@@ -64,7 +64,7 @@ struct Expungectl: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-        } catch let error as EndCode {
+        } catch let error as CommandStatus {
             guard GlobalOptions.leading.isJSON else { return Console.exit(error) }
             Console.fail(CommandFailure(message: error.reason, code: error))
         } catch let error as ControlClientError {

@@ -62,7 +62,7 @@ struct SubmitOptions: ParsableArguments {
             return try await limit.wait(for: [request.id], client, json: global.json)[0]
         }
         try global.print(request, wait ? RequestReport.full(request) : request.id.description)
-        if wait, let code = Self.endCode(request) { throw code }
+        if wait, let code = Self.exitStatus(request) { throw code }
     }
 
     /// Says once what a request waits for and what to do, and on a terminal each new state.
@@ -83,7 +83,7 @@ struct SubmitOptions: ParsableArguments {
         }
     }
 
-    static func endCode(_ request: WireRequest) -> EndCode? {
+    static func exitStatus(_ request: WireRequest) -> CommandStatus? {
         switch request.state.known {
         case .parked: .parked
         case .rejected: .rejected

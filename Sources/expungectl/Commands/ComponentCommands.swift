@@ -95,7 +95,7 @@ struct ComponentVerb<Kind: Component, Verb: ComponentVerbKind>: AsyncParsableCom
         let health = try await global.show(Kind.control(Verb.action, name.name)) {
             HealthReport.checked([$0])
         }
-        if Verb.action != .pause, !health.findings.isEmpty { throw EndCode.failure }
+        if Verb.action != .pause, !health.findings.isEmpty { throw CommandStatus.failure }
     }
 }
 
@@ -138,10 +138,12 @@ struct TargetCheck: AsyncParsableCommand {
         } else {
             try global.print(WireList(checked), HealthReport.checked(checked))
         }
-        if checked.contains(where: { !$0.findings.isEmpty }) { throw EndCode.failure }
-        if checked.contains(where: { $0.uncovered?.isEmpty == false }) { throw EndCode.uncovered }
+        if checked.contains(where: { !$0.findings.isEmpty }) { throw CommandStatus.failure }
+        if checked.contains(where: { $0.uncovered?.isEmpty == false }) {
+            throw CommandStatus.uncovered
+        }
         if checked.contains(where: { $0.unexamined?.isEmpty == false }) {
-            throw EndCode.unexamined
+            throw CommandStatus.unexamined
         }
     }
 }

@@ -65,7 +65,7 @@ struct Ledger: AsyncParsableCommand {
                 return try await global.call(.verifyLedger)
             }
             try global.print(ledger, LedgerReport.text(ledger))
-            guard ledger.state.known == .sound else { throw EndCode.damaged }
+            guard ledger.state.known == .sound else { throw CommandStatus.damaged }
         }
 
         private func offline() throws -> WireLedger? {

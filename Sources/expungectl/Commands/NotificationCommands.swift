@@ -38,7 +38,7 @@ struct Notification: AsyncParsableCommand {
             .takeNotification(input, provider: provider),
             Self.text
         )
-        if answer.effect == .known(.refused) { throw EndCode.failure }
+        if answer.effect == .known(.refused) { throw CommandStatus.failure }
     }
 
     private func fields() throws -> [String: String] {

@@ -65,7 +65,7 @@ struct Replay: AsyncParsableCommand {
                 try global.print(replay, ReplayReport.text(replay))
                 isWhole = isWhole && replay.state.known == .finished
             }
-            guard isWhole else { throw EndCode.failure }
+            guard isWhole else { throw CommandStatus.failure }
         }
 
         private func orders() throws -> [ReplayTerms] {

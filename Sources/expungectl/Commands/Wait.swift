@@ -28,7 +28,7 @@ struct Wait: AsyncParsableCommand {
         } else {
             try global.print(WireList(requests), text)
         }
-        if let code = requests.lazy.compactMap(SubmitOptions.endCode).first { throw code }
+        if let code = requests.lazy.compactMap(SubmitOptions.exitStatus).first { throw code }
     }
 }
 

@@ -18,7 +18,7 @@ enum Console {
 
     static func writeError(_ text: String) { put(text + "\n", to: STDERR_FILENO) }
 
-    static func exit(_ code: EndCode) { Glibc.exit(code.rawValue) }
+    static func exit(_ code: CommandStatus) { Glibc.exit(code.rawValue) }
 
     static func fail(_ failure: CommandFailure) {
         if GlobalOptions.leading.isJSON {

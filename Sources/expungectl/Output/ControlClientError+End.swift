@@ -18,13 +18,13 @@ extension ControlClientError {
         return CommandFailure(
             message: Table.harmless(description),
             hint: hint,
-            code: endCode,
+            code: exitStatus,
             problem: problem.map { "\($0.code)" },
             details: details
         )
     }
 
-    private var endCode: EndCode {
+    private var exitStatus: CommandStatus {
         switch kind {
         case .unreachable, .permissionDenied: .unreachable
         case .timedOut, .malformedAnswer, .interrupted: .failure

@@ -4,7 +4,7 @@ import Encoding
 struct CommandFailure: Error {
     let message: String
     var hint: String?
-    let code: EndCode
+    let code: CommandStatus
     /// The code of the service's refusal (expunged-api(7)).
     var problem: String?
     /// Further facts.
@@ -25,7 +25,7 @@ struct CommandFailure: Error {
 }
 
 /// How the program ends; documented in `--help` and in expungectl(1), which a test compares.
-enum EndCode: Int32, Error, CaseIterable {
+enum CommandStatus: Int32, Error, CaseIterable {
     case success = 0
     case failure = 1
     case notFound = 3
