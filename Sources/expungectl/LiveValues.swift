@@ -72,7 +72,7 @@ extension WireRequest {
     }
 
     fileprivate var isSpelledOtherwise: Bool {
-        isOpen && (blockedBy ?? []).contains { $0.hasSuffix(Obstacle.Kind.spelling.rawValue) }
+        isOpen && (blockedBy ?? []).contains { $0.error == Obstacle.Kind.spelling.rawValue }
     }
 
     fileprivate func waits(for reason: ParkReason) -> Bool { detail == reason.rawValue }

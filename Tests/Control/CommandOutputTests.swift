@@ -198,7 +198,7 @@ extension ControlSuite {
             step.retryAt = Samples.time + .seconds(60 * tries)
             var request = Samples.request(.purging)
             request.updatedAt = Samples.time + .seconds(tries)
-            request.blockedBy = ["app-db: \(kind.rawValue)"]
+            request.blockedBy = [WireBlock(target: "app-db", error: kind.rawValue)]
             request.steps = [step]
             return request
         }

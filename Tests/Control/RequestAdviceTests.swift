@@ -92,14 +92,25 @@ extension ControlSuite {
 
         @Test(
             arguments: [
-                ("request: case: 7", "\(Samples.requestID)"), ("user user.AAE", "--hold user.AAE"),
-                ("user user.AAE: case: 7", "--hold user.AAE"),
-                ("target app-db: case-7", "--hold case-7"),
+                (WireRequestHold(reason: "case: 7"), "request: case: 7", "\(Samples.requestID)"),
+                (WireRequestHold(name: "user.AAE"), "user user.AAE", "--hold user.AAE"),
+                (
+                    WireRequestHold(name: "user.AAE", reason: "case: 7"), "user user.AAE: case: 7",
+                    "--hold user.AAE"
+                ),
+                (
+                    WireRequestHold(name: "case-7", target: "app-db"), "target app-db: case-7",
+                    "--hold case-7"
+                ),
             ]
         )
-        func `each hold is shown with the command that releases it`(held: String, end: String) {
+        func `each hold is shown with the command that releases it`(
+            hold: WireRequestHold,
+            held: String,
+            end: String
+        ) {
             var request = Samples.request(.parked, detail: "on_hold")
-            request.heldBy = [held]
+            request.heldBy = [hold]
             let line = "held by: \(held); release with: expungectl release \(end)"
             let lines = RequestAdvice(request).lines
             #expect(lines.contains(line))

@@ -155,8 +155,11 @@ enum Samples {
 
     static var fullRequest: WireRequest {
         var request = request(.parked, detail: "needs_reauthentication")
-        request.heldBy = ["request", "user user.AAE", "target app-db: case-7"]
-        request.blockedBy = ["app-db: blocked_by_foreign_key"]
+        request.heldBy = [
+            WireRequestHold(), WireRequestHold(name: "user.AAE", reason: "case 7"),
+            WireRequestHold(name: "case-7", target: "app-db"),
+        ]
+        request.blockedBy = [WireBlock(target: "app-db", error: "blocked_by_foreign_key")]
         request.acceptedAt = time
         request.deadlineAt = time + .seconds(2_592_000)
         request.identities = [identity]

@@ -61,8 +61,9 @@ extension ControlSuite {
             let request = try Self.json(Samples.fullRequest.forViewers)
             #expect(
                 Self.textPaths(request) == [
-                    "accepted_at", "blocked_by", "created_at", "deadline_at", "detail", "id",
-                    "identities.client_id", "identities.failed_code.created_at",
+                    "accepted_at", "blocked_by.error", "blocked_by.target", "created_at",
+                    "deadline_at", "detail", "id", "identities.client_id",
+                    "identities.failed_code.created_at",
                     "identities.failed_code.error", "identities.failed_code.outcome",
                     "identities.identity_id",
                     "identities.provider", "identities.state", "identities.updated_at",

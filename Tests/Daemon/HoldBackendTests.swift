@@ -171,7 +171,7 @@ private final class DisputedStore: RowHolding, StubTarget {
             let alice = try #require(UserID("alice"))
             _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
             let released = try await backend.act(.release, on: id, caller: Self.caller)
-            #expect(released.heldBy == ["target app-db: case"])
+            #expect(released.heldBy == [WireRequestHold(name: "case", target: "app-db")])
             #expect(log.all.contains { $0.contains("request.id=\(id) step=release") })
             await #expect(throws: ControlProblem.self) {
                 _ = try await backend.act(.release, on: id, caller: Self.caller)

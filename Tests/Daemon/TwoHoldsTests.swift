@@ -27,7 +27,10 @@ import Testing
         log(bench.log.all)
     }
 
-    private func heldBy(_ backend: DaemonBackend, _ id: RequestID) async throws -> [String]? {
+    private func heldBy(
+        _ backend: DaemonBackend,
+        _ id: RequestID
+    ) async throws -> [WireRequestHold]? {
         try await backend.show(id, caller: Self.caller).heldBy
     }
 
@@ -46,13 +49,14 @@ import Testing
             }
             try await user(true)
             let name = backend.holdName(of: alice)
-            let both = ["request: canary-71", "user \(name): canary-72: Ann"]
+            let own = WireRequestHold(reason: "canary-71")
+            let both = [own, WireRequestHold(name: name, reason: "canary-72: Ann")]
             #expect(try await heldBy(backend, id) == both)
             try await user(false)
-            #expect(try await heldBy(backend, id) == ["request: canary-71"])
+            #expect(try await heldBy(backend, id) == [own])
             _ = try await backend.act(.release, on: id, caller: Self.caller)
             _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
-            #expect(try await heldBy(backend, id) == ["request"])
+            #expect(try await heldBy(backend, id) == [WireRequestHold()])
         } log: { log in
             #expect(log.contains { $0.hasPrefix("operatorAction") })
             #expect(!log.contains { $0.contains("canary") })
@@ -79,10 +83,12 @@ import Testing
                 }
             }
             #expect(
-                try await heldBy(backend, id) == ["request", "user \(backend.holdName(of: alice))"]
+                try await heldBy(backend, id) == [
+                    WireRequestHold(), WireRequestHold(name: backend.holdName(of: alice)),
+                ]
             )
             _ = try await backend.setHold(false, user: alice, reason: nil, caller: Self.caller)
-            #expect(try await heldBy(backend, id) == ["request"])
+            #expect(try await heldBy(backend, id) == [WireRequestHold()])
             #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
             _ = try await backend.act(.release, on: id, caller: Self.caller)
             #expect(try await heldBy(backend, id) == nil)
@@ -96,7 +102,8 @@ import Testing
             _ = try await backend.setHold(true, user: alice, reason: nil, caller: Self.caller)
             _ = try await backend.act(.hold(reason: nil), on: id, caller: Self.caller)
             _ = try await backend.act(.release, on: id, caller: Self.caller)
-            #expect(try await heldBy(backend, id) == ["user \(backend.holdName(of: alice))"])
+            let held = WireRequestHold(name: backend.holdName(of: alice))
+            #expect(try await heldBy(backend, id) == [held])
             #expect(try await backend.show(id, caller: Self.caller).detail == "on_hold")
             await #expect(throws: ControlProblem.self) {
                 _ = try await backend.act(.release, on: id, caller: Self.caller)
@@ -144,7 +151,7 @@ import Testing
             await #expect(throws: ControlProblem(.holdNotFound, "this user is not on hold")) {
                 _ = try await backend.setHold(false, user: alice, reason: nil, caller: Self.caller)
             }
-            #expect(try await heldBy(backend, id) == ["request"])
+            #expect(try await heldBy(backend, id) == [WireRequestHold()])
         }
     }
 }

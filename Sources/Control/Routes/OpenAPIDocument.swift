@@ -206,7 +206,7 @@ extension OpenAPIDocument {
         WireReload.self, WireReplay.self, StoreReport.self, ReplayTerms.self, WireRequest.self,
         WireServiceHealth.self, WireSettings.self, WireStatus.self, WireStep.self,
         WireStoredCredential.self, WireUserAction.self, WireAddendum.self, ForgottenIdentity.self,
-        WireUnheld.self,
+        WireUnheld.self, WireBlock.self, WireRequestHold.self,
         WireAnswer.self, WireFailedCode.self, WireUserHold.self, WireVault.self, Controller.self,
         Recipient.self, WireReport.self, WireReportRequests.self, WireReportDay.self,
         WireReportMonth.self, RecordGaps.self, WireReportErasure.self, WireReportSpan.self,

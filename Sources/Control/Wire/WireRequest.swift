@@ -8,8 +8,8 @@ package struct WireRequest: WireRecord, Codable, Hashable {
     package var userID: String?
     package var state: WireValue<RequestState>
     package var detail: String?
-    package var heldBy: [String]?
-    package var blockedBy: [String]?
+    package var heldBy: [WireRequestHold]?
+    package var blockedBy: [WireBlock]?
     package var createdAt: WallTime
     package var updatedAt: WallTime
     package var acceptedAt: WallTime?
@@ -51,17 +51,8 @@ package struct WireRequest: WireRecord, Codable, Hashable {
         ),
         .required("state", \.state, "Where it stands."),
         .optional("detail", \.detail, "Why it is parked or rejected."),
-        .optional(
-            "held_by",
-            \.heldBy,
-            "The holds that stop it: `request` or `user HOLD`, each with `: REASON` if it has one,"
-                + " or `target NAME: HOLD`; not in lists."
-        ),
-        .optional(
-            "blocked_by",
-            \.blockedBy,
-            "The targets that refuse the purge, and why: `NAME: CODE`."
-        ),
+        .optional("held_by", \.heldBy, "The holds that stop it; not in lists or for viewers."),
+        .optional("blocked_by", \.blockedBy, "The targets that refuse the purge."),
         .required("created_at", \.createdAt, "When it was made."),
         .required("updated_at", \.updatedAt, "When it last changed."),
         .optional("accepted_at", \.acceptedAt, "When it was accepted, durably."),

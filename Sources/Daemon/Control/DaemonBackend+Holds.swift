@@ -79,25 +79,25 @@ extension DaemonBackend {
     }
 
     /// What stops an open request; `nil` when it is not on hold.
-    func heldBy(_ record: RequestRecord) async throws(ControlProblem) -> [String]? {
+    func heldBy(_ record: RequestRecord) async throws(ControlProblem) -> [WireRequestHold]? {
         let request = record.request
         guard request.isHeld || request.phase.parkReason == .onHold else { return nil }
         let user = try await attempt("show") { try await parts.state.userHold(record.userHash) }
-        var names: [String] = []
+        var found: [WireRequestHold] = []
         if record.hasOwnHold {
             let reason = try await attempt("show") {
                 try await parts.state.ownHoldReason(of: request.id)
             }
-            names.append("request" + (reason.map { ": \($0)" } ?? ""))
+            found.append(WireRequestHold(reason: reason))
         }
         if user.since != nil {
             let name = WireHold.name(ofUser: user.userHash)
-            names.append("user \(name)" + (user.reason.map { ": \($0)" } ?? ""))
+            found.append(WireRequestHold(name: name, reason: user.reason))
         }
         let holds = parts.engine.inspect(\.holds)
-        names += request.purges.flatMap { $0.stops(among: holds) }
-            .map { "target \($0.target): \($0.name)" }
-        return names.isEmpty ? nil : names
+        found += request.purges.flatMap { $0.stops(among: holds) }
+            .map { WireRequestHold(name: $0.name, target: $0.target.rawValue) }
+        return found.isEmpty ? nil : found
     }
 
     private func answer(_ outcome: OperationOutcome) throws(ControlProblem) {

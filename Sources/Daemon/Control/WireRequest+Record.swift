@@ -73,10 +73,9 @@ extension WireRequest {
 }
 
 extension PurgeWork {
-    /// The target and the code of what stands in the way.
-    fileprivate var blocker: String? {
+    fileprivate var blocker: WireBlock? {
         guard obstacle != nil, let lastFailure else { return nil }
-        return "\(target): \(lastFailure)"
+        return WireBlock(target: target.rawValue, error: lastFailure)
     }
 }
 

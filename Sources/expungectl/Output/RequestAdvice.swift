@@ -134,16 +134,16 @@ struct RequestAdvice {
 
     /// Which command lifts each hold.
     private var held: [String] {
-        (request.heldBy ?? []).map { name in
-            let parts = name.split(separator: ": ")
-            let words = parts.first?.split(separator: " ") ?? []
-            let command =
-                switch words.first {
-                case "request": "\(request.id)"
-                case "user": "--hold \(words.last ?? "")"
-                default: "--hold \(parts.last ?? "")"
+        (request.heldBy ?? []).map { hold in
+            let reason = hold.reason.map { ": \($0)" } ?? ""
+            let text =
+                switch (hold.name, hold.target) {
+                case (nil, _): "request" + reason
+                case (let name?, nil): "user \(name)" + reason
+                case (let name?, let target?): "target \(target): \(name)"
                 }
-            return "held by: \(name); release with: expungectl release \(command)"
+            let command = hold.name.map { "--hold \($0)" } ?? "\(request.id)"
+            return "held by: \(text); release with: expungectl release \(command)"
         }
     }
 
@@ -160,7 +160,7 @@ struct RequestAdvice {
             }
             let next = shown(step.retryAt).map { ", again \(LocalTime.distant($0))" } ?? ""
             let found: [String]
-            if request.blockedBy?.contains("\(name): \(error)") == true {
+            if request.blockedBy?.contains(WireBlock(target: name, error: error)) == true {
                 let obstacle = step.obstacle.map { ": \($0)" } ?? ""
                 let kind = Obstacle.Kind(rawValue: error)
                 let remedy = kind.map(Self.remedy) ?? "see expungectl targets check \(name)"
