@@ -7,6 +7,11 @@ struct OtherAccountTests {
     private static let account = IdentityID(TimeOrderedID(high: 2, low: 2))
     private static let directory = ProviderName("firebase")
 
+    private static let proven = Sample.credential(.proven, wasLive: true)
+    /// By whether the subject of a token is named.
+    private static let earned: [(Bool, Verdict)] = [(true, .proven), (false, .unconfirmed)]
+    private static let named: [(Bool, Verdict?)] = [(true, .proven), (false, nil)]
+
     private static func other(_ credentials: [CredentialWork]) -> IdentitySnapshot {
         var snapshot = Sample.snapshot(credentials, identity: account)
         snapshot.isOtherAccount = true
@@ -251,17 +256,16 @@ struct OtherAccountTests {
 
     @Test(
         "what is heard of a token without a subject covers no lost code of one of several accounts",
-        arguments: [(true, Verdict.proven), (false, .unconfirmed)]
+        arguments: earned
     )
     func lost(_ isNamed: Bool, _ expected: Verdict) throws {
         var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
         code.rotation = .inDoubt
         var ambiguous = Sample.credential(id: Sample.secondToken)
         ambiguous.isUnnamed = !isNamed
-        let proven = Sample.credential(.proven, wasLive: true)
         let other = Self.other([Sample.credential(id: CredentialID(rowID: 5))])
         var machine = Machine(
-            identities: [Sample.snapshot([proven, ambiguous, code]), other],
+            identities: [Sample.snapshot([Self.proven, ambiguous, code]), other],
             in: Self.environment()
         )
         try machine.send(.due)
@@ -272,15 +276,14 @@ struct OtherAccountTests {
 
     @Test(
         "a lost code without a subject may be of an account whose grant did not end",
-        arguments: [(true, Verdict.proven), (false, .unconfirmed)]
+        arguments: earned
     )
     func lostCode(_ isNamed: Bool, _ expected: Verdict) throws {
         var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
         code.isUnnamed = !isNamed
-        let proven = Sample.credential(.proven, wasLive: true)
         let other = Self.other([Sample.credential(id: Sample.secondToken)])
         var machine = Machine(
-            identities: [Sample.snapshot([proven, code]), other],
+            identities: [Sample.snapshot([Self.proven, code]), other],
             in: Self.environment()
         )
         try machine.send(.due)
@@ -292,10 +295,9 @@ struct OtherAccountTests {
         code.rotation = .inDoubt
         var ambiguous = Sample.credential(id: Sample.secondToken)
         ambiguous.isUnnamed = true
-        let proven = Sample.credential(.proven, wasLive: true)
         let other = Self.other([Sample.credential(.codePending, id: CredentialID(rowID: 5))])
         var machine = Machine(
-            identities: [Sample.snapshot([proven, ambiguous, code]), other],
+            identities: [Sample.snapshot([Self.proven, ambiguous, code]), other],
             in: Self.environment(
                 Sample.traits(refreshInterval: .zero, revokesWholeGrant: false)
             )
@@ -340,7 +342,7 @@ struct OtherAccountTests {
 
     @Test(
         "a later cut proves nothing of a lost code that may be of another account",
-        arguments: [(true, Verdict.proven), (false, .unconfirmed)]
+        arguments: earned
     )
     func cutLater(_ isNamed: Bool, _ expected: Verdict) throws {
         var code = Sample.credential(.lost, id: Sample.freshToken, kind: .authorizationCode)
@@ -455,8 +457,6 @@ struct OtherAccountTests {
         try machine.send(.identityChanged([Self.other([token])]))
         #expect(!machine.request.revocations[1].credentials[0].isUnnamed)
     }
-
-    private static let named: [(Bool, Verdict?)] = [(true, .proven), (false, nil)]
 
     /// It may be of an account whose grant did not end.
     @Test("a token without a subject does not end with the grant of one account", arguments: named)
