@@ -94,6 +94,7 @@ extension Request {
         guard let work = lookup else { return }
         let (now, environment) = (decision.now, decision.environment)
         var outlook = Outlook()
+        lookup?.isProviderUnknown = environment.directory != work.directory
         if work.isBusy {
             outlook.isBusy = true
         } else if environment.directory != work.directory {

@@ -3,7 +3,7 @@ extension Request {
         let before = phase
         var decision = Decision(now: now, environment: environment)
         while let more = settleOnce(&decision), more {}
-        return decision.effects + changeOfParking(from: before, in: environment)
+        return decision.effects + changeOfParking(from: before)
     }
 
     /// `true` when a stage ended, `nil` after the end.
@@ -250,18 +250,13 @@ extension Request {
         dueAt = isBusy ? now : until
     }
 
-    private func changeOfParking(
-        from before: Phase,
-        in environment: Environment
-    ) -> [RequestEffect] {
+    private func changeOfParking(from before: Phase) -> [RequestEffect] {
         guard before.parkReason != phase.parkReason else { return [] }
         guard let reason = phase.parkReason else {
             return phase.isEnded ? [] : [.announce(.resumed)]
         }
         if reason == .unknownProvider {
-            let unknown = revocations.first {
-                $0.verdict == nil && environment.providers[$0.provider] == nil
-            }
+            let unknown = revocations.first { $0.verdict == nil && $0.isProviderUnknown }
             let name = isLookupOpen ? lookup?.directory : unknown?.provider
             return [.announce(.parked(reason, at: name))]
         }

@@ -189,6 +189,17 @@ extension Retryable {
     }
 }
 
+extension Retryable {
+    /// Whether the configuration lacked its provider or directory when it was looked at last.
+    var isProviderUnknown: Bool {
+        get { lastFailure == ParkReason.unknownProvider.rawValue }
+        set {
+            guard newValue != isProviderUnknown else { return }
+            lastFailure = newValue ? ParkReason.unknownProvider.rawValue : nil
+        }
+    }
+}
+
 /// Work of a request, with at most one call under way.
 protocol RequestWork: Retryable {
     /// A call is under way in this process; not stored.

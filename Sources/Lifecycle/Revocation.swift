@@ -98,8 +98,10 @@ extension Revocation {
         guard let policy = known else {
             // Nothing is stored that such a provider could ever be asked about.
             if credentials.isEmpty, refusedCount > 0 { return finish(.unrevoked, at: now) }
+            isProviderUnknown = true
             return .parked(.unknownProvider, until: nil)
         }
+        isProviderUnknown = false
         if policy.traits.hasNoRevocationAPI { return finish(.manual, at: now) }
         if !hadCredentials { return finish(.nothingToRevoke, at: now) }
         if policy.traits.usesIDTokens { takeUpIDTokens() }

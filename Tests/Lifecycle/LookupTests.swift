@@ -92,6 +92,7 @@ struct LookupTests {
         machine.environment.directory = nil
         let unknown = try machine.send(.due)
         #expect(unknown == [.announce(.parked(.unknownProvider, at: Self.directory))])
+        #expect(machine.request.lookup?.lastFailure == ParkReason.unknownProvider.rawValue)
     }
 
     @Test("a link that the vault has is that identity; a link to another subject is not")

@@ -45,6 +45,13 @@ struct UnrevocableTests {
         let effects = try machine.send(.due)
         #expect(machine.request.phase == .parked(.revoking, .unknownProvider, until: nil))
         #expect(effects.contains(.announce(.parked(.unknownProvider, at: unknown.provider))))
+        let failure = ParkReason.unknownProvider.rawValue
+        #expect(machine.request.revocations.map(\.lastFailure) == [nil, failure])
+        machine.environment.providers[unknown.provider] =
+            machine.environment.providers[Sample.apple]
+        machine.environment.pausedProviders = [unknown.provider]
+        try machine.send(.due)
+        #expect(machine.request.revocations.map(\.lastFailure) == [nil, nil])
     }
 
     @Test func `a revocation without data does not wait under proceed`() throws {

@@ -18,8 +18,7 @@ extension WireStep {
             attempts: lookup.attempts
         )
         provider = lookup.directory.rawValue
-        let isUnknown = request.phase.parkReason == .unknownProvider && !lookup.isDone
-        lastError = isUnknown ? ParkReason.unknownProvider.rawValue : lookup.lastFailure
+        lastError = lookup.lastFailure
         retryAt = lookup.retryAt
     }
 

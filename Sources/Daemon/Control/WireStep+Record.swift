@@ -15,9 +15,7 @@ extension WireStep {
         )
         provider = revocation.provider.rawValue
         verdict = revocation.verdict?.rawValue
-        let isUnknown =
-            view.request.phase.parkReason == .unknownProvider && verdict == nil && traits == nil
-        lastError = isUnknown ? ParkReason.unknownProvider.rawValue : revocation.lastFailure
+        lastError = revocation.lastFailure
         answer = revocation.answer.map(WireAnswer.init)
         startedAt = revocation.startedAt
         endedAt = revocation.endedAt
