@@ -22,13 +22,11 @@ extension Request {
         case .cancel, .retry, .hold, .approve: return
         case .release(let isUserHeld, let hasOwnHold):
             guard !isUserHeld || hasOwnHold else { throw .userOnHold }
-        case .abandon(nil, _)
-        where purges.contains(where: \.isSpelledOtherwise) && phase.parkReason != .withoutKeys:
-            guard !mayHaveErased else { throw .tooLate }
-        case .abandon(nil, _) where revocations.isEmpty || phase.parkReason == .withoutKeys:
-            // Whether it waits for an identity, or for keys, depends on the settings.
-            return
+        case .abandon(nil, _) where phase.parkReason == .withoutKeys: return
         case .abandon(let provider, let configured):
+            if provider == nil, try isSpelledOtherwise() { return }
+            // Whether it waits for an identity depends on the settings.
+            if provider == nil, revocations.isEmpty { return }
             try checkAbandoning(provider, configured)
         }
     }

@@ -205,8 +205,7 @@ extension Request {
             for index in unknown { purges[index].counts.goWithoutKeys() }
             return [.announce(.abandoned)]
         }
-        if purges.contains(where: \.isSpelledOtherwise) {
-            guard !mayHaveErased else { throw .tooLate }
+        if try isSpelledOtherwise() {
             endDetail = Verdict.abandoned.rawValue
             end(as: .cancelled, at: now)
             return [.announce(.abandoned)]
@@ -220,7 +219,14 @@ extension Request {
         return [.announce(.abandoned)]
     }
 
-    var mayHaveErased: Bool { purges.contains(where: \.mayHaveErased) }
+    /// Whether a store waits for another spelling of the user's id, and none has erased anything.
+    ///
+    /// - Throws: ``OperationRefusal/tooLate`` if one may have.
+    func isSpelledOtherwise() throws(OperationRefusal) -> Bool {
+        guard purges.contains(where: \.isSpelledOtherwise) else { return false }
+        guard !purges.contains(where: \.mayHaveErased) else { throw .tooLate }
+        return true
+    }
 
     /// Whether only a first credential, or an operator, lets the purge begin.
     func waitsForIdentity(_ environment: Environment) -> Bool {

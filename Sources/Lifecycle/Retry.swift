@@ -194,8 +194,8 @@ extension Retryable {
     var isProviderUnknown: Bool {
         get { lastFailure == ParkReason.unknownProvider.rawValue }
         set {
-            guard newValue != isProviderUnknown else { return }
-            lastFailure = newValue ? ParkReason.unknownProvider.rawValue : nil
+            if newValue { lastFailure = ParkReason.unknownProvider.rawValue }
+            if !newValue, isProviderUnknown { lastFailure = nil }
         }
     }
 }

@@ -75,6 +75,17 @@ extension Revocation {
         return steps.contains(.dead) ? .tokenDead : nil
     }
 
+    /// After a revoke of ours that answered success, the notification is its proof.
+    var verdictOfCut: Verdict {
+        let wasRevoked = credentials.contains { credential in
+            switch credential.step {
+            case .revoked, .accepted, .unconfirmed, .proven: !isAmbiguous(credential)
+            case .codePending, .stored, .revoking, .gone, .dead, .unusable, .refused, .lost: false
+            }
+        }
+        return wasRevoked ? .proven : .alreadyGone
+    }
+
     func announcement(of verdict: Verdict) -> RequestEffect {
         .announce(.verdict(provider, verdict, calls: attempts))
     }

@@ -256,17 +256,6 @@ extension Revocation {
         return .effect(effect)
     }
 
-    /// After a revoke of ours that answered success, the notification is its proof.
-    private var verdictOfCut: Verdict {
-        let wasRevoked = credentials.contains { credential in
-            switch credential.step {
-            case .revoked, .accepted, .unconfirmed, .proven: !isAmbiguous(credential)
-            case .codePending, .stored, .revoking, .gone, .dead, .unusable, .refused, .lost: false
-            }
-        }
-        return wasRevoked ? .proven : .alreadyGone
-    }
-
     mutating func finish(_ earned: Verdict, at now: WallTime) -> RevocationStep {
         verdict = earned
         endedAt = now
