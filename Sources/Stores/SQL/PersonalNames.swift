@@ -30,6 +30,21 @@ enum PersonalNames {
     /// Names of a person, or of anything.
     static let fullNames: Set<String> = ["name", "fullname", "displayname"]
 
+    /// Names of a person, also where nothing else in the row is personal.
+    private static let alone: Set<String> = [
+        "fullname", "address", "authorname", "contactname", "customername", "guestname",
+        "recipientname", "sendername", "visitorname",
+    ]
+
+    /// What has a full name or an address, and is no person.
+    private static let things: Set<String> = [
+        "branch", "brand", "building", "category", "city", "class", "company", "country", "course",
+        "device", "domain", "file", "folder", "group", "host", "hotel", "item", "language",
+        "location", "network", "node", "office", "organization", "package", "part", "place",
+        "product", "project", "repo", "repository", "role", "school", "server", "shop", "store",
+        "team", "type", "unit", "venue", "warehouse",
+    ]
+
     /// Lower-case ASCII letters and digits only: `User_ID`, `userId` and `user-id` are one name.
     static func canonical(_ name: String) -> String {
         String(name.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) })
@@ -40,9 +55,17 @@ enum PersonalNames {
         tables.contains(canonical(name.split(separator: ".").last.map(String.init) ?? name))
     }
 
+    /// Whether the last word of a table's name is one for users, as in `auth_user`.
+    static func endsInUsers(_ name: String) -> Bool { tables.contains(words(name).last ?? "") }
+
     /// Whether a ``canonical(_:)`` name of a column is one of a user id.
     static func isUserID(_ name: String) -> Bool {
-        userIDs.contains(name) || name.hasSuffix("userid") || name.hasSuffix("useruuid")
+        userIDs.contains(name) || saysUser(name)
+    }
+
+    /// Whether such a name has the word for users before the id.
+    static func saysUser(_ name: String) -> Bool {
+        name.hasSuffix("userid") || name.hasSuffix("useruuid")
     }
 
     /// Whether a ``canonical(_:)`` name of a column says whose the row is, with no other word.
@@ -59,6 +82,18 @@ enum PersonalNames {
         return columns.filter {
             isPersonal(canonical($0)) || isOfPerson && fullNames.contains(canonical($0))
         }
+    }
+
+    /// The same of a table: names of a person need nothing beside them, unless it is one of things.
+    static func personal(of table: TableShape) -> [String] {
+        let named = Set(personal(of: table.columns.map(\.name)))
+        let word = words(table.name).last ?? ""
+        let isOfThings = TableNames.singulars(word).contains { things.contains($0) }
+        return table.columns.filter { column in
+            named.contains(column.name)
+                || !isOfThings && column.holdsText && alone.contains(canonical(column.name))
+        }
+        .map(\.name)
     }
 
     /// Whether a ``canonical(_:)`` name of a column is one of personal data.

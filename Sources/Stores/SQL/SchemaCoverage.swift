@@ -26,6 +26,8 @@ struct SchemaCoverage {
     private var cascaded: Set<String> = []
     /// Tables that show nothing of persons.
     private var impersonal: Set<String> = []
+    /// Tables with one row for each user.
+    private let ofUsers: Set<String>
 
     /// Claims spell tables as the schema does, but for case.
     init(
@@ -43,7 +45,15 @@ struct SchemaCoverage {
             rules.compactMap(\.via).map { "\($0.table).\($0.column)".lowercased() }
         )
         self.tables = tables.sorted { $0.name < $1.name }
-        self.rules = Dictionary(grouping: rules) { $0.table.lowercased() }
+        let byTable = Dictionary(grouping: rules) { $0.table.lowercased() }
+        self.rules = byTable
+        let roots = tables.filter { table in
+            (byTable[table.name.lowercased()] ?? []).contains {
+                $0.via == nil && $0.conditions.isEmpty && $0.inside == nil
+                    && table.isUnique([$0.column])
+            }
+        }
+        ofUsers = Set(roots.map { $0.name.lowercased() })
         chains = ViaChains(self.rules)
         let names = { (rules: [TableRule]) in
             Set(rules.map { PersonalNames.canonical($0.column) }).subtracting(PersonalNames.plain)
@@ -79,7 +89,7 @@ struct SchemaCoverage {
         }
         let columns = table.columns.map(\.name)
         let ids = columns.map { idFinding(of: $0, in: table, rules) }
-        let personal = Set(PersonalNames.personal(of: columns))
+        let personal = Set(PersonalNames.personal(of: table))
         // A row of a user whom no rule finds stays while what it refers to is another's.
         let goes =
             cascaded.contains(table.name.lowercased())
@@ -167,7 +177,7 @@ struct SchemaCoverage {
             || isRepeated
         // A foreign key to what is no person's says more than the name.
         let isOthers =
-            !isOfRule && !isCovered && !keys.isEmpty
+            !isOfRule && !isCovered && !keys.isEmpty && !PersonalNames.saysUser(canonical)
             && keys.allSatisfy {
                 impersonal.contains($0.parent.lowercased()) || refersToUsers($0, table, rules)
             }
@@ -178,20 +188,20 @@ struct SchemaCoverage {
 
     private func isImpersonal(_ table: TableShape) -> Bool {
         let (columns, own) = (table.columns.map(\.name), rules[table.name.lowercased()] ?? [])
-        return PersonalNames.personal(of: columns).isEmpty
+        return PersonalNames.personal(of: table).isEmpty && !PersonalNames.endsInUsers(table.name)
             && !columns.contains { PersonalNames.isUserID(PersonalNames.canonical($0)) }
             && !table.foreignKeys.contains { refersToUsers($0, table, own) }
     }
 
-    /// None of enough different values is a user's id, in rows that another rule deals with: the
-    /// name alone, such as `uid` of an account elsewhere, says nothing.
+    /// None of enough different values is a user's, by any unique column, but for whom the row goes
+    /// with by another rule: the name alone, such as `uid` of an account elsewhere, says nothing.
     private func namesNoUser(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
         guard knowsUsers, isDealtWith(rules), let rows = samples[table.name],
             rows.different[column, default: 0] >= SuggestLimits.sureUsers,
             !viaColumns.contains(PersonalNames.canonical(column))
         else { return false }
         let count = rows.count(column)
-        return count.whole[0] == nil && count.inside[0] == nil
+        return count.whole[0] == nil && count.inside[0] == nil && rows.goes(column)
     }
 
     /// The column repeats what the table's rules find rows by, and its name is no user's id.
@@ -241,7 +251,9 @@ struct SchemaCoverage {
     /// To a table of users, to a configured user id, or, from a table without a rule, to rows that
     /// are purged.
     private func refersToUsers(_ key: ForeignKey, _ table: TableShape, _ own: [TableRule]) -> Bool {
-        if PersonalNames.isTableOfUsers(key.parent) { return true }
+        if ofUsers.contains(key.parent.lowercased()) || PersonalNames.isTableOfUsers(key.parent) {
+            return true
+        }
         let parentRules = rules[key.parent.lowercased()] ?? []
         let referred = Set(key.parentColumns.map { $0.lowercased() })
         if parentRules.contains(where: { referred.contains($0.column.lowercased()) }) {

@@ -342,7 +342,7 @@ struct RuleSuggester {
         if let parent = cascaded[table.name] {
             return "its rows go with those of '\(parent)' by ON DELETE CASCADE"
         }
-        let personal = PersonalNames.personal(of: table.columns.map(\.name))
+        let personal = PersonalNames.personal(of: table)
         let sound = personal.count == 1 ? "sounds" : "sound"
         let named = personal.isEmpty ? "" : "; DECIDE: \(Self.list(personal)) \(sound) personal"
         guard !questioned.contains(table.name) else {

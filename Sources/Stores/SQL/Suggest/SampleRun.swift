@@ -43,7 +43,7 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     var next: String? {
         switch steps.first {
         case nil: nil
-        case .users: sql(user.columns, of: user.table)
+        case .users: sql(user.columns + user.keys, of: user.table)
         case .contentTypes(let table): sql(Self.contentTypes, of: table)
         case .beside(let number):
             sql([user.beside[number].id, user.beside[number].value], of: user.beside[number].table)
@@ -54,7 +54,7 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
     mutating func take(_ rows: [[BoundValue?]]) {
         switch steps.removeFirst() {
         case .users:
-            matcher = ValueMatcher(rows)
+            matcher = ValueMatcher(rows, keys: user.keys.count)
             (samples.userCount, samples.idType) = (matcher.userCount, matcher.idType)
         case .beside(let number):
             let isName = user.beside[number].table == user.table
@@ -230,9 +230,10 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         _ rows: [[BoundValue?]],
         _ sample: inout TableSample
     ) {
-        guard samples.idType == .integer, !samples.distinct.contains(0), user.parts.isEmpty,
-            !column.isPrimaryKey
-        else { return }
+        guard matcher.hasNumbers, user.parts.isEmpty, !column.isPrimaryKey else { return }
+        sample.keys[column.name] = zip(values.indices, values).flatMap { row, value in
+            matcher.users(numbered: value).map { (row: row, value: $0) }
+        }
         let index = { [columns = sample.columns] (name: String) in columns.firstIndex(of: name) }
         let typeIndex = table.typeColumn(of: column.name).flatMap(index)
         let nameIndex = table.nameColumn(of: column.name).flatMap(index)

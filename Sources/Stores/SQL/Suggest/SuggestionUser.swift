@@ -18,6 +18,8 @@ struct SuggestionUser: Sendable {
     var template: IDTemplate?
     /// Other columns whose values identify a user, such as an e-mail address.
     var values: [String] = []
+    /// Unique columns of numbers besides the id: rows may refer to users by them.
+    var keys: [String] = []
     /// E-mail addresses in other tables and full names in this one, each with the user's id there:
     /// they are looked for, and no rule is written by them.
     var beside: [(table: String, id: String, value: String)] = []
@@ -172,13 +174,15 @@ struct SuggestionUser: Sendable {
         let others = shape.columns.filter {
             $0.name != name && !parts.contains($0.name.lowercased())
         }
-        let keys = others.filter { referred.contains($0.name.lowercased()) }
+        let isNumber = { (column: ColumnShape) in column.idTypes == [.integer] }
+        let keys = others.filter { referred.contains($0.name.lowercased()) && !isNumber($0) }
         let texts = others.filter { column in
             !keys.contains { $0.name == column.name } && isIdentifying(column)
                 && (column.holdsText || !column.idTypes.isDisjoint(with: [.uuid, .blob]))
         }
         user.values = Array((keys + texts).map(\.name).prefix(SuggestLimits.values))
         guard user.parts.isEmpty else { return user }
+        user.keys = others.filter { isNumber($0) && shape.isUnique([$0.name]) }.map(\.name)
         user.beside = schema.tables.compactMap { besides($0, user) }
         user.beside += others.filter {
             PersonalNames.fullNames.contains(PersonalNames.canonical($0.name))

@@ -105,7 +105,7 @@ struct TableNames: Sendable {
     }
 
     /// The name itself, and what it may be the plural of.
-    private static func singulars(_ name: String) -> [String] {
+    static func singulars(_ name: String) -> [String] {
         var found = [name]
         if name.hasSuffix("ies") { found.append(name.dropLast(3) + "y") }
         if name.hasSuffix("es") { found.append(String(name.dropLast(2))) }

@@ -59,6 +59,8 @@ struct TableSample: Sendable {
     var mentions: [String: [(row: Int, value: UserValue)]] = [:]
     /// Small numbers that may be users' ids, by column.
     var numbers: [String: [Numbers]] = [:]
+    /// Whole numbers that users have, by column, each with the number of the row.
+    var keys: [String: [(row: Int, value: UserValue)]] = [:]
     /// How many different values, but for 0 and an empty one, a column has.
     var different: [String: Int] = [:]
     /// What columns of times hold.
@@ -115,7 +117,12 @@ struct TableSample: Sendable {
     }
 
     /// Whether nothing is left in `column`.
-    func goes(_ column: String) -> Bool { left(in: column).allSatisfy(\.isEmpty) }
+    func goes(_ column: String) -> Bool {
+        left(in: column).allSatisfy(\.isEmpty) && leftNumbers(in: column).isEmpty
+            && (keys[column] ?? []).allSatisfy {
+                left(of: [$0.value], in: column, at: $0.row).isEmpty
+            }
+    }
 
     /// Whether a row that goes with one user has a value of another in `column`.
     func isOfOthers(_ column: String) -> Bool {

@@ -8,8 +8,8 @@ struct ValueMatcher: Sendable {
     private var known: [String: TableSample.UserValue] = [:]
     /// Full names, which are looked for in mentions alone.
     private var names: [String: TableSample.UserValue] = [:]
-    /// The ids that are numbers.
-    private var numbers: [Int64] = []
+    /// Users by their ids, where these are small numbers, and by each of ``SuggestionUser/keys``.
+    private var numbers: [[Int64: TableSample.UserValue]] = []
     /// The type of the ids, as the first user has it.
     private(set) var idType: IDType?
     private(set) var userCount = 0
@@ -18,12 +18,12 @@ struct ValueMatcher: Sendable {
     /// The columns of which most values cannot be another's by chance.
     private(set) var sure: Set<Int> = []
 
-    /// - Parameter users: The columns of ``SuggestionUser/columns`` of each user.
-    init(_ users: [[BoundValue?]]) {
+    /// Each user has ``SuggestionUser/columns``, and behind them so many keys.
+    init(_ users: [[BoundValue?]], keys keyCount: Int = 0) {
         userCount = users.count
         var counts: [Int: (all: Int, distinct: Int, sure: Int)] = [:]
         for (user, row) in users.enumerated() {
-            for (column, value) in row.enumerated() {
+            for (column, value) in row.dropLast(keyCount).enumerated() {
                 guard let text = value.flatMap(Self.text), !text.isEmpty else { continue }
                 if column == 0 { idType = idType ?? value.map(Self.type) }
                 guard column == 0 || text.utf8.count >= 3 else { continue }
@@ -39,9 +39,24 @@ struct ValueMatcher: Sendable {
                 counts[column] = count
             }
         }
-        numbers = known.compactMap { text, value in value.column == 0 ? Int64(text) : nil }
         distinct = Set(counts.filter { $0.value.distinct * 10 >= $0.value.all * 9 }.keys)
         sure = Set(counts.filter { $0.value.sure * 2 > $0.value.all }.keys)
+        if idType == .integer, !distinct.contains(0) { numbers.append(Self.byNumber(users, 0)) }
+        let width = users.first?.count ?? keyCount
+        numbers += (max(width - keyCount, 0)..<width).map { Self.byNumber(users, $0) }
+    }
+
+    /// The users by the numbers that they have in one column.
+    private static func byNumber(
+        _ users: [[BoundValue?]],
+        _ column: Int
+    ) -> [Int64: TableSample.UserValue] {
+        var found: [Int64: TableSample.UserValue] = [:]
+        for (user, row) in users.enumerated() where column < row.count {
+            guard let number = row[column].flatMap(text).flatMap({ Int64($0) }) else { continue }
+            found[number] = TableSample.UserValue(column: 0, users: [user])
+        }
+        return found
     }
 
     /// Adds values, each behind the id of its user.
@@ -89,23 +104,40 @@ struct ValueMatcher: Sendable {
 
     func known(_ text: String) -> TableSample.UserValue? { known[text] }
 
+    var hasNumbers: Bool { !numbers.isEmpty }
+
+    /// The users whom a whole number means.
+    func users(numbered value: BoundValue?) -> [TableSample.UserValue] {
+        guard hasNumbers, let number = value.flatMap(Self.text).flatMap({ Int64($0) }) else {
+            return []
+        }
+        return numbers.compactMap { $0[number] }
+    }
+
     /// What numbers at one place are; `nil` unless nearly all different ones are ids of users, or
     /// all of few in a column.
     func numbers(_ read: [(row: Int, number: Int64)], at path: String) -> TableSample.Numbers? {
         // 0 refers to no row.
         let found = read.filter { $0.number != 0 }
+        return numbers.lazy.compactMap { Self.judge(found, at: path, $0) }.first
+    }
+
+    private static func judge(
+        _ found: [(row: Int, number: Int64)],
+        at path: String,
+        _ users: [Int64: TableSample.UserValue]
+    ) -> TableSample.Numbers? {
         let all = Set(found.map { $0.number })
-        let different = all.count { known["\($0)"]?.column == 0 }
+        let different = all.count { users[$0] != nil }
         let isFew = different < SuggestLimits.sureUsers
         guard let low = all.min(), let high = all.max(),
             isFew ? path.isEmpty && different == all.count : different * 10 >= all.count * 9
         else { return nil }
         var ids: [(row: Int, value: TableSample.UserValue)] = []
         for (row, number) in found {
-            guard let value = known["\(number)"], value.column == 0 else { continue }
-            ids.append((row: row, value: value))
+            if let value = users[number] { ids.append((row: row, value: value)) }
         }
-        let between = numbers.count { low <= $0 && $0 <= high }
+        let between = users.keys.count { low <= $0 && $0 <= high }
         return TableSample.Numbers(
             path: path,
             rows: Set(found.map { $0.row }).count,
