@@ -14,41 +14,42 @@ package struct CoverageFinding: Hashable, Sendable {
     /// user's.
     package let name: String
     package let reason: String
-    /// The configuration deletes it, makes it unrecognisable, or keeps it with a reason.
-    package let isCovered: Bool
-    /// Only a part was looked at there; the reason says how much.
-    package let isSample: Bool
-    /// It should have been read, and was not: also a sample.
-    package let isUnread: Bool
+    package let state: State
     /// Findings that have it in common are one question; `nil` for one of its own.
     package let question: CoverageQuestion?
 
-    package init(
-        name: String,
-        reason: String,
-        isCovered: Bool,
-        isSample: Bool = false,
-        question: CoverageQuestion? = nil
-    ) {
-        (self.name, self.reason, self.question) = (name, reason, question)
-        (self.isCovered, self.isSample, isUnread) = (isCovered, isSample, false)
+    package enum State: Hashable, Sendable {
+        /// No rule deals with it.
+        case open
+        /// The configuration deletes it, makes it unrecognisable, or keeps it with a reason.
+        case covered
+        /// Only a part was read there; the reason says how much.
+        case sampled
+        /// It should have been read, and was not.
+        case unread
     }
 
-    package init(unread name: String, reason: String) {
-        (self.name, self.reason, question) = (name, reason, nil)
-        (isCovered, isSample, isUnread) = (true, true, true)
+    package init(
+        _ state: State,
+        _ name: String,
+        _ reason: String,
+        _ question: CoverageQuestion? = nil
+    ) {
+        (self.state, self.name, self.reason, self.question) = (state, name, reason, question)
     }
+
+    package var isCovered: Bool { state != .open }
+    package var isUnread: Bool { state == .unread }
+    package var isSample: Bool { state == .sampled || isUnread }
 
     /// One that no rule deals with.
     package static func open(_ name: String, _ reason: String) -> Self {
-        Self(name: name, reason: reason, isCovered: false)
+        Self(.open, name, reason)
     }
 
-    /// Places of which only a part was looked at, each with its reason.
+    /// Places of which only a part was read, each with its reason.
     package static func samples(_ places: [String: String]) -> [Self] {
-        places.sorted { $0.key < $1.key }.map {
-            Self(name: $0.key, reason: $0.value, isCovered: true, isSample: true)
-        }
+        places.sorted { $0.key < $1.key }.map { Self(.sampled, $0.key, $0.value) }
     }
 }
 
@@ -62,7 +63,7 @@ package enum CoverageQuestion: Hashable, Sendable {
     /// Why columns that have the question in common are reported.
     package var reason: String {
         switch self {
-        case .fewNumbers: "may hold ids of users: every number is one, of fewer than ten"
+        case .fewNumbers: "may hold ids of users: each of its fewer than ten numbers is one"
         case .sameColumn: "may hold ids of users, if it is not that of a tenant or the like"
         }
     }

@@ -75,19 +75,10 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         let failed = try await check(SearchedStore(answer: .failure(.unreachable)))
         #expect(failed.uncovered == nil)
         #expect(failed.findings == ["it cannot be looked through for user data: unreachable"])
-        let unmapped = CoverageFinding(
-            name: "logs/",
-            reason: "no rule leads there",
-            isCovered: false
-        )
+        let unmapped = CoverageFinding(.open, "logs/", "no rule leads there")
         let found = try await check(SearchedStore(answer: .findings([unmapped])))
         #expect(found.uncovered == ["logs/: no rule leads there"] && found.findings.isEmpty)
-        let part = CoverageFinding(
-            name: "users",
-            reason: "20 of 30 were looked into",
-            isCovered: true,
-            isSample: true
-        )
+        let part = CoverageFinding(.sampled, "users", "20 of 30 were looked into")
         let sampled = try await check(SearchedStore(answer: .findings([part])))
         #expect(sampled.uncovered == [] && sampled.sampled == ["users: 20 of 30 were looked into"])
         #expect(found.sampled == nil)
@@ -98,7 +89,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
     @Test func `receipts have what the last search found, until rules change`() async throws {
         let bench = try Bench()
         let found = (101...152).map { number in
-            CoverageFinding(name: "logs.user_\(number)", reason: "named so", isCovered: false)
+            CoverageFinding(.open, "logs.user_\(number)", "named so")
         }
         let backend = try Self.backend(SearchedStore(answer: .findings(found)), on: bench)
         let other = try Self.backend(OpaqueStore(), on: bench, Self.otherSettings)
@@ -142,9 +133,9 @@ private struct SearchedStore: StubTarget, CoverageSearching {
     @Test func `what an earlier search found stays where a later one did not read`() async throws {
         let bench = try Bench()
         let open = ["letters.recipient", "logs.actor"].map {
-            CoverageFinding(name: $0, reason: "named so", isCovered: false)
+            CoverageFinding(.open, $0, "named so")
         }
-        let unread = CoverageFinding(unread: "letters", reason: "locked")
+        let unread = CoverageFinding(.unread, "letters", "locked")
         let backend = try Self.backend(SearchedStore(answer: .findings([unread])), on: bench)
         _ = try await check(Self.backend(SearchedStore(answer: .findings(open)), on: bench))
         let health = try await check(backend)
@@ -179,7 +170,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
     @Test func `searches in part leave the number of places as it is`() async throws {
         let bench = try Bench()
         let found = (1001...2200).map { CoverageFinding.open("logs.user_\($0)", "named so") }
-        let unread = CoverageFinding(unread: CoverageFinding.everywhere, reason: "locked")
+        let unread = CoverageFinding(.unread, CoverageFinding.everywhere, "locked")
         let part = Array(found.suffix(600)) + [unread]
         for searched in [found, part, part] {
             let places = try await unmapped(searched, on: bench)
@@ -190,7 +181,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
     @Test func `of a store without tables, a search in part leaves the number, too`() async throws {
         let (bench, settings) = try (Bench(), Self.files)
         let found = ["a/", "b/", "c/"].map { CoverageFinding.open($0, "no rule leads there") }
-        let part = [CoverageFinding(unread: "a/", reason: "locked")]
+        let part = [CoverageFinding(.unread, "a/", "locked")]
         for searched in [found, part, Array(found.prefix(1)) + part] {
             #expect(try await unmapped(searched, on: bench, settings).rest == 3)
         }
@@ -238,7 +229,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
     @Test func `places of a store without tables are counted and not named`() throws {
         let target = try #require(try Bench.configuration(Self.files).targets.first)
         let found = ["alice/", "alice/", "bob/"].map {
-            CoverageFinding(name: $0, reason: "no rule leads there", isCovered: false)
+            CoverageFinding(.open, $0, "no rule leads there")
         }
         let cases: [(Int, String?)] = [(0, nil), (1, "1 other place"), (3, "2 other places")]
         for (count, said) in cases {
@@ -254,7 +245,7 @@ private struct SearchedStore: StubTarget, CoverageSearching {
         let target = try #require(try Bench.configuration(Self.settings).targets.first)
         let name = { (number: Int) in "logs.\(number)" + String(repeating: "n", count: 300) }
         let found = (1001...2010).map { number in
-            CoverageFinding(name: name(number), reason: "named so", isCovered: false)
+            CoverageFinding(.open, name(number), "named so")
         }
         let report = CoverageReport(found, TargetFindings(problems: []))
         let places = ErasureScope.Search(report, in: target, at: Bench.start).unmapped

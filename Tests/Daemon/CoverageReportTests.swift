@@ -6,24 +6,15 @@ import Testing
 
 struct CoverageReportTests {
     private static func open(_ name: String, _ reason: String = "named so") -> CoverageFinding {
-        CoverageFinding(name: name, reason: reason, isCovered: false)
+        CoverageFinding(.open, name, reason)
     }
 
     private static func unread(_ name: String) -> CoverageFinding {
-        CoverageFinding(unread: name, reason: "locked")
+        CoverageFinding(.unread, name, "locked")
     }
 
-    private static let covered = CoverageFinding(
-        name: "posts.author_id",
-        reason: "named so",
-        isCovered: true
-    )
-    private static let part = CoverageFinding(
-        name: "users",
-        reason: "20 of 30",
-        isCovered: true,
-        isSample: true
-    )
+    private static let covered = CoverageFinding(.covered, "posts.author_id", "named so")
+    private static let part = CoverageFinding(.sampled, "users", "20 of 30")
     private static let rule =
         "rows of 'items' can stop it; table = \"items\", column = \"o\", via = \"orders.id\""
 
@@ -122,12 +113,7 @@ struct CoverageReportTests {
 
     @Test func `columns with one question stay apart, and are asked once`() {
         let asked = { (name: String, question: CoverageQuestion) in
-            CoverageFinding(
-                name: name,
-                reason: "of its own",
-                isCovered: false,
-                question: question
-            )
+            CoverageFinding(.open, name, "of its own", question)
         }
         let few = [asked("a.x", .fewNumbers), asked("b.y", .fewNumbers)]
         let tenants = [asked("a.t", .sameColumn("t")), asked("b.t", .sameColumn("t"))]

@@ -150,7 +150,7 @@ struct PathCoverage {
         let shown = place.shown + text + "/"
         if !place.isSampled {
             found.append(
-                CoverageFinding(name: shown, reason: "leads to a configured path", isCovered: true)
+                CoverageFinding(.covered, shown, "leads to a configured path")
             )
         }
         try look(

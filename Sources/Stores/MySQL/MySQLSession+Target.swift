@@ -71,7 +71,7 @@ extension MySQLSession: SQLSession {
         if !grants.mayRead(configuration.database) {
             let place = "\(MySQLDialect.quoted(configuration.database)).*"
             let reason = "tables are seen where the user has rights; grant it SELECT ON \(place)"
-            let unread = CoverageFinding(unread: CoverageFinding.everywhere, reason: reason)
+            let unread = CoverageFinding(.unread, CoverageFinding.everywhere, reason)
             found.uncovered.append(unread)
         }
     }

@@ -53,7 +53,7 @@ struct SQLSchema: Sendable {
         let unread = own.compactMap { table -> CoverageFinding? in
             let right = table.unreadable.map { "only names were looked at: \($0)" }
             let reason = right ?? sample.unread[table.name]
-            return reason.map { CoverageFinding(unread: table.name, reason: $0) }
+            return reason.map { CoverageFinding(.unread, table.name, $0) }
         }
         return SchemaCoverage(
             tables: own,

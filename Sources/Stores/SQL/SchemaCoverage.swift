@@ -85,7 +85,7 @@ struct SchemaCoverage {
         if PersonalNames.isTableOfUsers(table.name) {
             let isCovered = !rules.isEmpty || cascaded.contains(table.name.lowercased())
             let reason = "named like a table of users"
-            found.append(CoverageFinding(name: table.name, reason: reason, isCovered: isCovered))
+            found.append(CoverageFinding(isCovered ? .covered : .open, table.name, reason))
         }
         let columns = table.columns.map(\.name)
         let ids = columns.map { idFinding(of: $0, in: table, rules) }
@@ -124,10 +124,10 @@ struct SchemaCoverage {
         }
         let isCovered = isOfRule || isKey(column, of: table) || !holder.isLeft
         return CoverageFinding(
-            name: holder.name,
-            reason: holder.reason,
-            isCovered: isCovered,
-            question: holder.question
+            isCovered ? .covered : .open,
+            holder.name,
+            holder.reason,
+            holder.question
         )
     }
 
@@ -166,7 +166,7 @@ struct SchemaCoverage {
             // A key of several columns is one finding.
             if isCovered || isLeading(key) {
                 let reason = "refers to '\(key.parent)'"
-                return CoverageFinding(name: name, reason: reason, isCovered: isCovered)
+                return CoverageFinding(isCovered ? .covered : .open, name, reason)
             }
         }
         guard isOfRule || isUserID else { return nil }
@@ -183,7 +183,7 @@ struct SchemaCoverage {
             }
         let reason =
             isOfRule ? "named as the user id of a configured table" : "named like a user id"
-        return isOthers ? nil : CoverageFinding(name: name, reason: reason, isCovered: isCovered)
+        return isOthers ? nil : CoverageFinding(isCovered ? .covered : .open, name, reason)
     }
 
     private func isImpersonal(_ table: TableShape) -> Bool {
@@ -242,9 +242,9 @@ struct SchemaCoverage {
     ) -> CoverageFinding {
         let isRowCovered = rules.contains { $0.action == .delete || $0.action == .keep }
         return CoverageFinding(
-            name: "\(table.name).\(column)",
-            reason: "named like personal data",
-            isCovered: isNamed(column, in: table, rules) || isRowCovered || goes
+            isNamed(column, in: table, rules) || isRowCovered || goes ? .covered : .open,
+            "\(table.name).\(column)",
+            "named like personal data"
         )
     }
 

@@ -50,7 +50,7 @@ enum UnmappedNames {
     }
 
     static func configured(_ rules: [String]) -> [CoverageFinding] {
-        rules.map { CoverageFinding(name: $0, reason: "configured", isCovered: true) }
+        rules.map { CoverageFinding(.covered, $0, "configured") }
     }
 
     /// Folders to which no rule leads; so many that they are probably named after users are only

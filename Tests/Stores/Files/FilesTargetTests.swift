@@ -283,14 +283,10 @@ struct FilesTargetTests {
         #expect(await target.plan(try FilesFixture.order("u1")) == .items(items))
         #expect(fixture.exists("data/uploads/files/u1/b/c"))
         let findings: [CoverageFinding] = [
-            .init(name: "avatars/", reason: "leads to a configured path", isCovered: true),
-            .init(
-                name: "avatars/{user_id}.jpg",
-                reason: "no configured path leads there",
-                isCovered: false
-            ),
-            .init(name: "export/", reason: "no configured path leads there", isCovered: false),
-            .init(name: "files/", reason: "leads to a configured path", isCovered: true),
+            .init(.covered, "avatars/", "leads to a configured path"),
+            .init(.open, "avatars/{user_id}.jpg", "no configured path leads there"),
+            .init(.open, "export/", "no configured path leads there"),
+            .init(.covered, "files/", "leads to a configured path"),
         ]
         #expect(await target.coverage() == .findings(findings))
     }

@@ -224,10 +224,10 @@ import Testing
             TableRule(table: "\(app.schema).posts", column: "w", action: .delete)
         )
         let expected: [CoverageFinding] = [
-            .init(name: "posts.w", reason: "refers to 'users'", isCovered: true),
-            .init(name: "posts.editor", reason: "refers to 'users'", isCovered: false),
-            .init(name: "posts.email", reason: "named like personal data", isCovered: true),
-            .init(name: "users", reason: "named like a table of users", isCovered: true),
+            .init(.covered, "posts.w", "refers to 'users'"),
+            .init(.open, "posts.editor", "refers to 'users'"),
+            .init(.covered, "posts.email", "named like personal data"),
+            .init(.covered, "users", "named like a table of users"),
         ]
         #expect(await target.coverage() == .findings(expected))
     }

@@ -15,7 +15,7 @@ extension SQLServerTarget {
             guard case .found(let user) = choice else { return .findings(schema.byName(claims)) }
             guard schema.table(user.table)?.canSelect == true else {
                 let reason = "only names were looked at: no SELECT from '\(user.table)'"
-                let unread = CoverageFinding(unread: CoverageFinding.everywhere, reason: reason)
+                let unread = CoverageFinding(.unread, CoverageFinding.everywhere, reason)
                 return .findings(schema.findings(claims) + [unread])
             }
             let sample = try sample(schema, user, rules, signal)

@@ -230,10 +230,11 @@ struct SampleRun<Dialect: SQLDialect>: Sendable {
         _ rows: [[BoundValue?]],
         _ sample: inout TableSample
     ) {
-        guard matcher.hasNumbers, user.parts.isEmpty, !column.isPrimaryKey else { return }
+        guard matcher.hasNumbers, user.parts.isEmpty else { return }
         sample.keys[column.name] = zip(values.indices, values).flatMap { row, value in
             matcher.users(numbered: value).map { (row: row, value: $0) }
         }
+        guard !column.isPrimaryKey else { return }
         let index = { [columns = sample.columns] (name: String) in columns.firstIndex(of: name) }
         let typeIndex = table.typeColumn(of: column.name).flatMap(index)
         let nameIndex = table.nameColumn(of: column.name).flatMap(index)
