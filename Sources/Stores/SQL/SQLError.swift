@@ -4,48 +4,22 @@ import Lifecycle
 ///
 /// Holds codes and names of the schema, never the text of a server, which quotes values of rows.
 struct SQLError: Error, Sendable, CustomStringConvertible {
-    /// The closed set of causes.
+    /// The closed set of causes; ``reason`` says what each is.
     enum Kind: String, Sendable, CaseIterable {
-        /// Another process held the whole database for too long.
-        case busy
-        /// A lock, a deadlock, too many connections.
-        case locked
-        /// Disk full, I/O error or no memory.
-        case storage
-        /// A constraint or a trigger of the application forbids the change.
-        case constraint
-        /// A statement ran longer than allowed.
-        case timeout
-        /// The calling task was cancelled.
-        case cancelled
-        /// The connection broke.
-        case lost
-        /// No connection came about, or a file is missing or not permitted. It can come back.
+        case busy, locked, storage, constraint, timeout, cancelled, lost
+        /// Also a file that is missing or not permitted; it can come back.
         case unreachable
-        /// The file at the path is another one than the one that is open.
         case moved
-        /// The server is a replica or read-only.
         case readOnly = "read_only"
-        /// The schema changed since the plan was made.
         case schemaChanged = "schema_changed"
-        /// The rules do not fit the schema.
         case planRefused = "plan_refused"
-        /// The log-in failed, or an access beside the file was refused (a planted journal, a link).
+        /// Of a log-in, or of an access beside the file: a planted journal, or a link.
         case refused
-        /// The role lacks a privilege.
-        case privilege
-        /// The server's certificate is not good enough, or it speaks no TLS.
-        case tls
-        /// The credential is no connection string, or says what the configuration decides.
+        case privilege, tls
+        /// Also one that says what the configuration decides.
         case badConninfo = "bad_conninfo"
-        /// Another program damaged a file beside the database while it was in use.
         case indexLost = "index_lost"
-        /// A value or an answer is larger than ``SQLLimits`` allow.
-        case oversized
-        /// Not a database, damaged, or SQL that the database does not accept.
-        case unfit
-        /// Anything else that a server answers.
-        case failed
+        case oversized, unfit, failed
 
         /// The reason in words, where the kind of store knows no closer one.
         var reason: String {
@@ -57,8 +31,8 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
             case .timeout: "a statement ran longer than allowed"
             case .cancelled: "the work was stopped"
             case .lost: "the server closed the connection; check that it is running"
-            case .unreachable: "no connection came about"
-            case .moved: "the file at the path is another one than the one that is open"
+            case .unreachable: "cannot connect"
+            case .moved: "another file is at the path than the one that is open"
             case .readOnly: "the server is a replica or read-only"
             case .schemaChanged: "the schema changed since the rules were checked"
             case .planRefused: "the rules do not fit the schema; run: expungectl targets check"
@@ -70,9 +44,9 @@ struct SQLError: Error, Sendable, CustomStringConvertible {
             case .badConninfo: "the credential is no connection string for this target"
             case .indexLost: "another program damaged a file beside the database"
             case .oversized:
-                "the store sends a value or an answer \(SQLLimits.sizeText); delete or shorten"
-                    + " what is that long, or stop what makes it"
-            case .unfit: "the database cannot be worked with"
+                "a value or an answer is \(SQLLimits.sizeText); delete or shorten it, and keep the"
+                    + " application from writing such values"
+            case .unfit: "it is not a database, is damaged, or refuses SQL of the service"
             case .failed: "the server refuses a statement"
             }
         }

@@ -21,15 +21,9 @@ struct UnmappedCounter {
     private var folderCount = 0
     private var fileCount = 0
 
-    /// Adds an entry.
+    /// Adds an entry, whose name has no id of its owner.
     ///
-    /// - Parameters:
-    ///   - name: Without the id of whose it is, a folder's with a slash at the end; `nil` for what
-    ///     may name a user, which is only counted.
-    ///   - isFolder: Whether it is one.
-    ///   - owner: Whose it is. It is told once two have it: what only one has may be a name of
-    ///     their own. `nil` for what can be told of one.
-    ///   - isUser: Whether somebody of that id is there; a name that has it is only counted.
+    /// No name, or one with another's id, is only counted. So is a name that a single owner has.
     mutating func note(
         _ name: String?,
         isFolder: Bool,
@@ -49,12 +43,7 @@ struct UnmappedCounter {
 
     /// Adds an entry beside users' names that is none of theirs as the rules have them.
     ///
-    /// - Parameters:
-    ///   - name: A folder's with a slash at the end; told when it has the id of somebody who is
-    ///     there, without it.
-    ///   - isFolder: Whether it is one.
-    ///   - prefixes: What stands before the ids in the users' names.
-    ///   - isUser: Whether somebody of that id is there.
+    /// It is named if it has, behind one of `prefixes`, the id of a user who is there.
     mutating func note(
         _ name: String,
         isFolder: Bool,
@@ -75,14 +64,8 @@ struct UnmappedCounter {
         note(nil, isFolder: isFolder)
     }
 
-    /// What there is to tell.
-    ///
-    /// - Parameters:
-    ///   - place: Where they are.
-    ///   - unit: What the store calls files.
-    ///   - reason: What is said of each.
-    /// - Returns: One finding for each name that can be told, and one each for the folders and
-    ///   files of others; so many names that they are probably those of users are only counted.
+    /// One finding for each name that may be printed, and one each for the folders and files of
+    /// others; so many names that they are probably those of users are only counted.
     func findings(in place: String, unit: String, _ reason: String) -> [CoverageFinding] {
         let told = names.filter(\.value.isTold).keys.sorted()
         var findings: [CoverageFinding] = []

@@ -15,9 +15,6 @@ enum UnmappedNames {
     /// The folders to look into: the top, and those on the way to what a rule leads to.
     ///
     /// Not the last of them: what is in there is named after users.
-    ///
-    /// - Parameter roots: What stands before the user id in each rule.
-    /// - Returns: Empty or with a slash at the end.
     static func parents(of roots: [String]) -> [String] {
         var parents: Set<String> = [""]
         for root in roots {

@@ -94,14 +94,7 @@ struct UnmappedTree {
         try await look(at: [], as: "", rules, of: nil)
     }
 
-    /// Looks at a place and at what rules lead to below it.
-    ///
-    /// - Parameters:
-    ///   - place: The names that lead there.
-    ///   - shown: The same with the user id, as a finding shows it.
-    ///   - rules: What they say of the names there and below.
-    ///   - owner: Whose it is; `nil` above all users.
-    /// - Throws: ``CallFailure``.
+    /// Looks at a place, which a finding shows as `shown`, and at what rules lead to below it.
     private mutating func look(
         at place: [String],
         as shown: String,

@@ -42,8 +42,7 @@ struct UserFolders {
 
     /// The rules, the folders above users to which none leads, and what was found.
     ///
-    /// - Parameter folders: One with the id of somebody who was found is only counted.
-    /// - Returns: What the check tells of the bucket.
+    /// A folder with the id of a user who was found is only counted.
     func findings(beside folders: Set<String>) -> [CoverageFinding] {
         var (all, told) = (self, folders)
         for folder in folders where folders.count <= UnmappedNames.namesMax {
@@ -59,8 +58,6 @@ struct UserFolders {
     }
 
     /// Looks at every folder in which a rule has user ids.
-    ///
-    /// - Throws: What listing does.
     mutating func look() async throws(CallFailure) {
         for folder in Set(templates.map(\.folder)).sorted() {
             try await look(at: folder, templates.filter { $0.folder == folder })

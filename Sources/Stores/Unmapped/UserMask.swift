@@ -23,13 +23,7 @@ enum UserMask {
         return masked + rest
     }
 
-    /// Reads a name beside the users' that has the id of one of them.
-    ///
-    /// - Parameters:
-    ///   - name: What is there.
-    ///   - prefix: What stands before the id in the users' names.
-    ///   - isUser: Whether somebody of that id is there.
-    /// - Returns: What stands behind the id; `nil` when it has none.
+    /// What stands behind the id of a user in a name beside the users'; `nil` when it has none.
     static func rest(
         of name: String,
         behind prefix: String,
@@ -45,12 +39,8 @@ enum UserMask {
         return end.map { String(own[$0...]) }
     }
 
-    /// Whether a name has the id of somebody besides the one that was taken out of it.
-    ///
-    /// - Parameters:
-    ///   - name: With the placeholder where that one was.
-    ///   - isUser: Whether somebody of that id is there.
-    /// - Returns: `true` also for a name of more words than are tried.
+    /// Whether a name has a user's id besides the one that the placeholder stands for; also true
+    /// for a name of more words than are tried.
     static func hasOther(_ name: String, isUser: (String) -> Bool) -> Bool {
         name.split(separator: placeholder).contains { part in
             let cuts =
