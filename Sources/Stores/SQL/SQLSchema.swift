@@ -64,10 +64,4 @@ struct SQLSchema: Sendable {
         )
         .findings() + unread
     }
-
-    /// The same where no table says who the users are.
-    func byName(_ claims: SchemaClaims) -> [CoverageFinding] {
-        let reason = "only names were looked at: no table of users was recognized"
-        return findings(claims) + CoverageFinding.samples([CoverageFinding.everywhere: reason])
-    }
 }

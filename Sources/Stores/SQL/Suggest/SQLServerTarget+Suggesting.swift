@@ -5,60 +5,41 @@ import Lifecycle
 extension SQLServerTarget {
     nonisolated var location: String? { configuration.location }
 
-    /// Looks through the configured schemas for what looks like user data.
     func coverage() async -> CoverageAnswer {
-        let claims = configuration.claims
-        return await answering(CoverageAnswer.failure) { signal throws(SQLError) in
+        await answering(CoverageAnswer.failure) { signal throws(SQLError) in
             let schema = try connected(signal).schema()
-            let rules = schema.resolved(claims).rules
-            let choice = SuggestionUser.find(in: schema, rules: rules, named: nil)
-            guard case .found(let user) = choice else { return .findings(schema.byName(claims)) }
-            guard schema.table(user.table)?.canSelect == true else {
-                let reason = "only names were looked at: no SELECT from '\(user.table)'"
-                let unread = CoverageFinding(.unread, CoverageFinding.everywhere, reason)
-                return .findings(schema.findings(claims) + [unread])
-            }
-            let sample = try sample(schema, user, rules, signal)
-            return .findings(schema.findings(claims, user, sample))
+            return try sampled(schema.coverage(configuration.claims), signal)
         }
     }
 
-    /// Writes rules for the live schema.
     func suggestion(userTable: String?) async -> SuggestionAnswer {
         await answering(SuggestionAnswer.failure) { signal throws(SQLError) in
             let schema = try connected(signal).schema()
-            let rules = schema.resolved(SchemaClaims(rules: configuration.rules)).rules
-            switch SuggestionUser.find(in: schema, rules: rules, named: userTable) {
-            case .refused(let reason): return .refused(reason)
-            case .found(let user):
-                if let reason = schema.table(user.table)?.unreadable {
-                    return .refused("'\(user.table)' has the users, and \(reason)")
-                }
-                let sample = try sample(schema, user, nil, signal)
-                return .rules(RuleSuggestion.text(schema, user, sample, Session.Dialect.self))
-            }
+            return try sampled(
+                schema.suggestion(configuration.rules, userTable: userTable),
+                signal
+            )
         }
     }
 
     /// Reads sampled rows, a statement for each table.
-    private func sample(
-        _ schema: SQLSchema,
-        _ user: SuggestionUser,
-        _ rules: [TableRule]?,
+    private func sampled<Answer>(
+        _ search: SchemaSearch<Session.Dialect, Answer>,
         _ signal: CancelSignal
-    ) throws(SQLError) -> SchemaSample {
-        var run = SampleRun<Session.Dialect>(schema, user, rules)
+    ) throws(SQLError) -> Answer {
+        var run = search.run
         let start = clock.uptime()
-        while let sql = run.next, clock.uptime() - start < SuggestLimits.total {
+        while let sql = run?.next, clock.uptime() - start < SuggestLimits.total {
             do throws(SQLError) {
-                run.take(try connected(signal).rows(sql, SQLParameters()))
+                let rows = try connected(signal).rows(sql, SQLParameters())
+                run?.take(rows)
             } catch {
-                // A statement that nobody waits for any more may still run.
+                // The server may still work on a statement for which the service waits no more.
                 if error.kind == .timeout || error.kind == .oversized { dropSession() }
-                guard run.skip(after: error) else { throw error }
+                guard run?.skip(after: error) == true else { throw error }
             }
         }
-        return run.end()
+        return search.answer(run?.end() ?? SchemaSample())
     }
 }
 
