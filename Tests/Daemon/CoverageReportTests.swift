@@ -95,6 +95,10 @@ struct CoverageReportTests {
             TargetFindings(
                 found: [],
                 advice: example.advice,
+                advisedColumns: Dictionary(
+                    uniqueKeysWithValues: example.advice.filter { $0.hasSuffix(Self.rule) }
+                        .map { ($0, "items.o") }
+                ),
                 uncovered: example.blocking
             ),
             reported: example.reported

@@ -36,15 +36,15 @@ struct CoverageReport: Equatable {
         let unmapped =
             blocking.filter(isNew)
             + open.map { finding in
-                inspected.advice.first(where: finding.isNamed).map { .open(finding.name, $0) }
-                    ?? finding
+                inspected.advice.first { inspected.advisedColumns[$0] == finding.name }
+                    .map { .open(finding.name, $0) } ?? finding
             }
         sampled = (inspected.uncovered + found).filter { $0.isSample && isNew($0) }
         let known = blocking.filter { !isNew($0) }.map(\.reason)
         advice =
             known
             + inspected.advice.filter { sentence in
-                !unmapped.contains { $0.isNamed(in: sentence) }
+                !unmapped.contains { $0.name == inspected.advisedColumns[sentence] }
             }
         self.unmapped = unmapped
     }

@@ -22,6 +22,8 @@ package struct TargetFindings: Hashable, Sendable {
     package let problems: [TargetProblem]
     /// One clear sentence for each thing that an operator should know, and that stops nothing.
     package let advice: [String]
+    /// The columns for which sentences of the advice have a rule, such as `items.order_id`.
+    package let advisedColumns: [String: String]
     /// Columns without a rule that keep deletions of some users from ever ending, each with the
     /// rule that mends it, and tables that the check may not see.
     package let uncovered: [CoverageFinding]
@@ -29,8 +31,10 @@ package struct TargetFindings: Hashable, Sendable {
     package init(
         found problems: [TargetProblem],
         advice: [String] = [],
+        advisedColumns: [String: String] = [:],
         uncovered: [CoverageFinding] = []
     ) {
+        self.advisedColumns = advisedColumns
         // Two rules of one table report the same about it.
         var seen: Set<String> = []
         self.problems = problems.filter { seen.insert($0.description).inserted }

@@ -10,4 +10,7 @@ struct BlockingKey: Sendable {
     let proof: String?
     /// Its rows stop only their own deletion: where there are none, nothing is said.
     var isOfOwnRows = false
+
+    /// Such as `items.order_id`.
+    var name: String { "\(table).\(column)" }
 }

@@ -123,13 +123,16 @@ extension ForeignKeyPlanner {
 
     // MARK: Circles
 
-    /// What takes a reference of the circle away first, if one of its keys can be cleared.
-    func circleRemedy(at table: String, among rest: [TableRule]) -> String? {
+    /// The key of the circle to take away first: one that can be cleared, if there is one.
+    func circleKey(
+        at table: String,
+        among rest: [TableRule]
+    ) -> (table: TableShape, key: ForeignKey)? {
         let keys = circleKeys(at: table, among: rest)
         let nullable = keys.first { child, key in
             key.childColumns.last.flatMap { Dialect.shape($0, in: child) }?.isNotNull == false
         }
-        return (nullable ?? keys.first).map { releasing($0.key, of: $0.table) }
+        return nullable ?? keys.first
     }
 
     /// The keys by which rules that delete wait for each other in the circle of a table.

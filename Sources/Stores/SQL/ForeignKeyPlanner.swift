@@ -15,6 +15,8 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     private(set) var problems: [(table: String, text: String)] = []
     /// One sentence for each thing that an operator should know.
     private(set) var advice: [String] = []
+    /// The columns for which sentences of ``advice`` have a rule, see ``BlockingKey/name``.
+    private(set) var advisedColumns: [String: String] = [:]
     /// Keys that may keep deletions from ever ending.
     private(set) var blocking: [BlockingKey] = []
     /// Tables that other targets of the database have rules for.
@@ -192,7 +194,8 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
     ///
     /// `RESTRICT` acts at once, whatever is deferred (sqlite.org/foreignkeys.html, 4.3).
     private mutating func noteCircle(at table: String, among rest: [TableRule]) {
-        let remedy = circleRemedy(at: table, among: rest).map { "; \($0)" } ?? ""
+        let mended = circleKey(at: table, among: rest)
+        let remedy = mended.map { "; \(releasing($0.key, of: $0.table))" } ?? ""
         for (child, key) in children(of: table)
         where key.restricts && child.name != table
             && rest.contains(where: { $0.table == child.name })
@@ -210,10 +213,16 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
                 note(key, of: child, sentence, proof: proof)
             }
         }
-        advice.append(
+        let sentence =
             "foreign keys lead from '\(table)' in a circle; a user with more rows there than one"
-                + " transaction takes may be refused\(remedy)"
-        )
+            + " transaction takes may be refused\(remedy)"
+        if let mended { return advise(mended.key, of: mended.table, sentence) }
+        advice.append(sentence)
+    }
+
+    private mutating func advise(_ key: ForeignKey, of child: TableShape, _ sentence: String) {
+        advice.append(sentence)
+        advisedColumns[sentence] = "\(child.name).\(key.childColumns.last ?? "")"
     }
 
     private mutating func refuse(_ table: String, _ text: String) {
@@ -286,7 +295,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
             let isTaken =
                 child.foreignKeys.contains(where: \.cascades) || shape(key.parent).hasTriggers
             if isTaken || neighbours.contains(child.name) || staysWhileReferred(key.parent) {
-                advice.append(sentence)
+                advise(key, of: child, sentence)
             } else {
                 note(key, of: child, sentence, proof: nil)
             }
@@ -333,7 +342,9 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         let named = key.childColumns.joined(separator: "', '")
         let remedy = releasing(key, of: child)
         if key.cascades {
-            advice.append(
+            advise(
+                key,
+                of: child,
                 "deleting from '\(key.parent)' cascades into '\(child.name)' by '\(named)': rows"
                     + " there that are of other users go with it and count as the user's, also"
                     + " while such a user is held; if they are to stay, \(remedy)"
@@ -346,7 +357,7 @@ struct ForeignKeyPlanner<Dialect: SQLDialect> {
         if let proof = othersProof(child, key, rules) {
             note(key, of: child, sentence, proof: proof)
         } else {
-            advice.append(sentence)
+            advise(key, of: child, sentence)
         }
     }
 

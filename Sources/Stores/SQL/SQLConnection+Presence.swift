@@ -67,9 +67,9 @@ extension SQLConnection {
         _ found: inout SQLFindings
     ) throws(SQLError) {
         if let proof = key.proof, try countFirst(proof, in: table) == 0 {
-            if !key.isOfOwnRows { found.advice.append(key.sentence) }
+            if !key.isOfOwnRows { found.advise(key) }
         } else {
-            found.uncovered.append(.open("\(key.table).\(key.column)", key.sentence))
+            found.uncovered.append(.open(key.name, key.sentence))
         }
     }
 

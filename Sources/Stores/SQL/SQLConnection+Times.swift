@@ -6,6 +6,8 @@ struct SQLFindings: Sendable {
     private(set) var problems: [TargetProblem] = []
     /// One sentence for each thing that an operator should know.
     var advice: [String] = []
+    /// See ``TargetFindings/advisedColumns``.
+    var advisedColumns: [String: String] = [:]
     /// Columns without a rule that keep deletions from ever ending.
     var uncovered: [CoverageFinding] = []
     /// Of the rule that is being checked; `nil` for what concerns the whole target.
@@ -20,12 +22,24 @@ struct SQLFindings: Sendable {
     }
 
     var findings: TargetFindings {
-        TargetFindings(found: problems, advice: advice, uncovered: uncovered)
+        TargetFindings(
+            found: problems,
+            advice: advice,
+            advisedColumns: advisedColumns,
+            uncovered: uncovered
+        )
     }
 
     mutating func add(_ other: SQLFindings) {
         problems += other.problems
         advice += other.advice
+        advisedColumns.merge(other.advisedColumns) { first, _ in first }
+    }
+
+    /// Advises of a key that may stop deletions.
+    mutating func advise(_ key: BlockingKey) {
+        advice.append(key.sentence)
+        advisedColumns[key.sentence] = key.name
     }
 }
 

@@ -54,9 +54,10 @@ struct SQLPlanMaker<Dialect: SQLDialect> {
         }
         found.section = nil
         found.advice += planner.advice
+        found.advisedColumns = planner.advisedColumns
         blocking = planner.blocking
         guard found.problems.isEmpty else {
-            found.advice += blocking.filter { !$0.isOfOwnRows }.map(\.sentence)
+            for key in blocking where !key.isOfOwnRows { found.advise(key) }
             return nil
         }
         if rules.contains(where: { $0.inside != nil }), !listsUsers(order, planner) {

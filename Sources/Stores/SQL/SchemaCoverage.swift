@@ -1,4 +1,4 @@
-package import Lifecycle
+import Lifecycle
 
 /// Looks through a schema for what looks like user data, and whether a rule deals with it.
 ///
@@ -280,13 +280,5 @@ struct SchemaCoverage {
     private func isDeleted(_ table: String) -> Bool {
         (rules[table.lowercased()] ?? []).contains { $0.action == .delete }
             || cascaded.contains(table.lowercased())
-    }
-}
-
-extension CoverageFinding {
-    /// Whether advice about a foreign key names the column, with the rule that it needs.
-    package func isNamed(in advice: String) -> Bool {
-        guard let column = ParentColumn(name) else { return false }
-        return advice.contains(column.toml)
     }
 }

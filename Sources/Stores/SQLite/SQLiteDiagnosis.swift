@@ -51,7 +51,7 @@ struct SQLiteDiagnosis {
                 } catch {
                     let kind = error.sized(at: key.table).kind
                     guard kind == .timeout || kind == .oversized else { throw error }
-                    found.advice.append(key.sentence)
+                    found.advise(key)
                 }
             }
             if found.problems.isEmpty { plan = made }

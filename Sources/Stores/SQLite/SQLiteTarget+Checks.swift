@@ -36,7 +36,7 @@ extension SQLiteTarget {
             return TargetFindings(found: problems, advice: advice)
         }
         var isLocked = false
-        var uncovered: [CoverageFinding] = []
+        var (uncovered, columns): ([CoverageFinding], [String: String]) = ([], [:])
         do {
             try await letGoOfMoved()
             let (found, plan) = try await examine()
@@ -45,7 +45,7 @@ extension SQLiteTarget {
             if withOutages, plan != nil { await noteOrphans() }
             problems += found.problems
             advice += found.advice
-            uncovered = found.uncovered
+            (uncovered, columns) = (found.uncovered, found.advisedColumns)
             if configuration.vacuum == .incremental {
                 let mode = try await read { try $0.count("PRAGMA main.auto_vacuum") }
                 if mode != Self.incrementalMode { problems.append(Self.vacuumProblem) }
@@ -61,7 +61,12 @@ extension SQLiteTarget {
             isLocked = false
         }
         if isLocked && !withOutages { problems = [] }
-        return TargetFindings(found: problems, advice: advice, uncovered: uncovered)
+        return TargetFindings(
+            found: problems,
+            advice: advice,
+            advisedColumns: columns,
+            uncovered: uncovered
+        )
     }
 
     private func newRefusal() -> String? {
