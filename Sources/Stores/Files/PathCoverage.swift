@@ -68,20 +68,13 @@ struct PathCoverage {
     private var sampledCount = 0
     private var siblingCount = 0
 
-    /// - Parameters:
-    ///   - paths: The configured ones.
-    ///   - entriesMax: How many entries of one folder are looked at.
     init(_ paths: [PathPattern], entriesMax: Int = Self.entriesMax) {
         self.paths = paths.map { $0.steps[...] }
         self.entriesMax = entriesMax
     }
 
     /// What lies beside the paths, and the folders that lead to them, sorted by name.
-    ///
-    /// - Throws: ``OpenDirectory/Failure`` when a folder cannot be read.
-    func findings(
-        in root: OpenDirectory
-    ) throws(OpenDirectory.Failure) -> [CoverageFinding] {
+    func findings(in root: OpenDirectory) throws(OpenDirectory.Failure) -> [CoverageFinding] {
         var walk = self
         try walk.look(into: Place(directory: root, paths: paths))
         let unmapped = walk.unmapped.flatMap { place, counter in

@@ -123,12 +123,8 @@ struct SchemaCoverage {
             $0.column.lowercased() == column.lowercased() && $0.conditions.isEmpty
         }
         let isCovered = isOfRule || isKey(column, of: table) || !holder.isLeft
-        return CoverageFinding(
-            isCovered ? .covered : .open,
-            holder.name,
-            holder.reason,
-            holder.question
-        )
+        let state: CoverageFinding.State = isCovered ? .covered : .open
+        return CoverageFinding(state, holder.name, holder.reason, holder.question)
     }
 
     private func isNamed(_ column: String, in table: TableShape, _ rules: [TableRule]) -> Bool {
