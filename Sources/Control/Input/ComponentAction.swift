@@ -1,3 +1,5 @@
+import Encoding
+
 /// What an operator can do to one provider or target.
 package enum ComponentAction: String, Sendable, CaseIterable {
     /// Ask it now whether it works: credentials, endpoints, or the live schema.
@@ -20,5 +22,55 @@ package enum ComponentAction: String, Sendable, CaseIterable {
         case .pause: .pauseTarget
         case .resume: .resumeTarget
         }
+    }
+}
+
+/// The body of `suggest`: which table has one row for each user.
+package struct SuggestInput: WireInput, Hashable {
+    /// `TABLE.COLUMN` or `TABLE`, 1 to 257 bytes.
+    package var userTable: String?
+
+    package init(userTable: String? = nil) { self.userTable = userTable }
+
+    package static let members: [WireMember<SuggestInput>] = [
+        .optional(
+            "user_table",
+            \.userTable,
+            as: .limited(byteCountMax: ControlLimits.columnByteCountMax),
+            "The table and the column of the user id, such as users.id; when absent, as a rule of"
+                + " the target or the names of the tables say."
+        )
+    ]
+
+    /// Reads a body.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        userTable = try InputObject(body: body, fields: Self.fields).text("user_table")
+    }
+}
+
+/// The body of an override of the mass-deletion guard: for how many deletions.
+package struct OverrideInput: WireInput, Hashable {
+    package var count: Int?
+
+    package init(count: Int? = nil) { self.count = count }
+
+    package static let members: [WireMember<OverrideInput>] = [
+        .optional(
+            "count",
+            \.count,
+            as: .number(1...ControlLimits.overrideMax),
+            "So many deletions may begin beyond the limit, 1 to 10000000;"
+                + " without it as many as wait."
+        )
+    ]
+
+    /// Reads a body.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        let object = try InputObject(body: body, fields: Self.fields)
+        guard let value = object.value("count") else { return }
+        guard let number = value.number.flatMap({ Int64(exactly: $0) }),
+            (1...ControlLimits.overrideMax).contains(number)
+        else { throw object.problem("count", "must be 1 to \(ControlLimits.overrideMax)") }
+        count = Int(number)
     }
 }

@@ -27,3 +27,67 @@ package enum RequestAction: Sendable, Hashable {
         }
     }
 }
+
+/// The body of a route that takes nothing: no body, or an object without members.
+package struct EmptyInput: WireInput {
+    package static let members: [WireMember<EmptyInput>] = []
+
+    /// Reads a body.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        _ = try InputObject(body: body, fields: Self.fields)
+    }
+}
+
+/// The body of `hold`: why.
+package struct ReasonInput: WireInput, Hashable {
+    package var reason: String?
+
+    package init(reason: String? = nil) { self.reason = reason }
+
+    package static let members: [WireMember<ReasonInput>] = [
+        .optional("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data.")
+    ]
+
+    /// Reads a body.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        reason = try InputObject(body: body, fields: Self.fields).text("reason")
+    }
+}
+
+/// The body of `approve`: which plan.
+package struct ApproveInput: WireInput, Hashable {
+    package var plan: String
+
+    package init(plan: String) { self.plan = plan }
+
+    package static let members: [WireMember<ApproveInput>] = [
+        .required("plan", \.plan, as: .line, "The hash of the plan that is approved.")
+    ]
+
+    /// Reads a body.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        plan = try InputObject(body: body, fields: Self.fields).requiredText("plan")
+    }
+}
+
+/// The body of `abandon`: why, and at which provider.
+package struct AbandonInput: WireInput, Hashable {
+    package var reason: String
+    package var provider: ProviderName?
+
+    package init(reason: String, provider: ProviderName? = nil) {
+        (self.reason, self.provider) = (reason, provider)
+    }
+
+    package static let members: [WireMember<AbandonInput>] = [
+        .required("reason", \.reason, as: .reason, "Why, 1 to 200 bytes, no personal data."),
+        .optional("provider", \.provider, as: .name, "Give up on this provider alone."),
+    ]
+
+    /// Reads a body.
+    package init(body: [UInt8]) throws(ControlProblem) {
+        let object = try InputObject(body: body, fields: Self.fields)
+        reason = try object.requiredText("reason")
+        provider = try object.provider("provider")
+    }
+}

@@ -1,6 +1,6 @@
 import Cryptography
 import Encoding
-import Lifecycle
+package import Lifecycle
 
 /// The service at a glance, for people who may see no personal data: one page without scripts.
 ///
@@ -107,4 +107,43 @@ extension StatusPage {
         guard matches.count == 1 else { return .several }
         return .one(try await backend.show(match.id, caller: caller).forViewers)
     }
+}
+
+/// What the status page is asked for: nothing, or a request.
+struct PageQuery {
+    /// As it was typed, without the spaces around it.
+    private(set) var request: String?
+
+    static let fields: [WireField] = [
+        .optional("request", .text, "The id of a request, or how it begins.")
+    ]
+
+    /// Reads the text after `?`, as a form sends it.
+    init(_ query: Substring) throws(ControlProblem) {
+        guard let value = try PathText.pairs(query, of: Self.fields).first?.value else { return }
+        let text = value.drop { $0 == " " }
+        let end = text.lastIndex { $0 != " " }.map(text.index(after:)) ?? text.startIndex
+        request = end == text.startIndex ? nil : String(text[..<end])
+    }
+}
+
+/// How old open requests are, what they wait for, and which are due next.
+package struct RequestOverview: Sendable, Hashable {
+    /// A range of ages has this upper end; the last range has none.
+    package static let ages: [Duration] = [.seconds(3600), days(1), days(7), days(30)]
+    /// How many of the next deadlines are named.
+    package static let deadlinesMax = 10
+    /// A deadline within this time is near.
+    package static let nearness = days(7)
+
+    package let at: WallTime
+    package let open: OpenOverview
+    /// This month and those before it; it may be some minutes old.
+    package let report: WireReport
+
+    package init(at: WallTime, open: OpenOverview, report: WireReport) {
+        (self.at, self.open, self.report) = (at, open, report)
+    }
+
+    private static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
 }

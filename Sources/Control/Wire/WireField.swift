@@ -145,3 +145,52 @@ extension WireObject {
         return name.hasPrefix("Wire") ? String(name.dropFirst(4)) : name
     }
 }
+
+/// One page of a list.
+package struct WireList<Item: WireObject & Codable>: WireObject, Codable {
+    package var items: [Item]
+    package var nextCursor: String?
+
+    package init(_ items: [Item], nextCursor: String? = nil) {
+        (self.items, self.nextCursor) = (items, nextCursor)
+    }
+
+    package static var schemaName: String { "\(Item.schemaName)List" }
+
+    private static var items: WireFieldType {
+        let item = WireFieldType.object(Item.schemaName)
+        return Item.listMax.map { .atMost($0, item) } ?? .list(item)
+    }
+
+    package static var fields: [WireField] {
+        [
+            .required("items", items, "The items of this page."),
+            .optional("next_cursor", .text, "Pass it as `cursor` to get the next page."),
+        ]
+    }
+}
+
+/// A text of a known set, or one that a newer daemon sent and this program does not know.
+package enum WireValue<Known>: Sendable, Hashable, TextCodable
+where Known: RawRepresentable & Sendable & Hashable, Known.RawValue == String {
+    case known(Known)
+    case unknown(String)
+
+    package init(_ text: String) {
+        self = Known(rawValue: text).map(Self.known) ?? .unknown(text)
+    }
+
+    package var known: Known? {
+        switch self {
+        case .known(let value): value
+        case .unknown: nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .known(let value): value.rawValue
+        case .unknown(let text): text
+        }
+    }
+}

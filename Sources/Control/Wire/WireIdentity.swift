@@ -79,3 +79,110 @@ package struct WireIdentity: WireRecord, Codable, Hashable {
         .optional("updated_at", \.updatedAt, "When it last changed."),
     ]
 }
+
+/// What a provider may honor of one identity although the service does not hold it.
+package struct WireUnheld: WireRecord, Codable, Hashable {
+    package var lostCodes: Int
+    package var refusedCredentials: Int
+
+    package init(lostCodes: Int, refusedCredentials: Int) {
+        (self.lostCodes, self.refusedCredentials) = (lostCodes, refusedCredentials)
+    }
+
+    package static let members: [WireMember<WireUnheld>] = [
+        .required("lost_codes", \.lostCodes, "Codes that were sent, and may have brought tokens."),
+        .required(
+            "refused_credentials",
+            \.refusedCredentials,
+            "How often a credential was refused."
+        ),
+    ]
+}
+
+/// What became of an authorization code that brought no token.
+package enum CodeOutcome: String, Sendable, CaseIterable {
+    /// It was too old before an exchange reached the provider.
+    case expired
+    case refused
+    /// It may have been used; a second exchange could revoke what the first one issued.
+    case unknown
+}
+
+/// The last authorization code of an identity without credentials.
+package struct WireFailedCode: WireRecord, Codable, Hashable {
+    package var createdAt: WallTime
+    package var outcome: WireValue<CodeOutcome>
+    package var failures: Int
+    package var status: Int?
+    package var error: String?
+
+    package init(createdAt: WallTime, outcome: CodeOutcome, failures: Int) {
+        (self.createdAt, self.outcome, self.failures) = (createdAt, .known(outcome), failures)
+    }
+
+    /// What the provider answered last, if no tokens.
+    package var answer: Refusal? {
+        status == nil && error == nil ? nil : Refusal(status: status, error: error)
+    }
+
+    package static let members: [WireMember<WireFailedCode>] = [
+        .required("created_at", \.createdAt, "When the application got it."),
+        .required("outcome", \.outcome, "Why it brought no token."),
+        .required(
+            "failures",
+            \.failures,
+            "Attempts of the exchange that failed and were repeated."
+        ),
+        .optional("status", \.status, "The HTTP status of the last answer, if it had no tokens."),
+        .optional("error", \.error, "The error code of that answer."),
+    ]
+}
+
+/// What a provider answered to the last call, where that was no success.
+package struct WireAnswer: WireRecord, Codable, Hashable {
+    package var status: Int?
+    package var error: String?
+    package var words: String?
+    package var isNamed: Bool
+
+    package init(_ answer: VendorAnswer) {
+        (status, error) = (answer.refusal.status, answer.refusal.error)
+        (words, isNamed) = (answer.words, answer.isNamed)
+    }
+
+    /// The same for people.
+    package var answer: VendorAnswer {
+        VendorAnswer(Refusal(status: status, error: error), words: words, isNamed: isNamed)
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case status, error, words
+        case isNamed = "named"
+    }
+
+    package static let members: [WireMember<WireAnswer>] = [
+        .optional("status", \.status, "The HTTP status."),
+        .optional("error", \.error, "The provider's error code, and a sub-code behind a slash."),
+        .optional("words", \.words, "Its text, redacted, at most 200 characters; for operators."),
+        .required("named", \.isNamed, "Whether `last_error` contains the status and error code."),
+    ]
+}
+
+/// The answer to a stored credential.
+package struct WireStoredCredential: WireObject, Codable, Hashable {
+    package var identityID: IdentityID
+    package var state: WireValue<CredentialState>
+
+    package init(identityID: IdentityID, state: CredentialState) {
+        (self.identityID, self.state) = (identityID, .known(state))
+    }
+
+    package static let fields: [WireField] = [
+        .required("identity_id", .uuid, "The identity that it joined."),
+        .required(
+            "state",
+            .choice(of: CredentialState.self),
+            "Whether it can be used, as far as is known."
+        ),
+    ]
+}

@@ -36,3 +36,41 @@ package struct WireLedger: WireObject, Codable, Hashable {
         .required("finding_count", .integer, "How much is wrong in all."),
     ]
 }
+
+/// Whether the ledger agrees with its checkpoints.
+package enum LedgerState: String, Sendable, CaseIterable {
+    case sound
+    /// Entries that were signed are not there: an old copy was put back.
+    case rolledBack = "rolled_back"
+    case damaged
+}
+
+/// One thing that a verification found.
+package struct WireLedgerFinding: WireObject, Codable, Hashable {
+    package var kind: String
+    package var position: Int
+
+    package init(kind: String, position: Int) { (self.kind, self.position) = (kind, position) }
+
+    package static let fields: [WireField] = [
+        .required("kind", .text, "What is wrong, such as root_mismatch."),
+        .required("position", .integer, "The entry, size or note that it is about."),
+    ]
+}
+
+/// A page of the ledger, for an export.
+package struct WireLedgerEntries: WireObject, Codable, Hashable {
+    package var from: Int
+    package var entries: [String]
+    package var next: Int?
+
+    package init(from: Int, entries: [String], next: Int?) {
+        (self.from, self.entries, self.next) = (from, entries, next)
+    }
+
+    package static let fields: [WireField] = [
+        .required("from", .integer, "The index of the first entry."),
+        .required("entries", .list(.text), "The entries as they were hashed, each a line of JSON."),
+        .optional("next", .integer, "Where the next page begins; absent on the last one."),
+    ]
+}

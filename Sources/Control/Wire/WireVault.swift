@@ -1,3 +1,5 @@
+package import Lifecycle
+
 /// The vault: its keys, and how far a rotation is.
 package struct WireVault: WireObject, Codable, Hashable {
     package var isSealed: Bool
@@ -23,5 +25,62 @@ package struct WireVault: WireObject, Codable, Hashable {
         .required("wraps_max", .integer, "How many it may; rotate long before."),
         .required("keys", .list(.object("VaultKey")), "Loaded keys and keys in use, by id."),
         .required("rotation", .object("KeyRotation"), "How far a rotation is."),
+    ]
+}
+
+/// What a vault key is for.
+package enum VaultKeyState: String, Sendable, CaseIterable {
+    /// Wraps all new data keys.
+    case active
+    /// Loaded, opens what it wrapped.
+    case retired
+    /// Not loaded, but users' data keys or cases need it.
+    case missing
+}
+
+/// One vault key and how much depends on it.
+package struct WireVaultKey: WireObject, Codable, Hashable {
+    package var id: String
+    package var state: WireValue<VaultKeyState>
+    /// A retired key without users may be taken out of the configuration.
+    package var users: Int
+
+    package init(id: String, state: VaultKeyState, users: Int) {
+        (self.id, self.state, self.users) = (id, .known(state), users)
+    }
+
+    package static let fields: [WireField] = [
+        .required("id", .text, "The key's id, as --generate-vault-key printed it."),
+        .required("state", .choice(of: VaultKeyState.self), "What it is for."),
+        .required("users", .integer, "Users' data keys and cases that need it; at 0 nothing does."),
+    ]
+}
+
+/// How far a rotation of the vault key is.
+package enum KeyRotationState: String, Sendable, CaseIterable {
+    case idle
+    case running
+    case finished
+    case stopped
+}
+
+/// A rotation of the vault key: every user's data key is wrapped anew.
+package struct WireKeyRotation: WireObject, Codable, Hashable {
+    package var state: WireValue<KeyRotationState>
+    package var rewrapped = 0
+    package var unreadable = 0
+    package var startedAt: WallTime?
+    package var endedAt: WallTime?
+    package var error: String?
+
+    package init(state: KeyRotationState) { self.state = .known(state) }
+
+    package static let fields: [WireField] = [
+        .required("state", .choice(of: KeyRotationState.self), "How far it is."),
+        .required("rewrapped", .integer, "Data keys wrapped since it started or resumed."),
+        .required("unreadable", .integer, "Damaged data keys; they stay as they are."),
+        .optional("started_at", .time, "When it started, or went on after a restart."),
+        .optional("ended_at", .time, "When it ended."),
+        .optional("error", .text, "A code: why it stopped."),
     ]
 }

@@ -1,3 +1,5 @@
+package import Engine
+
 /// When the mirror may commit again, and how long it may build.
 ///
 /// Of the ``SpoolLimits/mirrorCommitsMax`` a second it takes half while states change, so that the
@@ -56,5 +58,32 @@ struct SpoolPause: Sendable {
         let pause = min(next, SpoolLimits.busyPauseMax)
         total += pause
         return pause
+    }
+}
+
+/// Monotonic time and waiting of the spool, injected so that tests own them.
+package struct SpoolClock: Sendable {
+    /// Time since any fixed point.
+    package let uptime: @Sendable () -> Duration
+    package let rest: Sleep
+
+    package init(uptime: @escaping @Sendable () -> Duration, rest: @escaping Sleep) {
+        (self.uptime, self.rest) = (uptime, rest)
+    }
+
+    /// Rests for a time; `false` in a cancelled task.
+    func pause(_ time: Duration) async -> Bool {
+        do {
+            try await rest(time)
+            return true
+        } catch {
+            // Only cancellation ends a rest early.
+            return false
+        }
+    }
+
+    /// The machine's clock.
+    package static func system() -> SpoolClock {
+        SpoolClock(uptime: { BootClock.now }, rest: BootClock.sleeping)
     }
 }
