@@ -2,47 +2,34 @@
 ///
 /// A page sets colors by the classes `chart`, `s0`, `s1`…; without any it is readable in print. The
 /// title and the values are there for screen readers; a table beside it should say the same.
-package struct SVGChart: Sendable {
+struct SVGChart: Sendable {
     /// How a series is drawn.
-    package enum Style: Sendable {
+    enum Style: Sendable {
         case bars
         case line
     }
 
     /// The values of one color.
-    package struct Series: Sendable {
-        package let name: String
-        package let values: [Int]
-
-        package init(name: String, values: [Int]) { (self.name, self.values) = (name, values) }
+    struct Series: Sendable {
+        let name: String
+        let values: [Int]
     }
 
-    package let title: String
+    let title: String
     /// Below the chart; some are left out where there is no room.
-    package let labels: [String]
+    let labels: [String]
     /// As many values as labels each; at most three.
-    package let series: [Series]
-    package let style: Style
+    let series: [Series]
+    var style = Style.bars
     /// In pixels where it is shown at its own size; letters have 11.
-    package let width: Int
-
-    package init(
-        title: String,
-        labels: [String],
-        series: [Series],
-        style: Style = .bars,
-        width: Int = 680
-    ) {
-        (self.title, self.labels, self.series, self.style) = (title, labels, series, style)
-        self.width = width
-    }
+    var width = 680
 
     private static let height = 190
     private var area: (left: Int, right: Int, top: Int, bottom: Int) { (44, width - 8, 26, 164) }
     private static let fills = ["#1f4e79", "#e08a00", "#777777"]
 
     /// The element `svg`.
-    package var svg: String {
+    var svg: String {
         """
         <svg class="chart" role="img" viewBox="0 0 \(width) \(Self.height)" width="\(width)" \
         height="\(Self.height)" font-family="sans-serif" font-size="11" fill="currentColor">

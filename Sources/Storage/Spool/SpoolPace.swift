@@ -67,10 +67,6 @@ package struct SpoolClock: Sendable {
     package let uptime: @Sendable () -> Duration
     package let rest: Sleep
 
-    package init(uptime: @escaping @Sendable () -> Duration, rest: @escaping Sleep) {
-        (self.uptime, self.rest) = (uptime, rest)
-    }
-
     /// Rests for a time; `false` in a cancelled task.
     func pause(_ time: Duration) async -> Bool {
         do {
