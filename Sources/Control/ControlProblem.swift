@@ -31,7 +31,6 @@ package struct ControlProblem: Error, Sendable, Hashable, CustomStringConvertibl
         (self.errors, self.retryAfter) = (errors, retryAfter)
     }
 
-    /// The problem of one field.
     init(_ code: Code, field: String, _ message: String) {
         self.init(
             code,

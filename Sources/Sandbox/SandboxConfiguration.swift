@@ -15,7 +15,6 @@ package struct SandboxConfiguration: Sendable {
     package var github = GitHubConfiguration()
     package var x = XConfiguration()
     package var cloud = CloudConfiguration()
-    /// The faults from the start on.
     package var faults = FaultPlan.none
     /// How many grants, tokens of a kind and log records are kept in memory (about 200 bytes each).
     package var capacity = 1_000_000

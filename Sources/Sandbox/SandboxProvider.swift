@@ -48,7 +48,6 @@ package enum SecurityEventType: String, CaseIterable, Sendable {
     /// Every token of the user is revoked: the link is cut.
     case tokensRevoked = "tokens-revoked"
     case tokenRevoked = "token-revoked"
-    /// The account is gone for good.
     case accountPurged = "account-purged"
     case accountDisabled = "account-disabled"
     case accountEnabled = "account-enabled"
@@ -57,7 +56,6 @@ package enum SecurityEventType: String, CaseIterable, Sendable {
     case sessionsRevoked = "sessions-revoked"
     /// CAEP's way to say that sessions end.
     case sessionRevoked = "session-revoked"
-    /// A test of the stream.
     case verification
 
     /// Whether the user's grant ends with it.
@@ -80,12 +78,10 @@ package enum SandboxEndpoint: String, CaseIterable, Codable, Sendable {
     /// Exchange of a code, check of a refresh token.
     case token
     case revoke
-    /// The provider's public keys.
     case keys
     /// Metadata: RFC 8414, OpenID Connect Discovery, Google's RISC configuration.
     case discovery
     /// Whether a token or a grant is live: introspection, `debug_token`, the user's profile.
     case check
-    /// The data of a store.
     case data
 }

@@ -77,7 +77,6 @@ struct InputObject {
         try required(name, value(name))
     }
 
-    /// What was read of a field that must be there.
     func required<Value>(_ name: String, _ value: Value?) throws(ControlProblem) -> Value {
         guard let value else { throw problem(name, "is missing", .missingField) }
         return value

@@ -1,7 +1,6 @@
 package import Encoding
 package import Lifecycle
 
-/// The body of a replay.
 extension ReplayTerms: WireInput {
     package static let schemaName = "ReplayInput"
     package static let members: [WireMember<ReplayTerms>] = [

@@ -10,7 +10,6 @@ package enum RequestAction: Sendable, Hashable {
     /// Stop before the next step until `release`; `reason` is the operator's own short note.
     case hold(reason: String?)
     case release
-    /// Let the plan with this hash be carried out.
     case approve(plan: String)
     /// Give up on revoking: every identity without a verdict (of `provider`, if named) becomes
     /// `abandoned`, with the reason on the receipt.

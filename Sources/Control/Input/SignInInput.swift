@@ -38,7 +38,6 @@ extension SignInInput: WireInputPart {
         .secret("raw_nonce", { $0.rawNonce }, isRequired: true, "The nonce before it was hashed."),
     ]
 
-    /// Reads the `sign_in` of a request.
     init(members: [JSONValue.Member]) throws(ControlProblem) {
         let object = try InputObject(members, in: "sign_in.", fields: Self.fields)
         provider = try object.required("provider", object.provider("provider"))

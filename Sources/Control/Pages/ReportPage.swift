@@ -11,7 +11,6 @@ package struct ReportPage: Sendable {
         zone = TimeZoneFile.rules(named: report.timeZone) ?? .utc
     }
 
-    /// The whole page.
     package var html: String {
         let month = ReportText.name(report.month)
         return HTMLText.page(

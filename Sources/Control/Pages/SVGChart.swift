@@ -3,13 +3,11 @@
 /// A page sets colors by the classes `chart`, `s0`, `s1`…; without any it is readable in print. The
 /// title and the values are there for screen readers; a table beside it should say the same.
 struct SVGChart: Sendable {
-    /// How a series is drawn.
     enum Style: Sendable {
         case bars
         case line
     }
 
-    /// The values of one color.
     struct Series: Sendable {
         let name: String
         let values: [Int]
@@ -28,7 +26,6 @@ struct SVGChart: Sendable {
     private var area: (left: Int, right: Int, top: Int, bottom: Int) { (44, width - 8, 26, 164) }
     private static let fills = ["#1f4e79", "#e08a00", "#777777"]
 
-    /// The element `svg`.
     var svg: String {
         """
         <svg class="chart" role="img" viewBox="0 0 \(width) \(Self.height)" width="\(width)" \
@@ -61,7 +58,6 @@ struct SVGChart: Sendable {
 
     private var most: Int { max(1, series.flatMap(\.values).max() ?? 1) }
 
-    /// The value of the highest line.
     private var top: Int { (most + step - 1) / step * step }
 
     private static let lineCount = 4

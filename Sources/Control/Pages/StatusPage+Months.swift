@@ -1,6 +1,5 @@
 import Lifecycle
 
-/// This month and the months before it.
 extension StatusPage {
     var months: String {
         let report = overview.report

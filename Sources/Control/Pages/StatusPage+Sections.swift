@@ -4,7 +4,6 @@ import Lifecycle
 extension StatusPage {
     // MARK: Look-up
 
-    /// The form, and what was found.
     var lookup: String {
         """
         <section aria-labelledby="lookup">

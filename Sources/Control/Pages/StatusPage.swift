@@ -6,7 +6,6 @@ package import Lifecycle
 ///
 /// Whoever reads it sees what viewers see, operators too, since a proxy may publish it.
 struct StatusPage: Sendable {
-    /// What became of a look-up.
     enum Found: Sendable {
         case nothing
         case one(WireRequest)
@@ -26,7 +25,6 @@ struct StatusPage: Sendable {
     /// (https://www.w3.org/TR/CSP3/#framework-directive-source-list).
     static let styleHash = Base64.text(SHA256.hash(Array(style.utf8)))
 
-    /// The whole page.
     var html: String {
         let name =
             if case .one(let request)? = found { "Request \(short(request.id))" } else {

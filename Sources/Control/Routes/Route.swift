@@ -18,9 +18,7 @@ package struct Route: Sendable {
         /// Server-sent events, each with one ``WireEvent``.
         case events
         case metrics
-        /// The OpenAPI document.
         case openAPI
-        /// A web page for people.
         case page
         case nothing
     }

@@ -29,7 +29,6 @@ package struct RouteCall: Sendable {
         (self.fields, self.body) = (fields, body)
     }
 
-    /// The request that the path names.
     var requestID: RequestID {
         get throws(ControlProblem) {
             guard let id = RequestID(values[0]) else { throw ControlProblem(.requestNotFound) }
@@ -37,7 +36,6 @@ package struct RouteCall: Sendable {
         }
     }
 
-    /// The user that the path names.
     var user: UserID {
         get throws(ControlProblem) {
             guard let user = UserID(values[0]) else { throw ControlProblem(.malformedUserID) }

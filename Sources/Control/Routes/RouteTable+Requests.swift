@@ -1,6 +1,5 @@
 import Encoding
 
-/// Requests and their plans.
 extension RouteTable {
     static let requests: [Route] = [
         .post(

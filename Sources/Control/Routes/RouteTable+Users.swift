@@ -1,6 +1,5 @@
 import Lifecycle
 
-/// Users, their identities and their holds.
 extension RouteTable {
     static let users: [Route] = [
         .post(

@@ -2,11 +2,8 @@ package import Lifecycle
 
 /// What an event is about.
 package enum EventKind: String, Sendable, CaseIterable {
-    /// The state or detail of a request changed.
     case request
-    /// The verdict of an identity was decided or raised.
     case identity
-    /// A step started, ended or will be tried again.
     case step
     case provider
     case target

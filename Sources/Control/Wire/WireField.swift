@@ -11,7 +11,6 @@ package indirect enum WireFieldType: Sendable, Hashable {
     case pattern(String, byteCountMax: Int)
     /// One of these, and of these only.
     case oneOf([String])
-    /// A whole number that comes in.
     case number(ClosedRange<Int64>)
     /// A list of so many items, in or out.
     case items(WireFieldType, ClosedRange<Int>)

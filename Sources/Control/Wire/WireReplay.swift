@@ -40,7 +40,6 @@ package struct WireReplay: WireObject, Codable, Hashable {
     ]
 }
 
-/// What a replay did at one target.
 extension StoreReport: WireObject {
     package static let schemaName = "ReplayTarget"
     package static let fields: [WireField] = [

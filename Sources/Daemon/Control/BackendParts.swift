@@ -5,7 +5,6 @@ import Logging
 import Storage
 import Vault
 
-/// What the control API works with.
 struct BackendParts: Sendable {
     let state: StateDatabase
     /// `nil` for a state in a file.
@@ -48,7 +47,6 @@ struct BackendParts: Sendable {
     let spoolHealth: @Sendable () -> SpoolHealth
     /// By the configured names.
     var queueHealth: @Sendable () -> [String: SpoolHealth] = { [:] }
-    /// The last reload, if it was refused.
     var refusedReload: @Sendable () -> RefusedReload? = { nil }
     let reload: @Sendable () async throws(ControlProblem) -> ReloadResult
 }

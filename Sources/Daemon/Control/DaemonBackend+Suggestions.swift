@@ -4,7 +4,6 @@ import Lifecycle
 import Logging
 import Settings
 
-/// Rules that the service writes.
 extension DaemonBackend {
     func suggest(
         _ input: SuggestInput,
@@ -55,7 +54,6 @@ extension SettingsSection {
     }
 }
 
-/// The configuration in force.
 extension DaemonBackend {
     func settings(
         _ view: SettingsView,

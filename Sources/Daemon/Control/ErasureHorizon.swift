@@ -23,7 +23,6 @@ struct ErasureHorizon: Sendable {
         return value.members
     }
 
-    /// Of one target.
     func members(of work: PurgeWork) -> [JSONValue.Member] {
         var backupsEndAt: WallTime?
         if let kept = kept(work.target), kept > .zero {

@@ -1,7 +1,6 @@
 import Lifecycle
 import Storage
 
-/// What was measured since the start.
 extension Metrics {
     var measurementFamilies: [String] {
         erasures + calls + verdicts + purges + rows

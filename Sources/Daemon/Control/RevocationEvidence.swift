@@ -76,7 +76,6 @@ struct RevocationEvidence {
         }
     }
 
-    /// One sentence for each answer.
     private var refusalTexts: [String] {
         let refused = revocation.credentials.filter { $0.step == .refused }
         let groups = Dictionary(grouping: refused, by: \.refusalText)

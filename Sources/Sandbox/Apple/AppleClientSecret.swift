@@ -59,7 +59,6 @@ final class AppleKeys: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a key of a team, or replaces it.
     func register(_ key: CryptoKey, as keyID: String, of teamID: String) {
         state.withLock { state in
             state.keys[keyID] = (teamID, key)

@@ -9,7 +9,6 @@ final class CloudFamily: ProviderFamily {
     struct State {
         /// By their ids; of the project itself under the empty name, and of each tenant.
         var accounts: [String: [ExactText: CloudAccount]] = ["": [:]]
-        /// What queries of accounts find instead of what is there.
         var queryDecoy: CloudAccount?
         /// When each access token runs out, in Unix seconds.
         var tokens: [TokenDigest: Int64] = [:]

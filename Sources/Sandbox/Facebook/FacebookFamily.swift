@@ -27,7 +27,6 @@ final class FacebookFamily: GrantFamily {
         var book: GrantBook
         /// The grants by app and app-scoped id.
         var owners: [String: GrantBook.Key] = [:]
-        /// The permissions that were dropped one by one.
         var declined: [GrantBook.Key: Set<String>] = [:]
 
         mutating func renew(_ key: GrantBook.Key) {

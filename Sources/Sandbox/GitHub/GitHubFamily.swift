@@ -252,7 +252,6 @@ extension GitHubFamily {
 
     private static let notFound = api("Not Found", status: 404)
 
-    /// Checks Basic and finds the token of the body.
     private func authenticate(_ call: Call, _ clientID: String) throws(FamilyRefusal) -> String {
         let basic = BasicCredentials(call.authorization)
         guard let client = clients[clientID], basic?.name == clientID,

@@ -22,7 +22,6 @@ struct ParsedForm: Sendable {
 
     func isEmpty(_ name: String) -> Bool { fields[name]?.isEmpty ?? false }
 
-    /// Adds the fields that it lacks.
     func merging(_ other: ParsedForm) -> ParsedForm {
         var merged = self
         merged.fields.merge(other.fields) { $0.isEmpty ? $1 : $0 }

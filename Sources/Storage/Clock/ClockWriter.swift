@@ -118,7 +118,6 @@ struct ClockWriter {
         }
     }
 
-    /// Of a table of the vault.
     private func term(of table: String) -> String {
         switch table {
         case "credentials": scope.ofIdentity("identity_id")

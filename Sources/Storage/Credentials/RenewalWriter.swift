@@ -6,7 +6,6 @@ import Lifecycle
 /// Ids of credentials only grow, and each page notes how far they are enrolled: what stores a
 /// credential knows nothing of the list.
 struct RenewalWriter {
-    /// The note on what was enrolled, and under which policies.
     private static let progress = "renewals_enrolled"
     /// Of one commit: a few milliseconds.
     private static let pageMax = 500
@@ -129,12 +128,10 @@ struct RenewalWriter {
         return (count, page.count == Self.pageMax)
     }
 
-    /// One text for equal policies.
     private static func mark(_ policies: [ProviderName: KeepAlivePolicy]) -> String {
         policies.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ",")
     }
 
-    /// A credential as far as its clock goes.
     private struct Candidate {
         let id: CredentialID
         let provider: ProviderName

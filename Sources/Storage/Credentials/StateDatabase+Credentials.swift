@@ -154,7 +154,6 @@ private struct CredentialWriter {
         )
     }
 
-    /// The verdicts are final by then; the provider may honor what is refused now.
     private func addToReceipt(of request: RequestID, _ new: NewCredential) throws {
         // A reauthorization is refused before it comes here, and would be rolled back.
         guard new.signIn == nil else { return }
@@ -348,14 +347,12 @@ private struct CredentialWriter {
     }
 }
 
-/// The columns of `users` that an insert sets.
 enum UserColumn: Int32, Columns {
     case userHash, wrappedKey, keyID, idNonce, sealedID
 
     static let insertion = insertion(of: allCases, into: "users")
 }
 
-/// The columns of `identities` that an insert sets.
 enum IdentityColumn: Int32, Columns {
     case id, owner, provider, clientID, subjectHash, subjectNonce, sealedSubject
     case createdAt, updatedAt
@@ -367,7 +364,6 @@ enum IdentityColumn: Int32, Columns {
         """
 }
 
-/// The columns of `credentials` that an insert sets.
 enum CredentialColumn: Int32, Columns {
     case identityID, kind, rowNonce, sealedSecret, sealedCodeVerifier, redirectURI, fingerprint
     case createdAt, lastLiveAt, expiresAt, isFromCode, isReauthorization, codePhase

@@ -3,7 +3,6 @@ package import Lifecycle
 
 /// Kept for good: a receipt is made anew each time, and must always say the same.
 extension ForgottenIdentity {
-    /// Reads what ``text`` wrote.
     init(text: String) throws {
         let values = try ColumnText(text, "note")
         self.init(

@@ -103,7 +103,6 @@ extension StateDatabase {
         }
     }
 
-    /// Counts what a vault key wrapped, in the transaction that stores it.
     static func countWraps(_ count: Int, by keyID: String, _ database: any StateConnection) throws {
         try database.run(
             MetaColumn.wrapCount,

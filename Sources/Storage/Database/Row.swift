@@ -1,6 +1,5 @@
 import Lifecycle
 
-/// How a row finds a column.
 protocol ColumnKey: Sendable {
     /// The only column of a query that has one.
     static var only: Self { get }
@@ -139,10 +138,8 @@ struct Row<Key: ColumnKey> {
 
     func textOrNil(_ column: Key = .only) -> String? { unlessNull(column) { values.text(at: $0) } }
 
-    /// `nil` when it is not UTF-8.
     func validText(_ column: Key) -> String? { values.validText(at: place(column)) }
 
-    /// What `typeof()` says of the stored value, before it is read; `nil` for NULL.
     func typeName(_ column: Key) -> String? { values.typeName(at: place(column)) }
 
     func blob(_ column: Key = .only) -> [UInt8] { values.blob(at: place(column)) }

@@ -8,7 +8,6 @@ package import PostgreSQL
     case sqlite(OpaquePointer)
     case postgreSQL(PostgreSQLRow)
 
-    /// The place of a column by its name or alias.
     func index(of name: StaticString) -> Int32? {
         switch self {
         case .sqlite(let statement):

@@ -123,7 +123,6 @@ extension StateConnection {
     }
 }
 
-/// The columns of `meta`, which holds small facts.
 enum MetaColumn: Int32, Columns {
     case key, value
 

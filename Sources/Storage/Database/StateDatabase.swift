@@ -207,7 +207,6 @@ package final class StateDatabase: Sendable {
 }
 
 extension StateBackend {
-    /// The fact that says whether the last process of this host closed the state.
     var cleanStop: String { StateDatabase.cleanStop + (host.map { ":\($0)" } ?? "") }
 }
 

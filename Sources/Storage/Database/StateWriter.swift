@@ -30,7 +30,6 @@ package final class StateWriter: Sendable {
         let fail: @Sendable (any Error) -> Void
         /// Outside of any transaction, between two batches.
         let isAlone: Bool
-        /// What must hold for it.
         let leases: [PartitionClaim]
     }
 

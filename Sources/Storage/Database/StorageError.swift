@@ -22,7 +22,6 @@ package struct StorageError: Error, Sendable, Hashable, CustomStringConvertible 
         case commitFailed = "commit_failed"
         /// Too many mutations wait already; nothing was done.
         case overloaded
-        /// The database is closed.
         case closed
         /// A lock was in the way for longer than we wait; nothing was committed.
         case busy

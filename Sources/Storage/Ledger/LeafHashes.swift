@@ -37,7 +37,6 @@ final class LeafHashes {
         return frontier.root()
     }
 
-    /// A stored root.
     static func node(
         _ level: Int,
         _ position: Int,

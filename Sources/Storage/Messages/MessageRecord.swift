@@ -41,7 +41,6 @@ enum MessageColumn: Int32, Columns {
     static let queue = "INSERT INTO messages (\(names(of: queued)))"
 }
 
-/// The columns of `subscribers` that the configuration sets.
 enum SubscriberColumn: Int32, Columns {
     case name, wantsRequests, wantsAlarms
 

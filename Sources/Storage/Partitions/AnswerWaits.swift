@@ -32,7 +32,6 @@ final class AnswerWaits: Sendable {
         }
     }
 
-    /// There may be answers.
     func wake() {
         for signal in state.withLock({ Array($0.signals.values) }) { signal.send() }
     }

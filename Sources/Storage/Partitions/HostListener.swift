@@ -30,7 +30,6 @@ final class HostListener: Sendable {
 
     deinit { Glibc.close(ending) }
 
-    /// Has the thread end, soon.
     func end() { clinux_event_signal(ending) }
 
     /// Returns when the thread has ended.

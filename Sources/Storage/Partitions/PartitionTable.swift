@@ -4,7 +4,6 @@ import Lifecycle
 /// The leases of partitions, by the clock of the server: clocks of hosts need not agree.
 struct PartitionTable {
     let connection: any StateConnection
-    /// The host that asks.
     let host: String
 
     /// Renews the leases of this host with these epochs that have not ended, and returns those.

@@ -15,7 +15,6 @@ package enum HostEnd: Hashable, Sendable {
 /// Intake, reports and all that is not the work of one partition use ``state``. Methods throw
 /// ``StorageError``, or `CancellationError` in a cancelled task.
 package final class SharedDatabase: Sendable {
-    /// What this process knows by itself.
     struct Memory {
         var purgesPerHourMax: Int
         let isOwnCrash: Bool
@@ -28,7 +27,6 @@ package final class SharedDatabase: Sendable {
     }
 
     package let state: StateDatabase
-    /// The name of this one.
     package var host: String { state.host }
     /// A hint of another host, or after a connection was lost.
     package let signals: AsyncStream<HostSignal>

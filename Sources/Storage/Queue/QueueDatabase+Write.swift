@@ -52,7 +52,6 @@ extension QueueDatabase {
         }
     }
 
-    /// A row is written only when it names its request already, or its input is what was imported.
     func mirror(
         _ rows: ArraySlice<MirrorRow>,
         within time: Duration

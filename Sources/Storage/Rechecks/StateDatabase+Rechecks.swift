@@ -9,7 +9,6 @@ extension StateDatabase {
     /// With `nil` every new recheck signals.
     package func expectRecheck(at time: WallTime?) { recheckAlarm.expect(time) }
 
-    /// Has ``recheckSignals`` yield.
     package func wakeRechecks() { recheckAlarm.wake() }
 
     func expectRecheck(of changes: [StateChange]) {

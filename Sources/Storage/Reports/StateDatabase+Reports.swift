@@ -58,7 +58,6 @@ extension PurgeGroup {
     }
 }
 
-/// Some ends in a row.
 private struct EndPage: Sendable {
     struct PurgeKey: Hashable, Sendable {
         let scope: Int?

@@ -49,7 +49,6 @@ extension PurgeWork {
         }
     }
 
-    /// Whether anything differs but what is not stored.
     func differsOnDisk(from other: PurgeWork) -> Bool {
         var same = other
         same.isBusy = isBusy

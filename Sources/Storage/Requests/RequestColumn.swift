@@ -60,7 +60,6 @@ enum RequestColumn: Int32, Columns {
         ) + " AND ended_at IS NULL"
 }
 
-/// A request as it is inserted.
 struct AcceptedRequest {
     let loaded: LoadedRequest
     let submission: Submission

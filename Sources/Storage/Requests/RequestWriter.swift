@@ -279,7 +279,6 @@ extension Request {
 }
 
 extension Approval {
-    /// Whether anything differs but what is not stored.
     fileprivate func differsOnDisk(from other: Approval?) -> Bool {
         guard var same = other else { return true }
         same.planning = planning

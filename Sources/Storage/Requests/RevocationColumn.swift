@@ -1,6 +1,5 @@
 import Lifecycle
 
-/// The columns of `revocations`.
 enum RevocationColumn: Int32, Columns {
     case requestID, position
     case identityID, provider, clientID, isShared, isLinked, isOneOfSeveral, subjectHash

@@ -76,7 +76,6 @@ final class SpoolDatabase: Sendable {
 
     var isOpen: Bool { state.withLock { $0.queue != nil } }
 
-    /// Whether an application switched it to WAL, and it was not switched back yet.
     var isInWAL: Bool { state.withLock { $0.isInWAL } }
 
     /// A file in WAL mode is switched back first: its index is never shared.
@@ -112,7 +111,6 @@ final class SpoolDatabase: Sendable {
         return SpoolAnswer(error, path: path, refusal: refusal)
     }
 
-    /// Closes the connection; a later ``open()`` reads from the first row on.
     func close() {
         let queue = state.withLock { state in
             defer { state.queue = nil }
@@ -125,7 +123,6 @@ final class SpoolDatabase: Sendable {
         }
     }
 
-    /// Offers rows again that were read and could not be taken.
     func rewind() {
         state.withLock { state in
             state.tail = SpoolScan.Cursor()

@@ -23,7 +23,6 @@ package struct SpoolHealth: Hashable, Sendable {
     package var writeFailure: SpoolFailure?
     /// An application switched it to WAL; nothing is imported until it is switched back.
     package var isWAL = false
-    /// Objects that are not ours.
     package var foreignCount = 0
     /// Rows that are too large.
     package var unreadableCount = 0

@@ -24,7 +24,6 @@ struct SpoolImports {
     let database: any StateConnection
     let source: Source
 
-    /// What is known of a place in a spool.
     struct Known {
         /// What became of the row that is there now.
         var same: Outcome?

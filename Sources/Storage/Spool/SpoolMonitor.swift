@@ -43,7 +43,6 @@ final class SpoolMonitor: Sendable {
         }
     }
 
-    /// Returns whether it was quarantined.
     @discardableResult
     func readSucceeded(foreignCount: Int?, unreadableCount: Int) -> Bool {
         let update = { (health: inout SpoolHealth) in

@@ -78,7 +78,6 @@ package struct SpoolClock: Sendable {
         }
     }
 
-    /// The machine's clock.
     package static func system() -> SpoolClock {
         SpoolClock(uptime: { BootClock.now }, rest: BootClock.sleeping)
     }

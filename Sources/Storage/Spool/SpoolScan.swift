@@ -20,7 +20,6 @@ struct SpoolScan {
         }
     }
 
-    /// Ends a loop over rows early.
     private struct Enough: Error {}
 
     let database: Database

@@ -4,7 +4,6 @@ import Synchronization
 
 extension SpoolService {
     private enum Step {
-        /// There may be more.
         case again
         /// Until the next change or sweep.
         case stop

@@ -52,7 +52,6 @@ package final class SpoolService: Sendable {
         var openedAt: Duration?
         /// There was a file once.
         var isMade = false
-        /// Since when the file cannot be read.
         var unreadableSince: Duration?
         /// Whom a read answers once it has passed that credential.
         var goal: (mark: SpoolBarrier.Mark, last: Int64)?
@@ -68,7 +67,6 @@ package final class SpoolService: Sendable {
     let work = Mutex(Work())
     let mirrorPace = Mutex(SpoolPace())
     let barrier = SpoolBarrier()
-    /// How often ``signal()`` was called.
     let signalCount = Atomic(0)
     private let sweepInterval: Duration
     let lockedAfter: Duration
@@ -231,7 +229,6 @@ package final class SpoolService: Sendable {
         if !isPaused { rescanNow() }
     }
 
-    /// The file must be read.
     func poke() { importSignal.withLock { $0 }?.send() }
 
     /// Rows that were read have changed since.

@@ -11,7 +11,6 @@ import Synchronization
 /// journal that is being written: reading would only be in the writer's way. Every
 /// ``SpoolLimits/sweepInterval`` it compares the file's times without opening it.
 final class SpoolWatcher: Sendable {
-    /// Yields once or more after something happened; finishes after ``stop()``.
     var wakes: AsyncStream<Void> { wake.signals }
 
     private let directory: String
@@ -29,7 +28,6 @@ final class SpoolWatcher: Sendable {
         var sweepCount = 0
         /// The watch's number; negative while there is no directory.
         var watch: Int32 = -1
-        /// What the last sweep saw.
         var seen: [Int] = []
     }
 
@@ -76,10 +74,8 @@ final class SpoolWatcher: Sendable {
         clinux_event_signal(event)
     }
 
-    /// Whether every sweep wakes the reader, because the spool is in failure.
     func setAlert(_ isAlert: Bool) { state.withLock { $0.isAlert = isAlert } }
 
-    /// Whether a sweep woke the reader since the last call.
     func takeSweep() -> Bool {
         state.withLock { state in
             defer { state.isSweepDue = false }

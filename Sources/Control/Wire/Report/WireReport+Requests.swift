@@ -60,7 +60,6 @@ package struct WireReportMonth: WireObject, Codable, Hashable {
     ]
 }
 
-/// What the service has no record of any more.
 extension RecordGaps: WireObject {
     package static let schemaName = "ReportGaps"
     package static let fields: [WireField] = [
@@ -105,7 +104,6 @@ package struct WireReportErasure: WireObject, Codable, Hashable {
 
 /// Deletions by the time they took.
 package struct WireReportSpan: WireObject, Codable, Hashable {
-    /// `nil`: longer than all others.
     package var upToMilliseconds: Int64?
     package var count: Int
 

@@ -165,7 +165,6 @@ final class PostgreSQLConnection {
 
     private var deadline: Duration { plan.uptime() + PostgreSQLStateLimits.answer + .seconds(1) }
 
-    /// The connection is of no use any more.
     private func gone(_ failure: PostgreSQLFailure) -> PostgreSQLStateError {
         disconnect()
         return PostgreSQLStateError(failure)

@@ -4,7 +4,6 @@ import PostgreSQL
 struct PostgreSQLStateError: DatabaseFailure {
     let kind: StorageError.Kind
     let reason: String
-    /// The connection cannot be used again.
     let endsConnection: Bool
 
     init(_ kind: StorageError.Kind, _ reason: String, endsConnection: Bool = false) {

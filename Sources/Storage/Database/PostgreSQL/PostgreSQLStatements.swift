@@ -16,7 +16,6 @@ struct PostgreSQLStatements {
     private var statements: [String: Statement] = [:]
     private var lastNumber = 0
 
-    /// The statement for a text and the types of its values.
     mutating func find(_ text: String, _ types: [UInt32]) -> Statement {
         if let known = statements[text] {
             guard known.types != types, !Self.fits(types, known.types) else { return known }

@@ -19,7 +19,6 @@ final class StateReaders: Sendable {
         loads = Mutex(Array(repeating: 0, count: count))
     }
 
-    /// Reads in one snapshot, on the connection with the fewest reads; idle ones stay cold.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let index = loads.withLock { loads in
             let least = loads.indices.min { loads[$0] < loads[$1] }
