@@ -47,6 +47,24 @@ package enum HTMLText {
         """
     }
 
+    /// The head and the rows of a table; all is HTML already, and the first cell names its row.
+    static func grid(_ head: [String], _ rows: [[String]], numbers: Set<Int>) -> String {
+        func style(_ column: Int) -> String { numbers.contains(column) ? " class=\"n\"" : "" }
+        let top = head.enumerated().map { "<th scope=\"col\"\(style($0))>\($1)</th>" }
+        let body = rows.map { row in
+            let cells = row.enumerated().map { column, cell in
+                column == 0 ? "<th scope=\"row\">\(cell)</th>" : "<td\(style(column))>\(cell)</td>"
+            }
+            return "<tr>\(cells.joined())</tr>"
+        }
+        return """
+            <thead><tr>\(top.joined())</tr></thead>
+            <tbody>
+            \(body.joined(separator: "\n"))
+            </tbody>
+            """
+    }
+
     /// A table of names and values, which are HTML already.
     package static func facts(_ rows: [(String, String)]) -> String {
         let body = rows.map { "<tr><th scope=\"row\">\($0.0)</th><td>\($0.1)</td></tr>" }

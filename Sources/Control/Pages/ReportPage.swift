@@ -237,29 +237,15 @@ extension ReportPage {
 
     private func bad(_ html: String) -> String { "<span class=\"bad\">\(html)</span>" }
 
-    /// Cells are HTML already, and the first names its row.
     private func table(
         _ head: [String],
         _ rows: [[String]],
         numbersFrom first: Int = .max
     ) -> String {
-        func style(_ index: Int) -> String { index >= first ? " class=\"n\"" : "" }
-        let top = head.enumerated().map {
-            "<th scope=\"col\"\(style($0.offset))>\(text($0.element))</th>"
-        }
-        let body = rows.map { row in
-            let cells = row.enumerated().map { index, cell in
-                index == 0
-                    ? "<th scope=\"row\">\(cell)</th>" : "<td\(style(index))>\(cell)</td>"
-            }
-            return "<tr>\(cells.joined())</tr>"
-        }
+        let numbers = Set(min(first, head.count)..<head.count)
         return """
             <div class="scroll"><table>
-            <thead><tr>\(top.joined())</tr></thead>
-            <tbody>
-            \(body.joined(separator: "\n"))
-            </tbody>
+            \(HTMLText.grid(head.map(HTMLText.escaped), rows, numbers: numbers))
             </table></div>
 
             """

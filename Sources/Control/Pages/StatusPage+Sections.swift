@@ -226,8 +226,6 @@ extension StatusPage {
         """
     }
 
-    /// Cells are HTML already; the first of a row names it.
-    ///
     /// Where a table is wider than the screen it scrolls by itself, with keys, too.
     func table(
         _ caption: String,
@@ -235,26 +233,15 @@ extension StatusPage {
         _ rows: [[String]],
         numbers: Set<Int> = []
     ) -> String {
-        func style(_ column: Int) -> String { numbers.contains(column) ? " class=\"n\"" : "" }
-        let top = head.enumerated().map { "<th scope=\"col\"\(style($0))>\($1)</th>" }
-        let body = rows.map { row in
-            let cells = row.enumerated().map { column, cell in
-                column == 0 ? "<th scope=\"row\">\(cell)</th>" : "<td\(style(column))>\(cell)</td>"
-            }
-            return "<tr>\(cells.joined())</tr>"
-        }
-        return """
-            <div class="scroll" role="region" aria-label="\(caption)" tabindex="0">
-            <table>
-            <caption>\(caption)</caption>
-            <thead><tr>\(top.joined())</tr></thead>
-            <tbody>
-            \(body.joined(separator: "\n"))
-            </tbody>
-            </table>
-            </div>
+        """
+        <div class="scroll" role="region" aria-label="\(caption)" tabindex="0">
+        <table>
+        <caption>\(caption)</caption>
+        \(HTMLText.grid(head, rows, numbers: numbers))
+        </table>
+        </div>
 
-            """
+        """
     }
 
     func short(_ id: RequestID) -> String {
